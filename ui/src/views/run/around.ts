@@ -1,4 +1,4 @@
-// What a planner says around its plan: the plan itself stands on its card, and not as the JSON that the planner wrote.
+// Extracts a planner's text around its plan. The plan itself is on its card, so its JSON is cut out.
 
 const LISTS = ["subtasks", "sub_tasks", "steps", "plan"];
 
@@ -11,7 +11,8 @@ function isPlan(text: string): boolean {
   }
 }
 
-/** The same as the server says on the card. A text that holds no plan as JSON stays as it is. */
+/** Returns the text without the JSON of the plan, as the server does on the card. A text without a plan is
+ *  unchanged. */
 export function around(text: string): string {
   if (isPlan(text)) return "";
   const blocks = text.split("```");

@@ -1,16 +1,16 @@
-// What an event does to a call.
+// Applies events to tool calls.
 import type { Event } from "../../api/types";
 import { at, list, number, text } from "./facts";
 import type { Call } from "./items";
 
-/** A call of a model's reply. */
+/** Returns a call that a model's reply proposes. */
 export function proposed(event: Event, i: number, agent: string): Call {
   const call = begun(event, at(event.data, "calls", i), at(event.data, "content", "data", "arguments", i), agent);
-  // Between this event and the next one: several calls of one reply keep their order.
+  // A fraction between this event and the next keeps the order of calls in one reply.
   return { ...call, seq: event.seq + (i + 1) / 1_000 };
 }
 
-/** The call of a phase that is one call. */
+/** Returns the call of a phase that consists of one call. */
 export function made(event: Event, agent: string): Call {
   return begun(event, event.data, at(event.data, "content", "data"), agent);
 }
@@ -31,7 +31,7 @@ function begun(event: Event, named: unknown, given: unknown, agent: string): Cal
   };
 }
 
-/** The call after the event; nothing where the event says nothing about it. */
+/** Returns the call after the event; undefined if the event is not about calls. */
 export function after(call: Call, { type, data, at: when }: Event): Call | undefined {
   const content = at(data, "content", "data");
   switch (type) {
@@ -85,7 +85,7 @@ export function after(call: Call, { type, data, at: when }: Event): Call | undef
 
 function returned(call: Call, why: string, edit: unknown): Call {
   const back: Call = { ...call, stage: "proposed", isTried: false, isStopped: false, changed: 0, release: undefined };
-  // From here on it is the person's version that is checked and runs.
+  // From here on, the person's version is inspected and runs.
   if (why === "edited") return { ...back, edited: true, arguments: edit ?? call.arguments };
   return { ...back, troubles: [...call.troubles, why] };
 }

@@ -1,4 +1,4 @@
-// Reading JSON whose shape only the type of an event knows: nothing here throws, whatever arrives.
+// Reads JSON whose shape depends on the type of an event. No function throws, whatever the data.
 
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>(
@@ -7,7 +7,7 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
   );
 }
 
-/** The text at a path; empty where there is none. */
+/** Returns the text at a path; empty if there is none. */
 export function text(value: unknown, ...path: (string | number)[]): string {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";

@@ -1,4 +1,4 @@
-// Why a call could run or could not, in words.
+// Describes why a call could run or not.
 import { plain } from "../../parts/plain";
 import { t, word } from "../texts";
 import { at, isObject, list, number, text } from "./facts";
@@ -7,12 +7,12 @@ import type { Actor, Ask, Call } from "./items";
 export interface Verdict {
   tone: "clear" | "stop" | "hold" | "plain";
   text: string;
-  /** What the person wrote with it. */
+  /** Text of the person who decided. */
   said?: string;
   interrupt?: string;
 }
 
-/** A person and the channel they came through: the names of people are theirs, so they are shown as data. */
+/** Returns the name of a person and the channel used. Names are escaped, because people choose them. */
 export function who(actor: Actor): string {
   const name = plain(actor.id);
   return actor.via ? t("run.by.via", { who: name, via: word("run.via", actor.via) }) : name;
@@ -25,12 +25,12 @@ export function verdicts(call: Call): Verdict[] {
   return out;
 }
 
-/** Only rules and grants spoke, and they let it pass. */
+/** Returns true if only rules and grants voted, and all allowed the call. */
 export function isQuiet(verdicts: Verdict[]): boolean {
   return verdicts.every((verdict) => verdict.tone === "clear" && !verdict.interrupt);
 }
 
-/** The label of the option that was taken; its id where the options do not say. */
+/** Returns the label of the chosen option; its id if the options do not list it. */
 export function choice(ask: Ask): string {
   const option = ask.options.find((option) => text(option, "id") === ask.option);
   return plain(text(option, "label") || (ask.option ?? ""));
@@ -57,7 +57,7 @@ function ofRelease(release: Record<string, unknown>): Verdict {
   return { tone: "clear", text: t("run.gate.rule", { n: (number(release, "rule", "rule") ?? 0) + 1, source }) };
 }
 
-/** What a call came to, in a few words; nothing where the rest says it. */
+/** Returns the end of a call in a few words; undefined if other parts show it. */
 export function ending(call: Call): { tone: Verdict["tone"]; text: string } | undefined {
   if (call.stage === "running") return { tone: "plain", text: t("run.call.running") };
   if (call.isTried) return { tone: "plain", text: t("run.call.tried") };

@@ -1,4 +1,4 @@
-// What those hear who do not see the page: how the run stands, and what has begun to wait. A burst is one sentence.
+// Announcements for screen readers: the run's status, and new interrupts. A burst becomes one announcement.
 import type { Interrupt, Run } from "../../api/types";
 import { plain } from "../../parts/plain";
 import { stateOf } from "../../parts/status";
@@ -8,7 +8,7 @@ const GATHER_MS = 1_200;
 
 export class Heard {
   text = $state("");
-  /** The status that was said last, and the one that holds. */
+  /** The last announced status, and the current one. */
   #said: string | undefined;
   #status = "";
   #known: Set<string> | undefined;
@@ -18,7 +18,7 @@ export class Heard {
   hear(run: Run | undefined, open: Interrupt[]): void {
     if (!run) return;
     const known = this.#known;
-    // What is there when the page opens is no news.
+    // Interrupts that were open when the page opened are not announced.
     if (known) this.#waiting.push(...open.filter((each) => !known.has(each.id)).map((each) => plain(each.title)));
     this.#known = new Set(open.map((each) => each.id));
     this.#status = stateOf(run).name;

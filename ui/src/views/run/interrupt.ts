@@ -1,36 +1,36 @@
-// How a person stops an agent that is at work, and lets it go on. The one place that knows which verbs do it.
+// Interrupts a working agent and lets it continue. Only this module knows the verbs for that.
 import { post } from "../../api/client";
 import type { Interrupt, Run } from "../../api/types";
 
-/** Stops what the run is at now. It waits for words then: what is said next goes on with it. */
+/** Interrupts the current work of a run. The run then waits for a message, with which it continues. */
 export function interrupt(run: string): Promise<Run> {
   return post<Run>(`/v1/runs/${encodeURIComponent(run)}/interrupt`);
 }
 
-/** Runs that no agent of ours works on: nobody could hear what is said then. */
+/** Workflows without a native agent, which therefore cannot receive a message. */
 const NOBODY = ["external", "undo"];
 
-/** Whether something is at work that a person can interrupt. */
+/** Returns true if the run works on something that a person can interrupt. */
 export function isInterruptible({ status, workflow }: Run): boolean {
   return (status === "running" || status === "queued") && !NOBODY.includes(workflow);
 }
 
-/** Of a run that is paused. */
+/** Resumes a paused run. */
 export function resume(run: string): Promise<Run> {
   return post<Run>(`/v1/runs/${encodeURIComponent(run)}/resume`);
 }
 
-/** The person's turn after an interruption. */
+/** Returns true for the person's turn after an interruption. */
 export function isTurn({ kind, position, status }: Interrupt): boolean {
   return kind === "turn" && position === "interruption" && status === "open";
 }
 
-/** It goes on as before. */
+/** Continues without a message. */
 export function goOn(turn: Interrupt): Promise<Interrupt> {
   return post<Interrupt>(`/v1/interrupts/${encodeURIComponent(turn.id)}/decisions`, { option: "continue" });
 }
 
-/** The person's turn after a round: what is said next is that turn. */
+/** Returns true for the person's turn after a round. The next message answers it. */
 export function hearsWords({ kind, options, status }: Interrupt): boolean {
   return kind === "turn" && status === "open" && options.some((option) => option.id === "submit");
 }

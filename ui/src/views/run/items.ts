@@ -1,10 +1,10 @@
-// What the conversation of a run consists of. An item that changes is replaced, never written to.
+// The items of a run's conversation. A changed item is replaced, never mutated.
 import type { Event } from "../../api/types";
 
 export type Actor = Event["actor"];
 
 interface Told {
-  /** The `seq` of the event that it began with: its place, and its name in lists. */
+  /** `seq` of the item's first event. It is the item's position, and its key in lists. */
   seq: number;
   at: string;
 }
@@ -15,7 +15,7 @@ export interface Task extends Told {
   input: unknown;
 }
 
-/** A phase or a step begins. */
+/** Start of a phase or a step. */
 export interface Divider extends Told {
   type: "divider";
   phase: string;
@@ -29,7 +29,7 @@ export interface Said extends Told {
   text: string;
 }
 
-/** An interrupt, and what came of it. */
+/** An interrupt and its outcome. */
 export interface Ask {
   interrupt: string;
   kind: string;
@@ -37,7 +37,7 @@ export interface Ask {
   message: string;
   payload: unknown;
   options: unknown[];
-  /** The option that was taken, and what came with it. */
+  /** The chosen option. The next members are its text and edit. */
   option?: string;
   text?: string;
   edited?: boolean;
@@ -60,24 +60,24 @@ export interface Call extends Told {
   agent: string;
   tool: string;
   arguments: unknown;
-  /** A person changed the arguments before it ran. */
+  /** True if a person changed the arguments before the call ran. */
   edited: boolean;
   stage: Stage;
-  /** It runs where it can harm nothing. */
+  /** True while a trial runs, which cannot change the workspace. */
   isTried?: boolean;
-  /** What it does is being written: it runs no more, and can not be stopped halfway. */
+  /** True while the changes are written. The call can no longer be stopped. */
   isWriting?: boolean;
-  /** A person has stopped it, and its end is not told yet. */
+  /** True if a person stopped the call and its end is not known yet. */
   isStopped?: boolean;
-  /** Paths of the workspace that it changes, once it is done. */
+  /** Number of workspace paths that the call changes, known when it is done. */
   changed?: number;
-  /** What the look at it found: diff, command, path. */
+  /** Result of the inspection: diff, command, path. */
   look?: unknown;
-  /** The rule or the grant that released it; where a person did, the ask says so. */
+  /** The rule or the grant that released the call. If a person did, it is in `asks`. */
   release?: unknown;
   asks: Ask[];
   plan?: unknown[];
-  /** What its result was called while it was held back. */
+  /** Title of the result while it was held for review. */
   held?: string;
   released?: { title: string; content: string; edited: boolean };
   startedAt?: string;
@@ -86,7 +86,7 @@ export interface Call extends Told {
   code?: string;
   result?: string;
   data?: unknown;
-  /** Went back to the gate, was lost or came into doubt. */
+  /** Times when the call went back to the gate, was lost, or had an unknown outcome. */
   troubles: string[];
 }
 
@@ -96,7 +96,7 @@ export interface Message extends Told {
   text: string;
 }
 
-/** A light line: something that is worth a few words. The key of its words is `run.note.` and `what`. */
+/** A brief note in the conversation. Its text key is `run.note.` and `what`. */
 export interface Note extends Told {
   type: "note";
   what: string;
@@ -116,10 +116,10 @@ export interface Ended extends Told {
 
 export type Item = Task | Divider | Said | Asked | Call | Message | Note | Ended;
 
-/** Kinds that are about whether a call may run: told with the call. The others are a conversation with a person. */
+/** Kinds that decide whether a call may run. They are shown with the call; the others are part of the conversation. */
 const GATES = new Set(["tool_approval", "unknown_outcome", "client_call", "continuation"]);
 
-/** The question, plan or review that a call was made for. */
+/** Returns the question, plan or review that the call made. */
 export function talk(call: Call): Ask | undefined {
   return call.asks.findLast((ask) => !GATES.has(ask.kind));
 }

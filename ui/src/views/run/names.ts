@@ -1,9 +1,9 @@
-// A call in one line: the tool, and what it is about.
+// A call in one line: its tool and its main argument.
 import { DOT } from "../../parts/dot";
 import { isObject, text } from "./facts";
 import type { Call } from "./items";
 
-/** Arguments of which a line says enough. */
+/** Maximum number of characters of arguments in a line. */
 const SHORT = 100;
 
 export interface Name {
@@ -28,7 +28,7 @@ function brief(value: unknown): string {
   return line.length > SHORT ? `${line.slice(0, SHORT)}…` : line;
 }
 
-/** Whether the line holds all that the arguments say. */
+/** Returns true if the line contains all arguments. */
 export function saysAll(call: Call): boolean {
   if (!isObject(call.arguments)) return call.arguments == null;
   return Object.keys(call.arguments).every((key) => ["command", "path", "pattern"].includes(key));

@@ -1,4 +1,4 @@
-// Whether the page is too narrow for tables: then they are lists.
+// True while the page is too narrow for tables. Lists replace them.
 
 const query = matchMedia("(max-width: 46rem)");
 

@@ -1,10 +1,10 @@
-// Of all that waits, the one whose card is shown: its keys and its bar are the only ones of the page. What is looked at
-// stays, however others come and go, and shows for a moment how it ended.
+// The one open interrupt whose card is shown, so that a page has one set of keys and one bar. The shown card stays
+// while others come and go, and briefly shows its outcome.
 import { get } from "../../api/client";
 import type { Interrupt } from "../../api/types";
 import { drafts } from "../../state/drafts";
 
-/** How long an outcome keeps its place: a second click or key is never for a card that nobody has seen. */
+/** Time that an outcome stays visible. It keeps a second click or key from hitting the next, unseen card. */
 const SETTLE_MS = { here: 700, elsewhere: 250 };
 
 export class OneCard {
@@ -12,12 +12,12 @@ export class OneCard {
   #open: Interrupt[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** To be called with each new list of what waits. */
+  /** Takes the current list of open interrupts. Call it with each new list. */
   take(open: Interrupt[]): void {
     this.#open = open;
     const current = open.find((each) => each.id === this.shown?.id);
     if (!this.shown) this.#show(open[0]);
-    // What is resolved stays so, whatever an older reading says.
+    // A resolved interrupt stays resolved, even if an older answer arrives later.
     else if (this.shown.status === "open" && current) this.#show(current);
     else if (this.shown.status === "open") void this.#settle(this.shown.id);
   }
@@ -26,9 +26,9 @@ export class OneCard {
     this.#show(interrupt);
   }
 
-  /** By this person, here. */
+  /** Takes the state after this person's decision here. */
   decided(interrupt: Interrupt): void {
-    // Others have to agree.
+    // Further votes are needed.
     if (interrupt.status === "open") this.#show(interrupt);
     else this.#end(interrupt, SETTLE_MS.here);
   }
@@ -42,7 +42,7 @@ export class OneCard {
     this.shown = interrupt;
   }
 
-  /** It was decided elsewhere, or its time is over: shows how it ended. */
+  /** Shows the outcome of an interrupt that was decided elsewhere or has expired. */
   async #settle(id: string): Promise<void> {
     const read = await get<Interrupt>(`/v1/interrupts/${encodeURIComponent(id)}`).catch(() => undefined);
     if (!read || read.id !== this.shown?.id || this.shown.status !== "open") return;
@@ -52,7 +52,7 @@ export class OneCard {
 
   #end(interrupt: Interrupt, settle_ms: number): void {
     this.#show(interrupt);
-    // What was typed on it is offered there.
+    // The card offers the typed text, so it stays.
     if (drafts.any(interrupt.id)) return;
     this.#timer = setTimeout(() => this.#show(this.#open.find((each) => each.id !== interrupt.id)), settle_ms);
   }

@@ -1,10 +1,10 @@
-// The plans of a run as they stand: read again whenever something happens that moves a subtask.
+// The current plans of a run. They are read again after each event that moves a subtask.
 import { get } from "../../api/client";
 import type { Event, List, Plan } from "../../api/types";
 
 const READ_MS = 80;
 const AGAIN_MS = 2_000;
-/** Of one that has a plan; before that nothing is read. */
+/** Events of runs with a plan. Reading starts with the first of them. */
 const PLANNED = /^plan_/;
 const MOVES = /^(plan_|step_|interrupt_|run_|adopted|tool_(started|finished|doubted|returned))/;
 
@@ -20,7 +20,7 @@ export class Plans {
     this.run = run;
   }
 
-  /** What has happened so far, in order: always the same list, longer each time. */
+  /** Takes all events so far. Each call passes the same list, extended. */
   hear(events: readonly Event[]): void {
     const fresh = events.slice(this.#seen);
     this.#seen = events.length;
@@ -28,7 +28,7 @@ export class Plans {
     if (this.#has && fresh.some((event) => MOVES.test(event.type))) this.#soon(READ_MS);
   }
 
-  /** Somebody has just been told how they stand. */
+  /** Takes plans from the answer to another request. */
   take(items: Plan[]): void {
     this.#reading += 1;
     this.items = items;
@@ -50,7 +50,7 @@ export class Plans {
       const { items } = await get<List<Plan>>(`/v1/runs/${encodeURIComponent(this.run)}/plans`);
       if (reading === this.#reading) this.items = items;
     } catch {
-      // Away, or busy: the connection says so.
+      // The server is away or busy: the connection banner shows it.
       if (reading === this.#reading) this.#soon(AGAIN_MS);
     }
   }

@@ -1,4 +1,4 @@
-// Text on its way: what a model writes and what a command prints, until an event says what came of it.
+// Previews: text that a model writes or a command prints, until the event with the result.
 import type { Preview } from "../../api/types";
 
 export interface Arriving {
@@ -8,7 +8,7 @@ export interface Arriving {
   text: string;
 }
 
-/** More than a person follows while it runs. The whole result comes with the event. */
+/** Maximum preview, more than a person can follow. The event has the whole result. */
 const LINES = 200;
 const CHARACTERS = 32_000;
 
@@ -34,7 +34,7 @@ export class Previews {
   }
 }
 
-/** The end of it, from the beginning of a line on. */
+/** Returns the end of a text, from the start of a line. */
 function tail(text: string): string {
   let from = Math.max(0, text.length - CHARACTERS);
   let lines = 0;

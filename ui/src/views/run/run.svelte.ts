@@ -1,4 +1,4 @@
-// One run as it is now: read once, then told by its events. What arrives in a burst is shown at once.
+// The current state of one run: read once, then updated by its events. A burst of events is drawn once.
 import { get, Problem, query } from "../../api/client";
 import type { Event, Interrupt, List, Preview, Run, Status } from "../../api/types";
 import { whenInboxChanges } from "../../state/inbox.svelte";
@@ -7,15 +7,15 @@ import type { Call, Item } from "./items";
 import { type Arriving, Previews } from "./previews";
 import { Story } from "./story";
 
-/** How long what has arrived is gathered before it is drawn. */
+/** Delay that gathers events before they are drawn. */
 const DRAW_MS = 40;
 const READ_MS = 120;
-/** After these the server says anew how the run stands; the others change nothing about it. */
+/** Events that can change the run's own fields. The run is read again after them. */
 const MOVES = /^(run_|interrupt_|decision_made|vote_withdrawn|adopted|model_started|model_failed|model_stopped|tool_started|tool_doubted)/;
 const ENDS = /^run_(completed|failed|cancelled)$/;
 const OVER: Status[] = ["completed", "failed", "cancelled"];
 
-/** What a person interrupted has come to its end: the run may wait for nothing but them now. */
+/** Returns true if the run has to be read again. After an interruption it may wait only for the person. */
 function moves({ type, data }: Event): boolean {
   return MOVES.test(type) || (data as { code?: string }).code === "interrupted";
 }
@@ -23,19 +23,19 @@ function moves({ type, data }: Event): boolean {
 export class Following {
   readonly id: string;
   run = $state.raw<Run>();
-  /** What waits for a person. */
+  /** Open interrupts of the run. */
   open = $state.raw<Interrupt[]>([]);
   events = $state.raw<Event[]>([]);
   items = $state.raw<Item[]>([]);
   arriving = $state.raw<Arriving[]>([]);
   /** Commands that a person can stop. */
   commands = $state.raw<Call[]>([]);
-  /** Whether there is something to undo. */
+  /** True if there is something to undo. */
   hasChanged = $state(false);
-  /** Agents whose model has been asked and has not said anything yet. */
+  /** Agents whose model has a request and has not answered yet. */
   thinking = $state.raw<string[]>([]);
   problem = $state.raw<unknown>();
-  /** All that had happened when the run was read has been told. */
+  /** True if all events up to the last read of the run have arrived. */
   readonly isCaughtUp = $derived(this.run !== undefined && (this.events.at(-1)?.seq ?? 0) >= this.run.seq);
   readonly isOver = $derived(this.run !== undefined && OVER.includes(this.run.status));
 
@@ -52,7 +52,7 @@ export class Following {
     this.id = id;
   }
 
-  /** Follows until the answer is called. */
+  /** Follows the run until the returned function is called. */
   follow(): () => void {
     void this.read();
     const stop = live.follow({
@@ -63,7 +63,7 @@ export class Following {
       event: (event) => this.#event(event),
       preview: (preview) => this.#preview(preview),
       started: () => {
-        // What arrived meanwhile is lost: half a sentence would mislead.
+        // Previews of the lost time are missing, and a half sentence would mislead.
         this.#previews.clear();
         this.#soon();
       },
@@ -84,11 +84,11 @@ export class Following {
     try {
       const path = encodeURIComponent(this.id);
       const waiting = get<List<Interrupt>>(`/v1/interrupts${query({ run: this.id, status: "open", limit: 200 })}`);
-      // Where there is no such run, what that says is told, and not what is wrong with this query.
+      // If the run does not exist, the error of its own request is reported, and not this one.
       waiting.catch(() => undefined);
       const run = await get<Run>(`/v1/runs/${path}`);
       const open = await waiting;
-      // One that was asked for later has the say.
+      // A newer read has started.
       if (reading !== this.#reading) return;
       this.take(run);
       this.open = open.items;
@@ -100,7 +100,7 @@ export class Following {
     }
   }
 
-  /** What came after the end of the run, such as a hold, is in no stream: read once all before it was told. */
+  /** Reads events after the end of the run, such as a legal hold, once. The stream ends before them. */
   async #readLater(): Promise<void> {
     while (this.isOver && this.#hasEnded && this.run && this.#seq < this.run.seq) {
       const since = this.#seq;
@@ -111,7 +111,7 @@ export class Following {
     }
   }
 
-  /** The run as an answer holds it, unless a newer one is known. */
+  /** Takes the run from an answer, unless a newer state is known. */
   take(run: Run): void {
     if (!this.run || run.seq >= this.run.seq) this.run = run;
   }
@@ -130,7 +130,7 @@ export class Following {
     this.#drawSoon();
   }
 
-  /** An event took the place of what was on its way. */
+  /** Drops the preview that an event replaces. */
   #settle({ type, data }: Event): void {
     const { step, call } = data as { step?: string; call?: string };
     if (type.startsWith("model_") && step) this.#previews.drop(step);
@@ -138,9 +138,9 @@ export class Following {
   }
 
   #preview(preview: Preview): void {
-    // A late piece of what an event has told already.
+    // A late preview whose event has already arrived is ignored.
     const isAwaited = preview.call ? this.#story.running.has(preview.call) : this.#story.asking.has(preview.step);
-    // Of a plan there is nothing to read before it is whole.
+    // A plan is unreadable until it is complete.
     if (!isAwaited || (!preview.call && this.#story.planners.has(preview.step))) return;
     this.#previews.add(preview);
     this.#drawSoon();
@@ -169,7 +169,7 @@ export class Following {
     }, DRAW_MS);
   }
 
-  /** The call that a command's output belongs to, and the agent of a step. */
+  /** Returns the call of a command's output, and the agent of a step. */
   nameOf(arriving: Arriving): { call: ReturnType<Story["call"]>; agent: string } {
     return {
       call: arriving.call ? this.#story.call(arriving.call) : undefined,

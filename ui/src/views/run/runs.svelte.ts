@@ -1,13 +1,13 @@
-// The list of runs: by filter, page by page, read again when something happens.
+// The list of runs: filtered, page by page, read again after events.
 import { get, query } from "../../api/client";
 import type { List, Run, Workflow } from "../../api/types";
 import { live } from "../../state/session.svelte";
 
 const PAGE = 50;
-/** What the server gives at once: so much of what is shown is kept up to date. */
+/** Maximum page of the server. Only that many rows are kept up to date. */
 const MOST = 200;
 const GATHER_MS = 500;
-/** Events that change a line of the list. */
+/** Events that change a row of the list. */
 const SEEN = /^(run_|interrupt_|adopted|model_started|tool_started)/;
 
 export class Runs {
@@ -20,7 +20,7 @@ export class Runs {
   isReading = $state(false);
   problem = $state.raw<unknown>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Of the filter: an answer to an older one is thrown away. */
+  /** Version of the filter. An answer for an older one is ignored. */
   #version = 0;
 
   follow(): () => void {
@@ -65,7 +65,7 @@ export class Runs {
       const isAll = !page.next_cursor;
       const fresh = new Set(page.items.map((run) => run.id));
       const last = page.items.at(-1)?.created_at ?? "";
-      // Those further down than this page stay as they were.
+      // Rows beyond this page stay unchanged.
       const older = isAll ? [] : this.items.filter((run) => !fresh.has(run.id) && run.created_at < last);
       this.items = [...page.items, ...older];
       if (older.length === 0) this.next = page.next_cursor ?? undefined;

@@ -1,6 +1,6 @@
-// Whether the person reads at the end of the page; whoever does is kept there while more comes.
+// Tracks if the person reads at the end of the page. The end then stays in view while content is added.
 
-/** So near to the end counts as there. */
+/** Maximum distance from the end at which the person is treated as being there. */
 const NEAR_PX = 96;
 
 export class End {
@@ -17,7 +17,7 @@ export class End {
     };
   }
 
-  /** To be called also where the page grew. */
+  /** Call it also after the page has grown. */
   look(): void {
     this.isHere = innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_PX;
   }

@@ -1,4 +1,4 @@
-// A run that is about to be started: what is chosen and typed, and the one key under which it is sent.
+// A new run before its start: the chosen and typed values, and its idempotency key.
 import { post, Problem } from "../../api/client";
 import type { Run, StartRun } from "../../api/types";
 import { drafts } from "../../state/drafts";
@@ -12,32 +12,32 @@ import { WorkflowChoice } from "./workflow-choice.svelte";
 
 const DRAFT = "new.";
 
-/** What is required and nobody has filled in. */
+/** Returns an error for each missing required value. */
 function absent(form: Field | undefined, value: unknown): FieldError[] {
   const all = form ? missing(form, value, "/input") : [];
   return all.map(({ pointer, name }) => ({ pointer, message: t("new.missing", { name: name || t("new.input") }) }));
 }
 
 export class Start extends WorkflowChoice {
-  /** Of the chosen workflow's input; none where it can only be written as JSON. */
+  /** Form of the chosen workflow's input; undefined if the input can only be written as JSON. */
   form = $state.raw<Field>();
   value = $state.raw<unknown>();
   readonly filling = new Filling();
   raw = $state("{}");
   isSending = $state(false);
-  /** The key was used up by a form like this one, such as in a tab that was copied. */
+  /** True if another form, such as one in a copied tab, has already used the key. */
   isReused = $state(false);
-  /** One for this form: a second click, or a try after a lost answer, starts no second run. */
+  /** Idempotency key of this form. A second click, or a retry after a lost answer, starts no second run. */
   #key = crypto.randomUUID();
 
   readonly #absent = $derived<FieldError[]>(absent(this.form, this.value));
-  /** What is missing is marked once somebody has tried to start it, until it is there. */
+  /** Errors of the fields. Missing values are marked after the first attempt to start. */
   readonly errors = $derived<FieldError[]>([
     ...(this.filling.isTold ? this.#absent : []),
     ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []).map(placed) : []),
   ]);
   readonly isWritten = $derived(this.form !== undefined || "value" in parse(this.raw));
-  /** What has a field of its own. */
+  /** JSON pointers of the fields that show their own errors. */
   readonly places = $derived(["/input", ...(this.hasAgents ? ["/config/workspace", "/config/model"] : [])]);
 
   override choose(name: string): void {
@@ -62,7 +62,7 @@ export class Start extends WorkflowChoice {
     if (this.workflow && this.input !== undefined) drafts.keep(DRAFT + this.workflow.name, JSON.stringify(this.input));
   }
 
-  /** The run that it became; nothing where it did not. */
+  /** Starts the run. Returns undefined if it did not start. */
   async send(): Promise<Run | undefined> {
     if (!this.workflow || this.isSending || !this.isWritten) return undefined;
     this.problem = undefined;

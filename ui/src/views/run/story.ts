@@ -1,4 +1,4 @@
-// A run told as a conversation: events in, items out. The same events give the same items; each event is read once.
+// Converts a run's events to the items of a conversation. Equal events give equal items, and each event is read once.
 import type { Event } from "../../api/types";
 import { around } from "./around";
 import { after, made, proposed } from "./call";
@@ -7,29 +7,29 @@ import type { Ask, Call, Item, Note } from "./items";
 
 export class Story {
   readonly items: Item[] = [];
-  /** Steps whose model was asked and has not answered, with the agent's name. */
+  /** Steps whose model has a request and has not answered, with the name of the agent. */
   readonly asking = new Map<string, string>();
-  /** Calls that are under way. */
+  /** Calls that are running. */
   readonly running = new Set<string>();
   readonly #agents = new Map<string, string>();
-  /** Turns after an interruption. */
+  /** Interrupts of kind `turn` after an interruption. */
   readonly #turns = new Set<string>();
-  /** Steps in which a model judges a call: told as what came of it, not as work. */
+  /** Steps in which a model judges a call. Only their verdict is shown. */
   readonly #overseers = new Set<string>();
-  /** Steps in which an agent writes a plan, which is shown as one. */
+  /** Steps in which an agent writes a plan. The plan is shown on its card. */
   readonly planners = new Set<string>();
   readonly #calls = new Map<string, number>();
-  /** Where an interrupt is told. */
+  /** Index of the item that shows an interrupt. */
   readonly #asks = new Map<string, number>();
 
-  /** Commands that are tried or run, which a person can stop. One that a client runs is the client's. */
+  /** Returns the commands that a person can stop. A command that a client runs belongs to the client. */
   commands(): Call[] {
     const calls = [...this.running].map((id) => this.call(id));
     const isWithClient = (call: Call): boolean => call.asks.some((ask) => ask.kind === "client_call" && !ask.outcome);
     return calls.filter((call) => call !== undefined).filter((call) => call.tool === "run_command" && !call.isWriting && !isWithClient(call));
   }
 
-  /** Something that a call changed stands in the workspace, as far as the events tell. */
+  /** Returns true if a finished call changed the workspace, as far as the events show. */
   hasChanged(): boolean {
     return this.items.some((item) => item.type === "call" && item.end === "done" && (item.changed ?? 0) > 0);
   }
@@ -93,7 +93,7 @@ export class Story {
         break;
       case "model_stopped":
         this.#replied(event);
-        // Its words stand above it.
+        // The item above has the agent's text.
         this.#note({ ...event, data: {} }, event.type, "hold", { agent: this.#agent(step) });
         break;
       case "model_failed":
@@ -170,7 +170,7 @@ export class Story {
     const phase = text(data, "phase");
     this.#agents.set(step, agent);
     const last = this.items.at(-1);
-    // The first step of a phase shares its line.
+    // The first step of a phase shares the divider of the phase.
     if (last?.type === "divider" && last.phase === phase && !last.step) this.items[this.items.length - 1] = { ...last, step, agent };
     else this.items.push({ type: "divider", seq, at: when, phase, step, agent });
   }
@@ -182,7 +182,7 @@ export class Story {
     this.asking.delete(step);
     if (this.#overseers.has(step)) return;
     const whole = text(data, "content", "text");
-    // Its card shows the plan.
+    // The card shows the plan.
     const said = this.planners.has(step) ? around(whole) : whole;
     if (said.trim()) this.items.push({ type: "said", seq, at: when, agent, text: said });
     list(data, "calls").forEach((_, i) => {
@@ -196,7 +196,7 @@ export class Story {
   }
 
   #opened({ data, seq, at: when }: Event): void {
-    // What is said in it is a message; the event before it says who interrupted.
+    // The person's text becomes a message, and the event before it names who interrupted.
     if (text(data, "about") === "interruption") {
       this.#turns.add(text(data, "interrupt"));
       return;

@@ -1,4 +1,4 @@
-// An event of the timeline in one line.
+// One-line summaries of events for the timeline.
 import { DOT } from "../../parts/dot";
 import { plain } from "../../parts/plain";
 import { t, word } from "../texts";
@@ -6,10 +6,10 @@ import type { Event } from "../../api/types";
 import { at, isObject, list, number, text } from "./facts";
 import { who } from "./gate";
 
-/** Enough for a line; the data is one click away. */
+/** Maximum length of a summary. The full data is one click away. */
 const LINE = 160;
 
-/** Facts that say something by themselves, in this order, where nothing better is known. */
+/** Facts used as a summary in this order, if there is nothing better. */
 const TELLING = ["phase", "step", "agent", "call", "end", "why", "code", "limit", "value", "reason", "kind", "attempt"];
 
 export function type(event: Event): string {

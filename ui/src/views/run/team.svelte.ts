@@ -1,4 +1,4 @@
-// Who works on a run, who waits for whom: read again whenever something happens that changes it.
+// The agents of a run and their waits for each other. They are read again after each event that changes them.
 import { get } from "../../api/client";
 import type { Event, List, Work } from "../../api/types";
 
@@ -17,7 +17,7 @@ export class Team {
     this.run = run;
   }
 
-  /** What has happened so far, in order: always the same list, longer each time. */
+  /** Takes all events so far. Each call passes the same list, extended. */
   hear(events: readonly Event[]): void {
     const fresh = events.slice(this.#seen);
     this.#seen = events.length;
@@ -43,7 +43,7 @@ export class Team {
       const { items } = await get<List<Work>>(`/v1/runs/${encodeURIComponent(this.run)}/work`);
       if (reading === this.#reading) this.work = items;
     } catch {
-      // Away, or busy: the connection says so.
+      // The server is away or busy: the connection banner shows it.
       if (reading === this.#reading) this.#soon(AGAIN_MS);
     }
   }

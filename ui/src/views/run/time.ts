@@ -1,20 +1,20 @@
-// Times of many events: formatters are made once, because making one takes longer than using it a hundred times.
+// Formats times. The formatters are created once, because that takes longer than a hundred uses.
 import { age } from "../../parts/age";
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** The local time of day. */
+/** Returns the local time of day. */
 export function clockOf(at: string): string {
   return CLOCK.format(new Date(at));
 }
 
-/** With its date. */
+/** Returns the local date and time. */
 export function momentOf(at: string): string {
   return MOMENT.format(new Date(at));
 }
 
-/** How long something took. */
+/** Returns a duration. */
 export function took(from: string, to: string): string {
   const ms = Math.max(0, Date.parse(to) - Date.parse(from));
   return ms < 9_950 ? `${(ms / 1_000).toFixed(1)} s` : age(from, Date.parse(to));

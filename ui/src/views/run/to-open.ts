@@ -1,4 +1,4 @@
-// To what waits for a person, on the same page.
+// Scrolls to the open interrupt on the same page.
 
 export function toOpen(click: MouseEvent): void {
   const place = document.getElementById("open");

@@ -1,17 +1,18 @@
-// The newest part of a long list. Goes back on request, and grows at its end without losing what is being read.
+// The newest part of a long list. It extends back on request, and grows at its end without moving what is being read.
 
 const STEP = 200;
-/** Beyond this the oldest ones leave the page, while nobody looks at them. */
+/** Maximum number of drawn entries. Beyond it, the oldest are removed unless the person reads further up. */
 const MOST = 600;
 
-/** `opening`: the past is still being read in; `at_end`: nobody reads further up. */
+/** `opening`: the history is still loading; `at_end`: the person reads at the end; `further_up`: the person reads older
+ *  entries. */
 export type Reading = "opening" | "at_end" | "further_up";
 
 export class Window {
-  /** How many are not drawn, from the start. */
+  /** Number of entries at the start that are not drawn. */
   hidden = $state(0);
 
-  /** To be called with each new length. */
+  /** Call it with each new length. */
   fit(length: number, reading: Reading): void {
     const most = { opening: STEP, at_end: MOST, further_up: Infinity }[reading];
     if (length - this.hidden > most || this.hidden > length) this.newest(length);

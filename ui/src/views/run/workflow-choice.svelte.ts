@@ -1,9 +1,9 @@
-// Which workflow is meant, where its agents work and with which model: what a run and a conversation both begin with.
+// The workflow, working directory and model that a new run or conversation starts with.
 import { get } from "../../api/client";
 import type { List, Workflow } from "../../api/types";
 
 const WORKSPACE = "holdshort.workspace";
-/** Tools that only ask; all others work in a folder. */
+/** Tools that only ask people. All others need a working directory. */
 const ASKING = ["ask_human", "create_plan", "request_review"];
 
 export class WorkflowChoice {
@@ -12,7 +12,7 @@ export class WorkflowChoice {
   workspace = $state(localStorage.getItem(WORKSPACE) ?? "");
   model = $state("");
   problem = $state.raw<unknown>();
-  /** Tools and models are of use to agents that run here. */
+  /** True if agents of the workflow run here. Only then are tools and models relevant. */
   readonly hasAgents = $derived((this.workflow?.agents.length ?? 0) > 0);
   readonly needsWorkspace = $derived((this.workflow?.tools ?? []).some((tool) => !ASKING.includes(tool)));
 
@@ -29,7 +29,7 @@ export class WorkflowChoice {
     }
   }
 
-  /** What most people come for: one agent in a folder. */
+  /** The default workflow: one agent in a working directory. */
   get usual(): string {
     return "pair";
   }
@@ -43,14 +43,14 @@ export class WorkflowChoice {
     this.problem = undefined;
   }
 
-  /** As it is sent; nothing where nothing is said. */
+  /** Returns the configuration to send; undefined if nothing is set. */
   get config(): { workspace?: string; model?: string } | undefined {
     const workspace = this.hasAgents ? this.workspace.trim() : "";
     const model = this.hasAgents ? this.model.trim() : "";
     return workspace || model ? { ...(workspace && { workspace }), ...(model && { model }) } : undefined;
   }
 
-  /** It was taken: the next one begins in the same folder. */
+  /** Remembers the working directory for the next start, after the server has accepted it. */
   keepWorkspace(): void {
     if (this.config?.workspace) localStorage.setItem(WORKSPACE, this.config.workspace);
   }
