@@ -1,4 +1,4 @@
-// A conversation that is about to be begun: its workflow, where it works, and the one key under which it is opened.
+// A new conversation before it is opened: its workflow, working directory, and idempotency key.
 import { post, Problem } from "../../api/client";
 import type { OpenSession, Session, Workflow } from "../../api/types";
 import type { FieldError } from "../../parts/later/errors";
@@ -9,12 +9,12 @@ import { t } from "./texts";
 export class Begin extends WorkflowChoice {
   name = $state("");
   isSending = $state(false);
-  /** The key was used up by a form like this one, such as in a tab that was copied. */
+  /** True if another form, such as one in a copied tab, has already used the key. */
   isReused = $state(false);
   #key = crypto.randomUUID();
-  /** Somebody has tried to begin: what is missing is marked until it is there. */
+  /** True after the first attempt to begin. Missing values are marked from then on. */
   #isTried = $state(false);
-  /** Whether the folder is there is looked at when the first run begins; what is no folder at all is said here. */
+  /** Error for a working directory that is not an absolute path. Its existence is checked when the first run starts. */
   readonly #missing = $derived<FieldError[]>(
     this.#isTried && (this.workspace.trim() ? !this.workspace.trim().startsWith("/") : this.needsWorkspace)
       ? [{ pointer: "/config/workspace", message: t("session.begin.folder") }]
@@ -25,12 +25,12 @@ export class Begin extends WorkflowChoice {
     ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []) : []),
   ]);
 
-  /** One agent to talk with. */
+  /** The default workflow: one agent to talk with. */
   override get usual(): string {
     return "copilot";
   }
 
-  /** Words alone can begin it: agents that run here, and no input beside the task. */
+  /** Offers workflows that a message alone can begin: with native agents, and no required input except the task. */
   override isOffered({ agents, input }: Workflow): boolean {
     return agents.length > 0 && list(data(input).required).every((name) => name === "task");
   }

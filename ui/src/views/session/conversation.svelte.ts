@@ -1,11 +1,11 @@
-// A session as it is now: its newest runs, each followed by its events, and what waits in them. Runs that begin while
-// the page is open join at its end.
+// The current state of a session: its newest runs, each followed by its events, and their open interrupts. Runs that
+// begin while the page is open are appended.
 import { get, Problem, query } from "../../api/client";
 import type { Interrupt, List, Run, Session } from "../../api/types";
 import { live } from "../../state/session.svelte";
 import { Following } from "../run/run.svelte";
 
-/** How many runs are read at once. */
+/** Number of runs per page. */
 const PAGE = 10;
 const GATHER_MS = 60;
 const AGAIN_MS = 2_000;
@@ -13,16 +13,16 @@ const AGAIN_MS = 2_000;
 export class Conversation {
   readonly id: string;
   session = $state.raw<Session>();
-  /** Oldest first. */
+  /** The loaded runs, oldest first. */
   runs = $state.raw<Following[]>([]);
-  /** Where the runs before these begin. */
+  /** Cursor of the earlier runs. */
   before = $state.raw<string>();
   isReading = $state(false);
   problem = $state.raw<unknown>();
-  /** The runs that are there have been read to their ends once. */
+  /** True if the loaded runs have been read to their ends once. */
   readonly isCaughtUp = $derived(this.session !== undefined && this.runs.every((run) => run.isCaughtUp));
   readonly front = $derived(this.runs.find((run) => run.id === this.session?.front_run));
-  /** Who hears what is said, or can be stopped: the front run, or in a session without one the newest that lives. */
+  /** The run that receives messages and can be stopped: the live front run, or else the newest live run. */
   readonly live = $derived(this.front && !this.front.isOver ? this.front : this.runs.findLast((run) => run.run && !run.isOver));
   readonly open = $derived(
     this.runs
@@ -79,7 +79,7 @@ export class Conversation {
     } catch (problem) {
       const isAway = problem instanceof Problem && problem.code === "unreachable";
       if (!this.session && !isAway) this.problem = problem;
-      // With the connection it is read again by itself.
+      // It is read again when the connection is back.
       else if (!isAway) this.soon(AGAIN_MS);
     } finally {
       this.#isReading = false;
@@ -90,7 +90,7 @@ export class Conversation {
     }
   }
 
-  /** The page of runs before those that are shown. */
+  /** Loads the page of runs before the first loaded one. */
   async earlier(): Promise<void> {
     if (this.isReading || !this.before) return;
     this.isReading = true;
@@ -109,7 +109,7 @@ export class Conversation {
     void this.runs.find((run) => run.id === interrupt.run)?.read();
   }
 
-  /** All that are newer than those that are known; at first the newest page. */
+  /** Reads all runs newer than the known ones; at first only the newest page. */
   async #readNew(): Promise<void> {
     let page = await this.#page();
     const fresh = [...page.items];

@@ -1,9 +1,9 @@
-// What a person is about to say in a session: kept in this tab until it has been said, and said once.
+// The next message in a session. It is kept in this tab until it is delivered, and delivered once.
 import { post } from "../../api/client";
 import type { Delivered } from "../../api/types";
 import { drafts } from "../../state/drafts";
 
-/** Words that were sent and the key they were sent under: the same words go out under the same key again. */
+/** A sent text and its idempotency key. A retry of the same text uses the same key. */
 interface Attempt {
   text: string;
   key: string;
@@ -12,7 +12,7 @@ interface Attempt {
 export class Outgoing {
   text = $state("");
   isSending = $state(false);
-  /** Why it was not said, or not known to be. */
+  /** The reason why the last message failed, or why its delivery is unknown. */
   problem = $state.raw<unknown>();
   readonly #path: string;
   readonly #draft: string;
@@ -25,7 +25,7 @@ export class Outgoing {
     this.text = drafts.read(this.#draft);
   }
 
-  /** To be called with each change of the text. */
+  /** Keeps the draft. Call it with each change of the text. */
   keep(): void {
     drafts.keep(this.#draft, this.text);
   }
@@ -38,7 +38,7 @@ export class Outgoing {
     const attempt = this.#begin(text);
     try {
       const delivered = await post<Delivered>(this.#path, { text }, { "Idempotency-Key": attempt.key });
-      // What was typed meanwhile is of the next one.
+      // Text typed during the request belongs to the next message.
       this.text = this.text.startsWith(text) ? this.text.slice(text.length).trimStart() : this.text;
       drafts.keep(this.#attempt, "");
       this.keep();
@@ -51,7 +51,8 @@ export class Outgoing {
     }
   }
 
-  /** Kept before it goes out: after a reload nobody could know whether it was heard. */
+  /** Returns the attempt for a text. It is stored before the request, so that a retry after a reload uses the same
+   *  key. */
   #begin(text: string): Attempt {
     const known = read(drafts.read(this.#attempt));
     if (known?.text === text) return known;

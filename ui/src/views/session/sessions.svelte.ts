@@ -1,25 +1,25 @@
-// The list of conversations: page by page, with the run that says what each is about; read again when something happens.
+// The list of conversations: page by page, each with the run that describes it, read again after events.
 import { get, query } from "../../api/client";
 import type { List, Run, Session } from "../../api/types";
 import { live } from "../../state/session.svelte";
 
 const PAGE = 50;
 const MOST = 200;
-/** Of what is asked for, before it is read on by request only. */
+/** Number of matching rows that are loaded without a request of the person. */
 const ENOUGH = 20;
-/** How many pages are read for it at once. */
+/** Maximum number of pages that are read for that. */
 const PAGES = 4;
 const GATHER_MS = 500;
 const SEEN = /^(session_|said|front_taken|run_|interrupt_|adopted)/;
 
 export interface Row {
   session: Session;
-  /** Its front run, or its newest one. */
+  /** The front run, or else the newest run. */
   run?: Run;
 }
 
 export class Sessions {
-  /** Only those that can be spoken to. */
+  /** True if only sessions that accept messages are listed. */
   isSpoken = $state(new URLSearchParams(location.search).get("which") !== "all");
   items = $state.raw<Row[]>([]);
   next = $state.raw<string>();
@@ -55,7 +55,7 @@ export class Sessions {
     await this.#read(Math.min(Math.max(this.items.length, PAGE), MOST), undefined, (rows) => {
       const known = new Set(rows.map(({ session }) => session.id));
       const last = rows.at(-1)?.session.created_at ?? "";
-      // Those further down than this page stay as they were.
+      // Rows beyond this page stay unchanged.
       const older = rows.length < MOST ? [] : this.items.filter(({ session }) => !known.has(session.id) && session.created_at < last);
       return [...rows, ...older];
     });
@@ -70,7 +70,7 @@ export class Sessions {
     await this.#fill(before + 1);
   }
 
-  /** Runs that were started have sessions, too: reads on until enough of what is asked for is there. */
+  /** Reads further pages until enough rows match. Runs started without a conversation have sessions, too. */
   async #fill(enough: number): Promise<void> {
     for (let n = 0; n < PAGES && this.next && this.shown.length < enough; n += 1) {
       await this.#read(MOST, this.next, (rows) => [...this.items, ...rows]);
@@ -94,7 +94,7 @@ export class Sessions {
     }
   }
 
-  /** With their runs: most are among the newest ones, and come at once. */
+  /** Returns the sessions with their runs. Most runs are among the newest, which one request reads. */
   async #rows(sessions: Session[]): Promise<Row[]> {
     const newest = await get<List<Run>>(`/v1/runs${query({ limit: MOST })}`);
     const known = new Map(newest.items.map((run) => [run.id, run]));

@@ -1,16 +1,16 @@
-// What those hear who do not see the page: what agents say while it is open. What was said before is no news.
+// Announcements for screen readers: new texts of agents. Texts from before the page opened are not announced.
 import { plain } from "../../parts/plain";
 import type { Conversation } from "./conversation.svelte";
 import { t } from "./texts";
 
-/** Of long words the beginning: the rest is read where it stands. */
+/** Maximum length of an announcement. The rest can be read on the page. */
 const MOST = 300;
 
 export class Spoken {
   text = $state("");
   #known: string | undefined;
 
-  /** To be called with each change. */
+  /** Call it with each change. */
   hear(conversation: Conversation): void {
     if (!conversation.isCaughtUp) return;
     const last = newest(conversation);

@@ -1,4 +1,4 @@
-// The words of conversations, with those of runs, for whatever draws them: they are fetched with it.
+// Texts about conversations and runs. They load together with the component that imports this file.
 import { session } from "../../texts/en-session";
 import { add } from "../../texts";
 
