@@ -1,4 +1,4 @@
-// Who erased what a run said, when, and why, in a sentence.
+// Describes the erasure of a run's content: who, when, and why.
 import type { Erased } from "../api/types";
 import { moment } from "../parts/age";
 import { plain } from "../parts/plain";

@@ -1,4 +1,4 @@
-// The words of the places that are fetched later, for whatever draws them: they are fetched with it.
+// Texts of views that load later. They load together with the component that imports this file.
 import { add } from "../texts";
 import { later } from "../texts/en-later";
 

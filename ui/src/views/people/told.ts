@@ -1,15 +1,15 @@
-// This browser as one that tells its person (the Push API): asked of the browser, subscribed at its push service, told to
-// the server. What a browser has to subscribe again is switched on again by its person.
+// This browser's push notifications (Push API): the person's permission, the subscription at the push service, and its
+// registration at the server. If a browser loses its subscription, the person has to switch it on again.
 import { get, post, remove } from "../../api/client";
 import type { PushSubscription as Known, PushSubscriptions } from "../../api/types";
 
-/** Some browsers lack it, and each does where the page came over a connection that does not count as safe. */
+/** True if the browser has the Push API. Browsers without it exist, and all disable it on insecure connections. */
 export const canBeTold = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
 
 export interface Told {
-  /** What a browser subscribes with. Without it no channel tells browsers. */
+  /** The server's public key for subscriptions. Without it, no push channel exists. */
   key?: string | null;
-  /** This browser, where it tells whoever is signed in. */
+  /** This browser's registration, if it shows notifications for the signed-in person. */
   here?: Known;
   others: Known[];
 }
@@ -17,7 +17,7 @@ export interface Told {
 interface Policies {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
 }
-// The page takes no address of a script from anywhere else (`trusted-types` of its policy).
+// The page accepts a worker script only from this address (`trusted-types` of its policy).
 const worker = (window as { trustedTypes?: Policies }).trustedTypes?.createPolicy("holdshort-worker", {
   createScriptURL: () => "/sw.js",
 });
@@ -25,25 +25,26 @@ const worker = (window as { trustedTypes?: Policies }).trustedTypes?.createPolic
 export async function readTold(): Promise<Told> {
   const { key, items } = await get<PushSubscriptions>("/v1/me/push");
   const own = await subscribed();
-  // What is pushed with another key never comes here.
+  // A subscription with another key receives nothing from this server.
   const isReached = own && key && base64url(own.options.applicationServerKey) === key;
   const digest = isReached && (await sha256(own.endpoint));
   const here = items.find((item) => item.endpoint_sha256 === digest);
   return { key, here, others: items.filter((item) => item !== here) };
 }
 
-/** Where this browser tells already: a server whose folder lost what is kept of it knows that it does, and not where it is. */
+/** Sends the subscription again if this browser is registered. A server that lost stored secrets knows the
+ *  registration, but not its address. */
 export async function keepTold(): Promise<void> {
   const [{ here }, own] = [await readTold(), await subscribed()];
   if (here && own) await tell(own);
 }
 
-/** False where the person, or the browser, does not let it. */
+/** Subscribes this browser. Returns false if the person or the browser denies permission. */
 export async function tellHere(key: string): Promise<boolean> {
   if ((await Notification.requestPermission()) !== "granted") return false;
   const registration = await navigator.serviceWorker.register(worker?.createScriptURL("") ?? "/sw.js", { scope: "/" });
   await navigator.serviceWorker.ready;
-  // One of another key, or of somebody who was signed in before.
+  // Removes a subscription with another key or of an earlier person.
   await (await registration.pushManager.getSubscription())?.unsubscribe();
   const own = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   try {
@@ -55,7 +56,7 @@ export async function tellHere(key: string): Promise<boolean> {
   return true;
 }
 
-/** This browser, or another one of theirs. */
+/** Removes the registration of this browser or of another browser of the person. */
 export async function tellNoMore(browser: Known, isHere: boolean): Promise<void> {
   await remove(`/v1/me/push/${browser.id}`);
   if (isHere) await (await subscribed())?.unsubscribe();

@@ -1,9 +1,9 @@
-// The hours of a week as people write them: a line for the days that are alike, `mon-fri: 09:00-12:00, 13:00-17:00`.
+// Weekly hours as people write them: one line for equal days, `mon-fri: 09:00-12:00, 13:00-17:00`.
 import type { Hours } from "../../api/types";
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/** Days that follow one another and are alike stand in one line. */
+/** Returns the lines. Consecutive days with equal hours share one line. */
 export function lines(week: Hours["week"]): string[] {
   const found: { from: string; to: string; parts: string }[] = [];
   DAYS.forEach((day, n) => {
@@ -15,7 +15,8 @@ export function lines(week: Hours["week"]): string[] {
   return found.map(({ from, to, parts }) => `${from === to ? from : `${from}-${to}`}: ${parts}`);
 }
 
-/** What was typed, for the server to check; the number of the first line that has no day and times, from 1. */
+/** Parses the typed lines; the server checks the values. Returns the number of the first line without a day and times,
+ *  from 1. */
 export function read(text: string): Hours["week"] | number {
   const week: Hours["week"] = {};
   const typed = text.split("\n").map((line) => line.trim());
