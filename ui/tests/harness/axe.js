@@ -1,4 +1,4 @@
-// Accessibility as axe-core sees it, by the rules of WCAG 2.2 AA and its own best practice.
+// Accessibility checks with axe-core: the rules of WCAG 2.2 AA and axe's best practice.
 import assert from "node:assert/strict";
 import axe from "axe-core";
 
@@ -9,7 +9,7 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-prac
  * @param {string} what names the view in the message
  */
 export async function assertAccessible(page, what) {
-  // Evaluated, not added as a script: the content security policy forbids the page to load more.
+  // The script is evaluated, because the content security policy forbids the page to load more.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
   const violations = await page.evaluate(async (values) => {
     const found = await globalThis.axe.run(document, { runOnly: { type: "tag", values } });

@@ -1,15 +1,14 @@
-// A person in a browser: one Chromium per test file, a profile of its own per visitor.
+// A person in a browser: one Chromium per test file, one profile per visitor.
 //
-// A page that complains (an error that nobody caught, a refusal of the content security policy, a request to another
-// host) fails the test it was opened for.
+// A page fails its test on an uncaught error, a violation of the content security policy, or a request to another host.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
 
-/** Chromium's engine without its windows: the same pages at two thirds of the processor time. */
+/** Chromium's engine without windows. It renders the same pages with two thirds of the processor time. */
 const SHELL = "/usr/bin/chromium-headless-shell";
-/** With notifications and a clipboard, which belong to the windows. */
+/** Full Chromium, for notifications and the clipboard, which need windows. */
 const CHROMIUM = "/usr/bin/chromium";
 
 const ARGS = [
@@ -22,22 +21,22 @@ const ARGS = [
   "--disable-sync",
 ];
 
-/** Set by `cargo xtask verify --long`. */
+/** True if the app's files are delayed. `cargo xtask verify --long` sets it. */
 export const LATE = process.env.HOLDSHORT_LATE_PARTS === "1";
 
-/** For one step of a person, on a machine that does much else. */
+/** Timeout of one step of a person, for a busy machine. */
 const PATIENCE_MS = LATE ? 60_000 : 20_000;
 
-/** Of the network or the browser, not of the page: a server that is killed, a request that is refused, no push in a profile
- * that is not kept. */
+/** Console errors of the network or the browser, not of the page: a killed server, a rejected request, no push in a
+ * temporary profile. */
 const EXPECTED = /^Failed to load resource|^WebSocket connection to .* failed|^Chrome currently does not support the Push API/;
 
-/** The browsers of this file, by their program.
+/** The browsers of this file, by program.
  * @type {Map<string, Promise<import("playwright-core").Browser>>} */
 const launched = new Map();
 after(() => Promise.all([...launched.values()].map(async (browser) => (await browser).close())));
 
-/** A test without a browser fails: skipped, it would pass for a test. */
+/** Starts a browser. Without one the test fails, because a skipped test would look like success. */
 export function launch(executablePath) {
   const how = "`cargo xtask verify` installs it, as does `apt-get install chromium chromium-headless-shell`";
   assert(existsSync(executablePath), `there is no Chromium at ${executablePath}: ${how}`);
@@ -45,11 +44,11 @@ export function launch(executablePath) {
 }
 
 /**
- * A page of a new visitor, who is nobody yet. Closed when the test ends.
+ * Opens a page for a new visitor, who is not signed in. It closes when the test ends.
  * @param {import("node:test").TestContext} t
  * @param {import("./server.js").Server} server
- * @param {import("playwright-core").BrowserContextOptions & {elsewhere?: string, whole?: boolean}} [options] `elsewhere`:
- *   another origin that the test goes to, what its pages do is its own; `whole`: a browser with windows
+ * @param {import("playwright-core").BrowserContextOptions & {elsewhere?: string, whole?: boolean}} [options]
+ *   `elsewhere`: another origin that the test visits, whose pages are not checked; `whole`: a browser with windows
  */
 export async function visit(t, server, { elsewhere, whole = false, ...options } = {}) {
   const program = whole ? CHROMIUM : SHELL;
@@ -78,7 +77,7 @@ export async function visit(t, server, { elsewhere, whole = false, ...options } 
   return context.newPage();
 }
 
-/** Each part of the app comes late, as on a machine that does much else: finds tests that look before it is there. */
+/** Delays each file of the app, as on a busy machine. It finds tests that do not wait for a part to load. */
 const bringPartsLate = (context) =>
   context.route(/\/assets\/.*\.js/, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -86,7 +85,7 @@ const bringPartsLate = (context) =>
   });
 
 /**
- * Through the one-time link, to the inbox.
+ * Signs in with a one-time link, and waits for the inbox.
  * @param {import("playwright-core").Page} page
  * @param {import("./server.js").Server} server
  */
@@ -96,7 +95,7 @@ export async function signIn(page, server) {
 }
 
 /**
- * A page of somebody who is signed in.
+ * Opens a page for a person who is signed in.
  * @param {import("node:test").TestContext} t
  * @param {import("./server.js").Server} server
  * @param {import("playwright-core").BrowserContextOptions} [options]

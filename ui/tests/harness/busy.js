@@ -1,4 +1,4 @@
-// An inbox on a busy day: 26 requests of all kinds that wait at once, some of them long, hostile or about to expire.
+// An inbox on a busy day: 26 open requests of all kinds, some of them long, hostile or about to expire.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { eventually } from "./eventually.js";
 import { serve } from "./server.js";
 import { startTour, TOUR } from "./tour.js";
 
-/** More than a row of the inbox is wide. */
+/** A reason longer than the width of an inbox row. */
 export const REASON =
   "commands of this repository are looked at by two people before the release of the quarter, since the last one " +
   "removed the exports of a customer without a word; whoever reads this has the list of what must stay beside the screen";
 
-/** With a Cyrillic letter where Latin ones are expected. */
+/** A program name with a Cyrillic letter in place of a Latin one. */
 export const ALIKE = "\u0441url";
 
 const workflow = `
@@ -28,7 +28,7 @@ gates:
 limits: {tool_calls: 10}
 `;
 
-/** As many lines as no card shows. */
+/** Number of lines that is too large for any card. */
 const LINES = 4_000;
 const lines = (word) => Array.from({ length: LINES }, (_, n) => `${word} ${n}`).join("\\n");
 

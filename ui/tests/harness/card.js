@@ -1,22 +1,22 @@
-// What a person does with a card: open it, choose, read how it ended.
+// Steps of a person on a card: open it, choose, and read the outcome.
 import { t } from "./texts.js";
 
-/** The card that is open. */
+/** Locates the open card. */
 export const card = (page) => page.getByRole("article");
 
-/** Its text box. */
+/** Locates its text box. */
 export const words = (page) => card(page).getByRole("textbox", { name: /^(Your answer|Your words)$/ });
 
-/** An option, by how its label begins: an external one says beside it what it does. */
+/** Locates an option by the start of its label. An external option's label continues with its effect. */
 export const option = (page, label) =>
   card(page)
     .getByRole("group", { name: t("card.options") })
     .getByRole("button", { name: new RegExp(`^${label}(?![,\\w]| for this| some of)`) });
 
 /**
- * Sends an edit: its button, and once more where what was edited is shown.
+ * Sends an edit: presses its button, then confirms the shown edit.
  * @param {import("playwright-core").Page} page
- * @param {string} what the end of its text's key: `command`, `plan`
+ * @param {string} what the end of the text key: `command`, `plan`
  */
 export async function sendEdit(page, what) {
   const name = t(`card.edit.send.${what}`);
@@ -24,10 +24,10 @@ export async function sendEdit(page, what) {
   await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
 }
 
-/** How it ended, as a heading of the card. */
+/** Locates the outcome, which is a heading of the card. */
 export const outcome = (page, text) => card(page).getByRole("heading", { level: 3, name: text });
 
-/** The list of what waits. */
+/** Locates the list of open interrupts. */
 export const inbox = (page) => page.getByRole("region", { name: t("inbox.list") });
 
 /**
@@ -40,16 +40,16 @@ export async function open(page, interrupt) {
   await shown(page, interrupt);
 }
 
-/** By its address. */
+/** Opens an interrupt by its address. */
 export async function visitCard(page, interrupt) {
   await page.goto(`/inbox/${interrupt.id}`);
   await shown(page, interrupt);
 }
 
-/** An option once all of the card is shown. The app asks again for a decision that was made before that. */
+/** Locates an option after the whole card was shown. Before that, the app asks for confirmation. */
 export const optionOfAll = (page, label) => option(page, label).filter({ hasNotText: /not shown/ });
 
-/** Waits until the card is the one of this interrupt. */
+/** Waits until the card of this interrupt is open. */
 export function shown(page, { id, kind }) {
   return page.locator(`article[data-interrupt="${id}"]`).getByRole("heading", { level: 2, name: t(`kind.${kind}`) }).waitFor();
 }

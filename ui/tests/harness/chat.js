@@ -1,15 +1,15 @@
-// `holdshort chat` in a terminal of its own, beside the browser.
+// `holdshort chat` in a terminal of its own, next to the browser.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { stripVTControlCharacters } from "node:util";
 import { environment, PROGRAM } from "./program.js";
 
-/** On a machine that does much else. */
+/** Timeout, for a busy machine. */
 const PATIENCE_MS = 30_000;
 
 /**
- * A conversation that is open on the server, until the test ends.
+ * Opens a session in the terminal client until the test ends.
  * @param {import("node:test").TestContext} t
  * @param {import("./server.js").Server} server
  * @param {string} session
@@ -24,12 +24,12 @@ export async function openChat(t, server, session) {
 class Chat {
   #child;
   #shown = "";
-  /** How much of what was shown is dealt with. */
+  /** Number of characters of the output that `expect` has consumed. */
   #seen = 0;
   #changed = () => undefined;
 
   constructor(server, session) {
-    // `script` gives it a terminal.
+    // `script` provides a terminal.
     const line = `${PROGRAM} chat --session ${session} --data ${server.data}`;
     this.#child = spawn("script", ["--quiet", "--flush", "--return", "--command", line, "/dev/null"], {
       cwd: server.folder,
@@ -42,7 +42,7 @@ class Chat {
     });
   }
 
-  /** Waits until this is shown, after whatever was waited for before; gives all that was shown in between. */
+  /** Waits until the text is shown after the last match. Returns the output in between. */
   async expect(text) {
     const until = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -68,7 +68,7 @@ class Chat {
     this.#child.stdin.write(keys);
   }
 
-  /** Leaves; gives the exit code. */
+  /** Quits the client. Returns its exit code. */
   async leave() {
     const ended = once(this.#child, "exit");
     this.type("/quit\r");

@@ -1,4 +1,4 @@
-// A conversation with one agent: it looks, asks, notes what it heard, and waits for a file before it says how it ended.
+// A conversation with one agent. It looks, asks, notes the answer, and waits for a file before it reports the end.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "./server.js";
@@ -41,7 +41,7 @@ agents:
     - text: "The wind is {{ results.ask }}, and the tower has cleared us."
 `;
 
-/** Prints, and waits for a file. */
+/** Prints a line, then waits for a file. */
 const listen = `
 echo listening
 until test -e cleared; do sleep 0.1; done
@@ -55,24 +55,24 @@ export async function serveTower(t) {
   return server;
 }
 
-/** Opens a session of it over the API. */
+/** Opens a session of the workflow through the API. */
 export async function openTower(server) {
   const config = { workspace: server.workspace, model: "rehearsal" };
   return (await server.api("POST", "/v1/sessions", { workflow: "tower", config })).id;
 }
 
-/** What the command waits for. */
+/** Creates the file that the command waits for. */
 export function clear(server) {
   writeFileSync(join(server.workspace, "cleared"), "");
 }
 
-/** Another client of the same session. */
+/** Sends a message as a second client of the session. */
 export const say = (server, session, words) => server.api("POST", `/v1/sessions/${session}/messages`, words);
 
-/** All that was said, as the API has it. */
+/** Returns all messages of the session, as the API lists them. */
 export const saidIn = async (server, session) => (await server.api("GET", `/v1/sessions/${session}/conversation?limit=200`)).items;
 
-/** The first interrupt that is open in it; nothing while there is none. */
+/** Returns the first open interrupt of the session; undefined if there is none. */
 export async function openIn(server, session) {
   const { items } = await server.api("GET", `/v1/sessions/${session}/interrupts?limit=200`);
   return items.find(({ status }) => status === "open");

@@ -1,4 +1,5 @@
-// A copilot in a conversation: its router asks which way to go, a planner plans, and after each round the person has their turn.
+// A copilot in a conversation. Its router asks for a direction, a planner plans, and the person has a turn after each
+// round.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serve } from "./server.js";
@@ -56,7 +57,7 @@ export async function serveCopilot(t) {
   return server;
 }
 
-/** Opens a session of it over the API. */
+/** Opens a session of the workflow through the API. */
 export async function openCopilot(server) {
   const config = { workspace: server.workspace, model: "rehearsal" };
   return (await server.api("POST", "/v1/sessions", { workflow: "helper", config })).id;

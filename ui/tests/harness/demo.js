@@ -1,4 +1,4 @@
-// The shipped rehearsal, as `holdshort demo` starts it and `holdshort serve` goes on with it.
+// The shipped demo: `holdshort demo` starts its run, and `holdshort serve` continues it.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { eventually } from "./eventually.js";
 import { run } from "./program.js";
 import { Server } from "./server.js";
 
-/** The exit code of a program that leaves a run waiting. */
+/** Exit code of a command that leaves a run waiting. */
 const LEFT_WAITING = 4;
 
 /**
- * A server with the demo's run, which holds short at its first question.
+ * Starts a server with the demo's run, which waits at its first question.
  * @param {import("node:test").TestContext} t
  */
 export async function serveDemo(t) {
@@ -30,7 +30,7 @@ export async function serveDemo(t) {
 }
 
 /**
- * The next interrupt at which a run holds short; nothing when it has ended.
+ * Returns the next open interrupt of a run; undefined if the run has ended.
  * @param {Server} server
  * @param {string} id
  */

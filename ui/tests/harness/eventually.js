@@ -1,11 +1,11 @@
-// Waiting for a condition that no page shows.
+// Waits for a condition that no page shows.
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
 const PATIENCE_MS = 30_000;
 
 /**
- * Looks again and again until there is something to see.
+ * Repeats a check until it returns a value.
  * @template T
  * @param {string} what
  * @param {() => Promise<T | undefined | false>} look

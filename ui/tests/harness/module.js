@@ -1,4 +1,4 @@
-// A module of the app, for tests of what it says without a page: made into JavaScript, with all that it imports.
+// Loads a module of the app, compiled to JavaScript with its imports, for tests without a page.
 import { join } from "node:path";
 import { build } from "vite";
 

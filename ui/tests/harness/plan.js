@@ -1,21 +1,21 @@
-// What a person does with a plan: read its graph and its differences, write its list.
+// Steps of a person on a plan: read its graph and its differences, and edit its list.
 import { t } from "./texts.js";
 
 export const graph = (place) => place.getByRole("group", { name: t("plan.graph"), exact: true });
 
-/** How a subtask stands, as its box says it. */
+/** Locates the box of a subtask, which shows its status. */
 export const box = (place, id) => graph(place).locator(`button[data-subtask="${id}"]`);
 
-/** The rows of the list, in order. */
+/** Locates the rows of the list, in order. */
 export const rows = (place) => place.getByRole("list", { name: t("card.plan.subtasks"), exact: true }).locator(":scope > li");
 
-/** Fields of a row. */
+/** Locates a field of a row. */
 export const field = (row, key) => row.getByLabel(t(key), { exact: true });
 
-/** Where it is said what a row waits for. */
+/** Locates the field with the dependencies of a row. */
 export const needs = (row) => row.getByRole("combobox", { name: t("plan.edit.needs") });
 
-/** A row shall wait for another one. */
+/** Adds a dependency to a row. */
 export async function wait(row, id) {
   await needs(row).fill(id);
   await needs(row).press("Enter");
@@ -23,8 +23,8 @@ export async function wait(row, id) {
   await after(row, id).waitFor();
 }
 
-/** It waits for it; pressed, no longer. */
+/** Locates the button of a dependency, which removes it. */
 export const after = (row, id) => row.getByRole("button", { name: t("plan.edit.needs.not", { id }), exact: true });
 
-/** The ids, in order. */
+/** Returns the ids of the rows, in order. */
 export const ids = (place) => rows(place).evaluateAll((all) => all.map((row) => row.querySelector("input")?.value ?? row.querySelector("code")?.textContent));

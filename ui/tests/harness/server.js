@@ -1,4 +1,4 @@
-// The real binary as a server: own folders, own port, both tokens; killed and started again at will.
+// The real binary as a server with its own folders, port and tokens. Tests can kill and restart it.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,14 +11,14 @@ import { environment, PROGRAM } from "./program.js";
 
 /** @type {Set<import("node:child_process").ChildProcess>} */
 const running = new Set();
-// Tests that die take their servers along.
+// A test process that dies kills its servers.
 process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 /**
- * A server that listens, and ends with the test.
+ * Starts a server that ends with the test.
  * @param {import("node:test").TestContext} t
- * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>, channels?: string}} [setup] YAML by name;
- *   without any the server has the shipped workflows, and no channels
+ * @param {{workflows?: Record<string, {workflow: string, rehearsal?: string}>, channels?: string}} [setup] YAML by
+ *   name; without it, the server has the shipped workflows and no channels
  */
 export async function serve(t, setup) {
   const server = new Server(t, setup);
@@ -27,17 +27,17 @@ export async function serve(t, setup) {
 }
 
 export class Server {
-  /** What it prints when it starts. */
+  /** Values printed at the latest start. */
   #told = { listening: "", token: "", agent_token: "", login: "" };
   #port = 0;
   /** @type {import("node:child_process").ChildProcess | undefined} */
   #child;
-  /** Standard error of all its lives. */
+  /** Standard error of all starts. */
   #stderr = "";
   #workflows;
   #channels;
 
-  /** Folders and no process yet. */
+  /** Creates the folders. `start` starts the process. */
   constructor(t, { workflows = {}, channels = "" } = {}) {
     this.folder = mkdtempSync(join(tmpdir(), "holdshort-ui-"));
     for (const name of ["data", "home", "tmp", "workspace", "workflows"]) mkdirSync(join(this.folder, name));
@@ -60,22 +60,22 @@ export class Server {
     return join(this.folder, "data");
   }
 
-  /** A folder for runs to work in. */
+  /** Working directory for runs. */
   get workspace() {
     return join(this.folder, "workspace");
   }
 
-  /** `http://127.0.0.1:PORT`: the same in every life. */
+  /** Base address `http://127.0.0.1:PORT`, the same after each restart. */
   get base() {
     return this.#told.listening;
   }
 
-  /** The link that the latest start printed; it works once. */
+  /** The login link that the latest start printed. It works once. */
   get login() {
     return this.#told.login;
   }
 
-  /** Resolves when it listens. */
+  /** Starts the server. Resolves when it listens. */
   async start() {
     assert(!this.#child, "it runs already");
     const isFirst = this.#port === 0;
@@ -95,7 +95,7 @@ export class Server {
     const ended = once(child, "exit").then(() => undefined);
     const said = await Promise.race([once(createInterface(child.stdout), "line"), ended]);
     if (!said && isFirst && this.#stderr.includes("Address already in use")) {
-      // Another test took the port since it was seen free.
+      // Another test took the port after it was found free.
       this.#child = undefined;
       this.#port = 0;
       this.#stderr = "";
@@ -105,17 +105,17 @@ export class Server {
     this.#told = JSON.parse(said[0]);
   }
 
-  /** SIGTERM, and waits for its end. */
+  /** Sends SIGTERM, and waits for the end. */
   stop() {
     return this.#end("SIGTERM");
   }
 
-  /** SIGKILL: a power cut for the process. */
+  /** Sends SIGKILL, like a power cut for the process. */
   kill() {
     return this.#end("SIGKILL");
   }
 
-  /** SIGKILL, and again on the same port and data. */
+  /** Sends SIGKILL, and starts again with the same port and data. */
   async restart() {
     await this.kill();
     await this.start();
@@ -132,7 +132,7 @@ export class Server {
   }
 
   /**
-   * A request with the operator's token; what is refused is thrown.
+   * Sends a request with the operator's token. Throws if it is rejected.
    * @param {"GET" | "POST" | "PUT" | "DELETE"} method
    * @param {string} path
    * @param {unknown} [body]
@@ -142,19 +142,19 @@ export class Server {
   }
 
   /**
-   * An agent of another framework asks.
+   * Opens an interrupt as an external agent.
    * @param {{kind: string, title: string, message?: string, payload?: unknown, [more: string]: unknown}} ask
    */
   agentAsks(ask) {
     return this.#request("POST", "/v1/interrupts", ask, this.#told.agent_token);
   }
 
-  /** That agent starts a run of its own, to ask in. */
+  /** Starts a run as an external agent. */
   agentStarts(input = undefined) {
     return this.#request("POST", "/v1/runs", { workflow: "external", input }, this.#told.agent_token);
   }
 
-  /** A link that signs one more browser in: as this person, or as the operator. */
+  /** Returns a login link for one more browser: as this person, or as the operator. */
   async loginLink(person = undefined) {
     return (await this.api("POST", "/v1/login-links", person && { person })).url;
   }
@@ -169,7 +169,7 @@ export class Server {
   }
 }
 
-/** Outside the range that outgoing connections take theirs from, so that it is still free after a kill. */
+/** Returns a free port. It is outside the range of outgoing connections, so it stays free after a kill. */
 async function freePort() {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

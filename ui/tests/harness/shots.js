@@ -1,4 +1,4 @@
-// Pictures of a view, for people to look at: wide and narrow, light and dark, in `ui/tests/shots`.
+// Screenshots of views for people to look at: wide and narrow, light and dark, in `ui/tests/shots`.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 const FOLDER = join(import.meta.dirname, "../shots");
 const HEIGHTS = { 1280: 800, 390: 844 };
 
-/** Every width and theme of the pictures. */
+/** Every width and theme of the screenshots. */
 export const LOOKS = [1280, 390].flatMap((width) =>
   /** @type {const} */ (["light", "dark"]).map((theme) => ({ width, theme, name: `${width}-${theme}` })),
 );
@@ -18,12 +18,12 @@ export const LOOKS = [1280, 390].flatMap((width) =>
 export async function dress(page, { width, theme }) {
   await page.setViewportSize({ width, height: HEIGHTS[width] });
   await page.emulateMedia({ colorScheme: theme });
-  // The page hears of its new width when it is next drawn, and draws itself anew: what was there before is not measured.
+  // The page learns its new width at the next frame, and draws again. Measurements before that would be wrong.
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /**
- * No page scrolls sideways.
+ * Asserts that no page scrolls sideways.
  * @param {import("playwright-core").Page} page
  * @param {string} what names the view in the message
  */
@@ -38,10 +38,10 @@ export async function assertFits(page, what) {
 }
 
 /**
- * Saves NAME-WIDTH-THEME.png for each look; nothing may stick out to the side.
+ * Saves NAME-WIDTH-THEME.png for each look, and asserts that the page fits.
  * @param {import("playwright-core").Page} page
  * @param {string} name
- * @param {{fullPage?: boolean}} [how] all of a page that is longer than the window; what sticks to an edge then stands in its middle
+ * @param {{fullPage?: boolean}} [how] includes the part below the window; sticky elements are then in the middle
  */
 export async function shoot(page, name, { fullPage = false } = {}) {
   mkdirSync(FOLDER, { recursive: true });

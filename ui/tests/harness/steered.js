@@ -1,4 +1,4 @@
-// A run whose plan people steer: four subtasks, and a person's word after each.
+// A run with a plan that people steer: four subtasks, and a checkpoint after each.
 import { serve } from "./server.js";
 
 const workflow = `
@@ -38,7 +38,7 @@ ${[FIRST, SECOND, SECOND].map(text).join("\n")}
 `;
 
 /**
- * A server with a run that waits for a word on its second plan.
+ * Starts a server with a run that waits for the approval of its plan.
  * @param {import("node:test").TestContext} t
  */
 export async function serveSteered(t) {

@@ -1,9 +1,9 @@
-// A person at the terminal: decisions through the command line, beside the browser.
+// A person at the terminal, who decides through the command line next to the browser.
 import assert from "node:assert/strict";
 import { run } from "./program.js";
 
 /**
- * `holdshort decide`; returns what it says.
+ * Runs `holdshort decide`. Returns its output.
  * @param {import("./server.js").Server} server
  * @param {string} interrupt
  * @param {string} option
@@ -18,7 +18,7 @@ export async function decideInTerminal(server, interrupt, option, text) {
 }
 
 /**
- * `holdshort show`; returns what it says.
+ * Runs `holdshort show`. Returns its output.
  * @param {import("./server.js").Server} server
  * @param {string} id of an interrupt or a run
  */

@@ -1,4 +1,4 @@
-// A rehearsed run that holds short at many things at once: every kind of card that a run of ours can show.
+// A rehearsed run that waits at many interrupts at once: every kind of card that a native run can show.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "./eventually.js";
@@ -58,11 +58,11 @@ agents:
     - text: Done.
 `;
 
-/** A file with enough around the change for a diff. */
+/** A file with enough lines around the change for a diff. */
 const RUNWAY = ["# Runways", "north: closed", "south: open", "", "heading 27", "", "lights: on", "wind: 12 kt", ""].join("\n");
 
 /**
- * A server with the run, and what waits in it.
+ * Starts a server with the run. Returns its open interrupts.
  * @param {import("node:test").TestContext} t
  */
 export async function serveTour(t) {
@@ -70,11 +70,11 @@ export async function serveTour(t) {
   return { server, ...(await startTour(server)) };
 }
 
-/** Its files, for a server that has others beside it. */
+/** The workflow's files, for a server that has other workflows, too. */
 export const TOUR = { workflow: WORKFLOW, rehearsal: REHEARSAL };
 
 /**
- * Starts it, and waits until it holds short everywhere.
+ * Starts the run, and waits until all its interrupts are open.
  * @param {import("./server.js").Server} server
  */
 export async function startTour(server) {

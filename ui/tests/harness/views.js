@@ -1,14 +1,14 @@
-// Looking at a view as everybody may see it: wide and narrow, light and dark.
+// Checks a view in every look: wide and narrow, light and dark.
 import assert from "node:assert/strict";
 import { assertAccessible } from "./axe.js";
 import { assertFits, dress, LOOKS } from "./shots.js";
 
-/** Every width and theme once; a view that is drawn in another way where there is room needs all of them. */
+/** Looks that together cover every width and theme once. A view with a different wide layout needs `ALL`. */
 const TWO = ["1280-light", "390-dark"];
 export const ALL = LOOKS.map((look) => look.name);
 
 /**
- * No wider than the window and touchable in any look, accessible in those that are named.
+ * Asserts that a view fits the window and has large targets in every look, and is accessible in the named looks.
  * @param {import("playwright-core").Page} page
  * @param {string} what names the view in the message
  * @param {string[]} [looks]
@@ -25,12 +25,13 @@ export async function assertSound(page, what, looks = TWO) {
   await dress(page, LOOKS[0]);
 }
 
-/** WCAG 2.5.8 takes a small target where there is room around it; room depends on where a line wraps, so size counts. */
+/** Minimum size of a target in pixels. WCAG 2.5.8 also accepts small targets with space around, but that space depends
+ * on line wrapping. */
 const LEAST = 24;
-/** How high a target is on a phone. */
+/** Minimum height of a target on a phone, in pixels. */
 const FINGER = 44;
 
-/** What can be touched is large enough, but for links within a sentence. */
+/** Asserts that targets are large enough. Links inside a sentence are exempt. */
 async function assertTouchable(page, what, { width: screen }) {
   const high = screen < 640 ? FINGER : LEAST;
   const small = await page.evaluate(({ least, high }) => {
@@ -46,10 +47,11 @@ async function assertTouchable(page, what, { width: screen }) {
   assert.equal(small.length, 0, `${what}: smaller than ${high} pixels\n${small.join("\n")}`);
 }
 
-/** A window as high as the page: what sticks to an edge covers what is about to be scrolled, which is no fault. */
+/** Makes the window as high as the page. Otherwise sticky elements would cover content that can be scrolled, which is
+ * not a fault. */
 async function showAll(page, { width }) {
   const heights = () => page.evaluate(() => ({ height: document.documentElement.scrollHeight, inner: innerHeight }));
-  // Some of it grows with the window.
+  // Some elements grow with the window.
   for (let all = await heights(), n = 0; all.height > all.inner && n < 4; all = await heights(), n += 1) {
     await page.setViewportSize({ width, height: all.height });
   }
