@@ -1,4 +1,4 @@
-// "For this session" lists what else is open and covered, and releases what stays ticked.
+// An approval for this session lists the other open calls that it covers, and releases those that stay ticked.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";

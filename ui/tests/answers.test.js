@@ -1,4 +1,4 @@
-// A question whose schema is of data: a form of what it asks for, what does not fit beside its field, JSON otherwise.
+// A question with a response schema shows a form, errors at its fields, and JSON where no field fits.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -84,7 +84,7 @@ test("an answer of data is written in a form", async (t) => {
     assert.equal((await now(asked)).status, "open");
   });
 
-  // What the microphone hears is the browser's business: here it hears two sentences.
+  // A fake speech recognition, which recognizes two sentences.
   const hears = () => {
     window.webkitSpeechRecognition = window.SpeechRecognition = class {
       start() {
@@ -103,7 +103,7 @@ test("an answer of data is written in a form", async (t) => {
 
   await t.test("a question is read aloud, and its answer dictated", async () => {
     await page.addInitScript(hears);
-    // A title is cut: what is asked is read to its end, with its context.
+    // A title may be cut. The whole question is read aloud, with its context.
     const question = `Which one is paid, of ${"these, ".repeat(80)}and the last?`;
     const payload = { question, context: "Two are open." };
     const asked = await server.agentAsks({ kind: "question", title: question.slice(0, 499), payload });
@@ -157,7 +157,7 @@ test("an answer of data is written in a form", async (t) => {
     const { resolution } = await now(asked);
     assert.deepEqual([resolution.text, resolution.from], ["Yes, a week.", source.id]);
 
-    // Nobody else's; and one that is erased meanwhile is refused, with the reason.
+    // Answers about other subjects are not offered. An answer that was erased since is rejected, with the reason.
     await visitCard(page, elsewhere);
     await option(page, "Answer").waitFor();
     assert.equal(await before.count(), 0);

@@ -1,4 +1,4 @@
-// Every kind of card, open and decided, without a violation that axe knows, and no wider than the window.
+// Every kind of card, open and decided, passes the axe checks and fits the width of the window.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
@@ -52,11 +52,11 @@ test("cards", async (t) => {
       await visitCard(page, await server.agentAsks(ask));
       await assertSound(page, ask.title);
       if (!ask.call) return;
-      // The call itself, as one of ours: what the agent says beside it changes nothing of that.
+      // The call is drawn like a native one, whatever the agent says about it.
       const call = card(page).getByRole("region", { name: text("card.tool"), exact: true });
       await call.getByText(ask.call.arguments.command ?? "limit = 20").first().waitFor();
       await call.getByText(text("card.elsewhere")).waitFor();
-      // What belongs to it and is in neither the command nor the change is there without unfolding anything.
+      // Members outside the command and the change are visible without unfolding.
       await call.getByText("yes please").first().waitFor();
       assert.equal(await call.getByText(text("card.sandbox.full")).count(), 0);
     });

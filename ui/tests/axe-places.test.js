@@ -1,4 +1,4 @@
-// Every place of the app, and the pages beside it, without a violation that axe knows, and no wider than the window.
+// Every view of the app, and the server's own pages, pass the axe checks and fit the width of the window.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
@@ -24,7 +24,7 @@ test("with nothing in them", async (t) => {
   await page.goto("/grants");
   await page.getByText(text("grants.empty")).waitFor();
   await assertSound(page, "no grants");
-  // Of the right form, or of none.
+  // An id of the right form, and one of the wrong form.
   for (const id of [`run_${"0".repeat(26)}`, "run_nothing"]) {
     await page.goto(`/runs/${id}`);
     await page.getByRole("heading", { level: 1, name: text("run.nowhere") }).waitFor();

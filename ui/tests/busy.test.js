@@ -1,4 +1,4 @@
-// A person with 26 open requests: the list says what counts, a card opens at its top, and nobody loses their place.
+// A person with 26 open requests: the list shows what matters, a card opens at its top, and no place is lost.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -42,7 +42,7 @@ test("26 open requests", async (t) => {
     await page.goto(`/runs/${id}`);
     const which = page.getByRole("list", { name: text("run.open.which") });
     await which.getByRole("listitem").filter({ hasText: "Which of the two tables counts?" }).getByText(/^expires in /).waitFor();
-    // Also there a letter that passes for another is marked.
+    // A letter that imitates another is marked here, too.
     assert.equal(await which.locator("mark").allTextContents().then((all) => all.sort().join("")), "\u0440\u0441");
     await page.goto("/runs");
     const ours = page.getByRole("row").filter({ hasText: "Rewrite the table of the archive." });
@@ -125,7 +125,7 @@ test("26 open requests", async (t) => {
     assert(await has(row(phone, far)), "its row has the focus");
     const box = await row(phone, far).boundingBox();
     assert(box.y > 0 && box.y + box.height < 844, `its row is in sight: ${JSON.stringify(box)}`);
-    // The browser's own way back finds the list as it was left.
+    // The browser's back button restores the list.
     const there = await scrolled(phone);
     await row(phone, far).tap();
     await shown(phone, far);
@@ -160,7 +160,7 @@ test("what a card can not show is said before it is allowed", async (t) => {
     assert.equal(diff.truncated, true);
     const drawn = (op) => diff.hunks.flatMap(({ lines }) => lines).filter((line) => line.op === op).length;
     const missing = text("card.diff.truncated", { added: diff.added - drawn("+"), removed: diff.removed - drawn("-") });
-    // The server says the same, for those who see no card.
+    // The server states the same, for clients without a card.
     assert.equal(cut.unseen, missing);
     await visitCard(page, cut);
     await card(page).getByText(missing).waitFor();
@@ -170,7 +170,7 @@ test("what a card can not show is said before it is allowed", async (t) => {
     await dialog.getByText(missing).waitFor();
     await page.keyboard.press("Escape");
     assert.equal(await status(cut), "open");
-    // To refuse needs no second look.
+    // Rejecting needs no confirmation.
     await option(page, "Reject").click();
     await outcome(page, /rejected/).waitFor();
   });
@@ -218,14 +218,14 @@ test("what a card can not show is said before it is allowed", async (t) => {
     const send = option(page, run);
     await page.getByRole("button", { name: text("card.edit.same", { option: run }) }).waitFor();
     assert.equal(await send.getAttribute("aria-disabled"), "true");
-    // As a person who does not believe it.
+    // A forced click tests that the disabled button sends nothing.
     await send.click({ force: true });
     await page.keyboard.press("Control+Enter");
     const edit = card(page).getByRole("region", { name: text("card.edit"), exact: true });
-    // Blanks are no change.
+    // Blanks are not a change.
     await edit.getByRole("button", { name: text("card.edit.json") }).click();
     await edit.getByRole("textbox", { name: text("card.edit.json") }).fill('{"command":   "python3 -m unittest"}');
-    // As a person who does not believe it.
+    // A forced click tests that the disabled button sends nothing.
     await send.click({ force: true });
     assert.equal(await status(command), "open");
     await assertSound(page, "an edit without a change");

@@ -1,11 +1,11 @@
-// What the app is made of is fetched once: its files stand under the name of their build and never change there.
+// The app's files are fetched once. Their address contains the name of the build, so they never change.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { LATE, person } from "./harness/browser.js";
 import { eventually } from "./harness/eventually.js";
 import { serve } from "./harness/server.js";
 
-// A browser whose requests are held back has no cache.
+// A browser with delayed requests has no cache, so the test is skipped there.
 test("a page that is loaded again asks for no file of the app", { skip: LATE }, async (t) => {
   const server = await serve(t);
   const page = await person(t, server);
@@ -16,7 +16,7 @@ test("a page that is loaded again asks for no file of the app", { skip: LATE }, 
         .filter(({ name }) => new URL(name).pathname.startsWith("/assets/"))
         .map(({ name, transferSize }) => ({ name, transferSize })),
     );
-  // Also what is fetched when nothing else is to do.
+  // Includes the files that load when the browser is idle.
   const all = async () => {
     let before = -1;
     return eventually("all files", async () => {

@@ -1,4 +1,4 @@
-// A choice among what an agent thought of: whoever decides may say something else, in their own words.
+// A choice among an agent's options also accepts an answer in the person's own words.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";

@@ -1,5 +1,4 @@
-// The card of a command: what the machine will let it do, the files that it runs, what a grant would cover, and what
-// runs before it.
+// The card of a command shows its effect, its script files, the scope of a grant, and the calls before it.
 import test from "node:test";
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -59,7 +58,7 @@ test("the card of a command", async (t) => {
     const first = await next("touch one.txt");
     assert.equal(first.payload.effect, "workspace");
     await visitCard(page, first);
-    // In the words of the server, which the terminal and the pages behind links have, too.
+    // The server's words, which the terminal and the linked pages also use.
     assert.equal(first.command_effect.text, "write the workspace, but not what your own tools run by themselves");
     assert.equal(await fact(text("card.does")).innerText(), first.command_effect.text);
     await option(page, "Approve").click();
@@ -87,7 +86,7 @@ test("the card of a command", async (t) => {
     assert.match(words, /`touch`/);
     assert.equal(past.length, 3);
     await visitCard(page, again);
-    // What stands between backticks is drawn as a name.
+    // Text between backticks is drawn as a name.
     assert.equal(await fact(text("card.grant")).first().innerText(), words.replaceAll("`", ""));
     const lines = fact(text("card.grant.past")).locator("code");
     assert.deepEqual((await lines.allInnerTexts()).sort(), ["touch four.txt", "touch one.txt", "touch three.txt"]);

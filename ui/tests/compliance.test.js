@@ -1,5 +1,5 @@
-// The compliance crew in the browser: a report that rules hold back, read by a person, released as it was shown or not at all,
-// and nobody's name on any page.
+// The compliance crew in the browser. Rules hold a report back, and a person releases it exactly as shown or not at
+// all. No page shows a customer's name.
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { assertSound } from "./harness/views.js";
 const SAMPLE = join(import.meta.dirname, "../../packs/compliance/workflows/compliance/sample");
 const whole = { fullPage: true };
 
-/** Of the customers of the case. */
+/** Returns the names of the customers in the case. */
 function names() {
   const lines = readFileSync(join(SAMPLE, "customers.csv"), "utf8").trim().split("\n").slice(1);
   const all = lines.map((line) => line.split(",")[1].replaceAll('"', ""));
@@ -23,7 +23,7 @@ function names() {
   return all;
 }
 
-/** A run over the case that ships, until its report is held back. */
+/** Starts a run over the shipped case, and waits until its report is held back. */
 async function held(t) {
   const server = await serve(t);
   for (const table of ["transactions.csv", "customers.csv", "watchlist.csv"]) {
@@ -51,7 +51,7 @@ test("a report is held back, read, and released as it was shown", async (t) => {
   await visitCard(page, report);
   await card(page).getByText(text("risk.critical")).first().waitFor();
   await card(page).getByText(/F9 sanctions: customer 8/).first().waitFor();
-  // What was found is read as lines, and no part of it as data.
+  // Findings are drawn as readable lines, never as raw data.
   const cash = card(page).getByRole("listitem").filter({ hasText: /id\s*F1\b/ }).filter({ hasText: /rule\s*large_cash/ });
   await cash.filter({ hasText: /amount\s*12500\.00/ }).filter({ hasText: /rows\s*95\b/ }).waitFor();
   await card(page).getByRole("listitem").filter({ hasText: /sanctions: A name is like one/ }).first().waitFor();
@@ -61,12 +61,12 @@ test("a report is held back, read, and released as it was shown", async (t) => {
   await shoot(page, "compliance-held", whole);
   assertNobody(await said(page));
 
-  // A power cut changes nothing of what is asked.
+  // A power cut leaves the request unchanged.
   await server.restart();
   await visitCard(page, report);
   await words(page).fill("Rows checked.");
   await option(page, "Release the report").click();
-  // It is critical: once more.
+  // The risk is critical, so the release asks for confirmation.
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("heading", { name: "Release the report?" }).waitFor();
   await shoot(page, "compliance-once-more");
@@ -86,7 +86,7 @@ test("a report is held back, read, and released as it was shown", async (t) => {
   await shoot(page, "compliance-completed", whole);
   assertNobody(await said(page));
 
-  // The record of the review is a page of its own that loads nothing, and goes on paper as a whole.
+  // The record of the review is a page that loads nothing and prints completely.
   const record = await server.api("GET", `/v1/receipts/${report.id}/page`);
   assertNobody(record);
   const sheet = await visit(t, server);
@@ -125,7 +125,7 @@ test("the text of a report is there with its options, also where the part that s
   await signIn(page, server);
   await visitCard(page, report);
   await option(page, "Release the report").waitFor();
-  // As it is written; set, the mark of a heading is none of its text.
+  // Shows the source text. After formatting, the mark of a heading is not part of its text.
   await card(page).getByText(/# Compliance report/).first().waitFor();
   letGo();
   await card(page).getByRole("heading", { name: text("card.findings") }).first().waitFor();

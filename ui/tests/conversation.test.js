@@ -1,4 +1,4 @@
-// A conversation in the browser, with another client in the same session, and a server that goes away in the middle.
+// A conversation in the browser, with a second client in the session and a server that goes away in between.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,10 +20,10 @@ const waits = (server, session, kind) =>
     return open?.kind === kind && open;
   });
 
-/** Where words stand: a person's, an agent's, a question's, an answer's, a reason's. */
+/** Selects messages of persons and agents, questions, answers and reasons. */
 const WORDS = ".bubble > p:last-child, .said > p:last-child, .talk > .title, .answer > p:last-child, blockquote";
 
-/** All that was said in the session stands in the page, in its order, and once. What agents say between is more. */
+/** Asserts that the page shows every message of the session once and in order. Agents may write more in between. */
 async function assertWhole(page, server, session) {
   const said = (await saidIn(server, session)).map((each) => each.text);
   let shown;
@@ -104,7 +104,7 @@ test("a conversation, from its first words on", async (t) => {
     await turns(page).getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
     await say(server, session, { text: "Said elsewhere." });
     await turns(page).getByText("Said elsewhere.").waitFor();
-    // The answer is lost on its way: sent again it is said once.
+    // The answer to the request is lost. A retry delivers the message once.
     await page.route("**/messages", async (route) => {
       await route.fetch();
       await route.abort();
@@ -127,7 +127,7 @@ test("a conversation, from its first words on", async (t) => {
     await page.locator("form:has(#message) button.go").waitFor();
     await page.getByText(text("run.message.turn")).waitFor();
     await assertSound(page, "an agent that was interrupted", ALL);
-    // It waits for nothing but words: not even for what it was at.
+    // The run waits only for a message, not for its interrupted call.
     await button(page, "run.interrupt").waitFor({ state: "detached" });
     assert.equal((await openIn(server, session)).position, "interruption");
     await page.locator("form:has(#message) button.go").click();
@@ -224,7 +224,7 @@ test("the page of a run interrupts it as the conversation does", async (t) => {
   await message.fill("Now go on.");
   await message.press("Control+Enter");
   await page.getByText("The wind is from the north, and the tower has cleared us.").first().waitFor();
-  // Its words arrive before its end does.
+  // The text arrives before the run's end.
   await button(page, "run.interrupt").waitFor({ state: "detached" });
 });
 
@@ -241,7 +241,7 @@ test("keys decide on the card that is seen, and only one is", async (t) => {
   await card(page).getByText("wind.txt").first().waitFor();
   await page.keyboard.press("a");
   await turns(page).getByLabel(text("run.arriving.output")).getByText("listening").waitFor();
-  // The first words may come before the answer to the decision.
+  // The output may arrive before the answer to the decision.
   await card(page).waitFor({ state: "detached" });
   await page.keyboard.press("i");
   await box(page).and(page.locator(":focus")).waitFor();
@@ -249,7 +249,7 @@ test("keys decide on the card that is seen, and only one is", async (t) => {
   assert.equal(await box(page).and(page.locator(":focus")).count(), 0);
   clear(server);
   await turns(page).getByText("The wind is from the south, and the tower has cleared us.").waitFor();
-  // What names nothing, and a session that nobody can be spoken to in.
+  // An unknown id, and a session that accepts no messages.
   await page.goto(`/sessions/ses_${"0".repeat(26)}`);
   await page.getByRole("heading", { level: 1, name: text("session.nowhere") }).waitFor();
   const { session: silent } = await server.agentStarts();

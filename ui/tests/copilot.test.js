@@ -1,4 +1,5 @@
-// A copilot in the browser, and the same conversation in a terminal: choices, plans and turns, whoever takes them.
+// A copilot in the browser, and the same conversation in a terminal: both show choices, plans and turns, and either can
+// decide.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -98,14 +99,15 @@ test("terminal and browser are in one conversation at once", async (t) => {
   await page.goto(`/sessions/${session}`);
   const chat = await openChat(t, server, session);
 
-  // What one says shows on the other, once.
+  // A message from one client is shown once in the other.
   chat.type("Put my notes in order.\r");
   await turns(page).getByText("Put my notes in order.", { exact: true }).waitFor();
   const choice = await waits(server, session, "choice");
   await page.locator(`article[data-interrupt="${choice.id}"]`).waitFor();
   await chat.expect("d leave");
 
-  // A decision in the browser closes the card in the terminal. Before its ways are shown, it asks once more.
+  // A decision in the browser closes the card in the terminal. It asks for confirmation unless the proposals were
+  // shown.
   await card(page).getByRole("list", { name: text("card.proposals"), exact: true }).waitFor();
   await option(page, "By day").click();
   const told = await chat.expect("plan to approve");
@@ -114,7 +116,7 @@ test("terminal and browser are in one conversation at once", async (t) => {
   await chat.expect("d leave");
   await chat.expect("\n> ");
 
-  // One in the terminal closes the card in the browser.
+  // A decision in the terminal closes the card in the browser.
   const plan = await waits(server, session, "plan_approval");
   await page.locator(`article[data-interrupt="${plan.id}"]`).waitFor();
   chat.type("approve\r");
@@ -125,7 +127,7 @@ test("terminal and browser are in one conversation at once", async (t) => {
   await chat.expect("They are sorted.");
   await turns(page).getByText("They are sorted.").first().waitFor();
 
-  // A turn that is taken in one place is taken in both.
+  // A turn taken in one client is taken in both.
   await box(page).fill("And again, please.");
   await box(page).press("Enter");
   const said = await chat.expect("You said: And again, please.");

@@ -13,14 +13,14 @@ test("the demo, from the first question to the released result", async (t) => {
   const page = await person(t, server);
   const git = (...args) => execFileSync("git", ["-C", repository, ...args], { encoding: "utf8" });
 
-  /** The next one arrives by itself, and one link leads to it. */
+  /** Opens the next interrupt, which arrives by itself, through the one link to it. */
   async function next(kind) {
     const interrupt = await holdsShort(server, id);
     assert.equal(interrupt?.kind, kind);
     await page.getByRole("link", { name: text("inbox.next") }).click();
     await shown(page, interrupt);
   }
-  /** Chosen, and said by whom. */
+  /** Waits for the outcome with its decider. */
   async function decided(how) {
     await outcome(page, new RegExp(`${how}.*by operator`)).waitFor();
   }
@@ -45,7 +45,7 @@ test("the demo, from the first question to the released result", async (t) => {
     const plan = about.getByRole("list", { name: text("card.plan.subtasks") });
     await plan.getByText("every day in one period; the day between two belongs to the one that begins").waitFor();
     assert.equal(await plan.getByRole("listitem").count(), 4);
-    // The same as a graph.
+    // The graph shows the same plan.
     const boxes = about.getByRole("group", { name: text("plan.graph") }).getByRole("listitem");
     await boxes.last().waitFor();
     assert.equal(await boxes.count(), 4);
@@ -79,7 +79,7 @@ test("the demo, from the first question to the released result", async (t) => {
     const json = edit.getByRole("textbox", { name: text("card.edit.json") });
     await json.fill('{"command": "python3 -m examples');
     await edit.getByText(/^That is no JSON, line 1:/).waitFor();
-    // As a person who does not believe that it can not be sent.
+    // A forced click tests that the disabled button sends nothing.
     await option(page, text("card.edit.send.command")).click({ force: true });
     assert.equal(await json.evaluate((box) => box === document.activeElement), true, "what is no JSON is not sent");
     await json.fill('{"command": "python3 -m examples.render && rm examples/winter.txt"}');

@@ -1,4 +1,4 @@
-// An edit: begun, left, taken up again and sent. What is sent is shown before it is sent, and nothing else is.
+// An edit: begun, left, continued and sent. Exactly the edit that was shown is sent.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -12,7 +12,7 @@ const dialog = (page) => page.getByRole("dialog");
 const button = (page, key, values) => card(page).getByRole("button", { name: text(key, values), exact: true });
 const has = (locator) => locator.evaluate((element) => element === document.activeElement);
 
-/** How far an element ends above what covers the bottom of the page; less than 0 where it is covered. */
+/** Returns the distance in pixels between an element's lower edge and the bar; negative if the bar covers it. */
 const free = (page, locator) =>
   locator.evaluate((element) => {
     const bar = document.querySelector("[data-bar]").getBoundingClientRect();
@@ -53,7 +53,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
     await shown(page, command);
     assert.equal(await editor(page).count(), 0);
     assert.equal(await card(page).getByText(text("card.begun")).count(), 0);
-    // Nothing of it is left: the original is edited anew.
+    // The edit was dropped, so the editor begins with the original.
     await page.keyboard.press("e");
     assert.equal(await editor(page).getByLabel(/^command/).inputValue(), "python3 -m unittest");
     await button(page, "card.edit.back").click();
@@ -68,7 +68,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
     assert.equal(await editor(page).count(), 0);
     await option(page, "Approve").waitFor();
     await assertSound(page, "an edit that was begun");
-    // What it is left for says so, and asks.
+    // An option that ignores the edit warns and asks for confirmation.
     await page.keyboard.press("a");
     await dialog(page).getByText(text("card.confirm.unused")).waitFor();
     await page.keyboard.press("Escape");
@@ -103,7 +103,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
     await page.keyboard.press("Control+Enter");
     await dialog(page).getByRole("heading", { name: `${run}?` }).waitFor();
     const lines = dialog(page).getByRole("figure").locator("tbody tr");
-    // The comparison is loaded when it is first shown.
+    // The comparison loads when it is first shown.
     await lines.first().waitFor();
     const rows = await lines.evaluateAll((all) => all.map((row) => [row.className, row.lastElementChild.textContent]));
     assert.deepEqual(rows.map(([tone, line]) => [tone.split(" ")[0], line]), [

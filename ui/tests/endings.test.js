@@ -1,4 +1,4 @@
-// How work ends on a card: an end that is none, what was left undone, and what was achieved and spent where it stops.
+// The end of work on a card: a rejected end, unfinished parts, and the progress and cost at a limit.
 import test from "node:test";
 import assert from "node:assert/strict";
 import { person } from "./harness/browser.js";
@@ -51,7 +51,7 @@ test("how work ends", async (t) => {
       return items.find((each) => each.kind === kind && each.step === step);
     });
   const page = await person(t, server);
-  /** What the words of the message were counted from. */
+  /** Returns the facts behind the numbers in the message. */
   const numbers = async () => {
     await card(page).getByText(text("card.facts"), { exact: true }).click();
     return card(page).getByRole("term").filter({ hasText: /^spent$/ }).locator("xpath=..");
@@ -62,7 +62,7 @@ test("how work ends", async (t) => {
     await visitCard(page, ending);
     await card(page).getByText(ending.title.replaceAll("`", ""), { exact: true }).waitFor();
     await card(page).getByText(ending.message, { exact: true }).waitFor();
-    // Its words are the agent's, as a quotation.
+    // The agent's text is quoted.
     await card(page).locator("blockquote").getByText("I am about to look at it.").waitFor();
     await assertSound(page, "an end that is none");
     await option(page, "Continue").click();

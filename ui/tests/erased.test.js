@@ -1,5 +1,5 @@
-// What a run said is erased: its page, its cards and its timeline say so, and offer nothing that needs what is gone. What
-// happens to a run after its end is in its timeline.
+// Erased content: the page, the cards and the timeline of the run report the erasure, and offer nothing that needs the
+// content. Events after the end of the run are in its timeline.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ agents:
     - text: Zebedee is written down.
 `;
 
-/** A run that asked, changed a file and ended. */
+/** Starts a run that asks, changes a file and ends. */
 async function ended(server) {
   const config = { workspace: server.workspace, model: "rehearsal" };
   const { id } = await server.api("POST", "/v1/runs", { workflow: "writes", input: { task: "Look for Zebedee." }, config });
@@ -70,7 +70,7 @@ test("a run that is erased says so, by whom and when, and is not undone", async 
   assert.equal(await page.getByText("Zebedee").count(), 0);
   await assertSound(page, "the page of a run that is erased");
 
-  // What came after the end stands behind it.
+  // Events after the end come last.
   await page.goto("/runs");
   await page.goto(`/runs/${id}#timeline`);
   for (const key of ["run_completed", "legal_hold_placed", "legal_hold_lifted", "content_erased"]) {

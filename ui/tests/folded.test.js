@@ -1,4 +1,4 @@
-// A card whose parts are folded: the options count them, and a look counts when all of it was shown.
+// A card with folded parts: the options count them, and a view is recorded when all of it was shown.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -23,7 +23,7 @@ test("folded parts are counted beside what lets them go on, until they were show
   await option(page, "Approve").getByText(count(2)).waitFor();
   assert.equal(await option(page, "Reject").getByText(/not shown/).count(), 0, "to refuse needs no look");
 
-  // Pressed, it asks once more, and says what was not shown.
+  // The option asks for confirmation, and names the parts that were not shown.
   await option(page, "Approve").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(`${text("card.confirm.unseen")} ${count(2)}.`).waitFor();
@@ -37,7 +37,7 @@ test("folded parts are counted beside what lets them go on, until they were show
   await card(page).getByRole("button", { name: text("card.all", { n: 40 }) }).click();
   await told;
   assert.equal(await looks(server, interrupt), 1);
-  // What was shown once counts as shown, folded again or not.
+  // A part that was shown once stays shown, even if it is folded again.
   await card(page).getByRole("button", { name: text("card.less") }).first().click();
   await option(page, "Approve").getByText(/not shown/).waitFor({ state: "detached" });
   await option(page, "Approve").click();

@@ -1,4 +1,4 @@
-// Which fields a JSON Schema becomes, over schemas as pydantic and zod print them: a table, without a page.
+// The fields of JSON Schemas from pydantic and zod, as a table, without a page.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pydantic } from "./fixtures/pydantic.js";
@@ -9,7 +9,7 @@ const { field } = await load("views/card/edit/form.ts");
 const { blank, fits, missing, memberOf, restored, withMember, wayOf } = await load("views/card/edit/value.ts");
 const { placed } = await load("parts/later/errors.ts");
 
-/** A field in one line: `*` is required, `=` what it begins with. */
+/** Describes a field in one line: `*` is required, `=` is its initial value. */
 function drawn(of, depth = 0) {
   const begins = of.initial === undefined ? "" : `=${JSON.stringify(of.initial)}`;
   const inner = (each) => (depth > 3 ? "…" : drawn(each, depth + 1));
@@ -112,7 +112,7 @@ test("a type that holds itself is drawn as far as somebody adds it", () => {
     assert(depth > 10 && depth < 50, `${depth}`);
   }
   assert.deepEqual(blank(field(pydantic.Tree)), { name: undefined, kids: [] });
-  // One that has to hold itself has no end: nobody is drawn it without asking for it.
+  // A type that must contain itself would never end, so its members stay empty until the person adds them.
   const endless = { type: "object", properties: { a: { $ref: "#" }, b: { $ref: "#" } }, required: ["a", "b"] };
   assert.deepEqual(blank(field(endless)), { a: undefined, b: undefined });
 });
@@ -129,7 +129,7 @@ test("a form begins with nothing that nobody chose", () => {
   }
   const text = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   assert.equal(missing(field(text), { a: " " }, "").length, 1);
-  // What an edit replaces may be empty.
+  // A text that an edit replaces may be empty.
   assert.equal(missing(field(text), { a: "" }, "", true, true).length, 0);
 });
 

@@ -1,4 +1,4 @@
-// The harness itself: what it must not let pass.
+// The test harness itself rejects a missing browser and an unknown text.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { launch } from "./harness/browser.js";

@@ -1,5 +1,5 @@
-// What agents may write, as one table for the terminal, the page without scripts and the app: shown as text, with what
-// would hide in it marked, and never obeyed.
+// One table of hostile texts for the terminal, the script-less page and the app. Each shows them as text with hidden
+// characters marked, and never interprets them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,13 +15,13 @@ const ROWS = JSON.parse(readFileSync(join(ROOT, "crates/protocol/tests/hostile.j
 const BOMB = `<img src=x onerror="window.__hit=1"><script>window.__hit=1</script><svg onload=window.__hit=1>`;
 ROWS.push({ name: "markup that runs", given: BOMB, as_text: BOMB, as_line: BOMB, warnings: [] });
 
-/** Nothing that the app draws from data makes one of these. */
+/** Elements that the app never creates from data. */
 const MADE = "img, script, svg, iframe, object, embed, style, link, base, b, title, form, video, audio";
 
 const ask = ({ at = "", given }) => ({
   kind: "tool_approval",
   title: given,
-  // Blanks at its ends are not worth showing.
+  // Blanks at the ends are trimmed, so the text is embedded.
   message: among(given),
   payload: { ...placed(at, given), deep: { list: [given] }, [`key ${given}`]: "value" },
   options: [
@@ -32,7 +32,7 @@ const ask = ({ at = "", given }) => ({
 
 const among = (given) => `- ${given} -`;
 
-/** The payload with the text where its row says. */
+/** Returns a payload with the text at the pointer of its row. */
 function placed(at, given) {
   const [root, ...path] = at.split("/").slice(1);
   return root === "payload" ? path.reduceRight((inner, name) => ({ [name]: inner }), given) : { text: given };
@@ -82,7 +82,7 @@ test("what agents write is shown as what it is", async (t) => {
       assert(seen.quoted.includes(exact), `${row.name}: as a value`);
       assert(seen.keys.some((key) => key === `key ${row.as_line}`.replaceAll("_", " ")), `${row.name}: as a key`);
       if (row.warnings.length > 0) await card(page).getByRole("region", { name: text("card.warnings") }).waitFor();
-      // An agent of another framework does not name itself.
+      // An external agent does not set `agent`, so that row has no warning.
       const kinds = new Set(warnings.map((warning) => warning.kind));
       if (row.at !== "/agent") assert(row.warnings.every((kind) => kinds.has(kind)), `${row.name}: warned of`);
     }

@@ -1,4 +1,4 @@
-// Everything without a mouse: from the skip link to an empty inbox.
+// Everything works without a mouse, from the skip link to an empty inbox.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -11,7 +11,7 @@ const focused = (page) => page.locator(":focus");
 const dialog = (page) => page.getByRole("dialog");
 const has = (locator) => locator.evaluate((element) => element === document.activeElement);
 
-/** Somewhere, in sight, and drawn so that one sees it. */
+/** Asserts that the focused element is visible and has a visible outline. */
 async function focusIsSeen(page, where) {
   assert.equal(await focused(page).count(), 1, `${where}: nothing has the focus`);
   const seen = await focused(page).evaluate((element) => {
@@ -24,7 +24,7 @@ async function focusIsSeen(page, where) {
   assert(seen.bottom > 0 && seen.top < seen.height, `${where}: the focus is out of sight on ${seen.name}`);
 }
 
-/** Walks with Tab until something has the focus. */
+/** Presses Tab until the target has the focus. */
 async function tabTo(page, target, key = "Tab") {
   for (let n = 0; n < 40; n += 1) {
     if ((await target.count()) > 0 && (await has(target))) return focusIsSeen(page, "on the way");
@@ -77,7 +77,7 @@ test("keyboard only", async (t) => {
     assert.equal(await card(page).locator("[aria-keyshortcuts]").count(), 0, "no letter is announced");
     await press("r", "i");
     assert.equal(await has(words(page)), false);
-    // Keys that are no letters go on.
+    // Keys other than letters still work.
     await press("Escape");
     await card(page).waitFor({ state: "detached" });
     await tabTo(page, page.getByRole("button", { name: text("app.keys") }), "Shift+Tab");
@@ -102,7 +102,8 @@ test("keyboard only", async (t) => {
     assert.equal(new URL(page.url()).pathname, "/");
   });
 
-  /** Walks to it with j, from the start of the list. For a second after a field has gone its keys are still text. */
+  /** Moves to an interrupt with j, from the start of the list. Keys stay text for a second after a field was
+   * removed. */
   async function walk(interrupt) {
     await eventually(`${interrupt.title} to have the focus`, async () => {
       for (const key of ["k", "j"]) {
@@ -133,7 +134,7 @@ test("keyboard only", async (t) => {
     assert.equal((await server.api("GET", `/v1/interrupts/${install.id}`)).status, "open");
     await press("a", "Escape");
     await dialog(page).waitFor({ state: "detached" });
-    // The next key counts, however early it comes. To refuse is always safe.
+    // The next key works, however early it comes. Rejecting is always safe.
     await press("a");
     await dialog(page).waitFor();
     await dialog(page).evaluate((open) => {

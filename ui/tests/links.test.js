@@ -1,4 +1,4 @@
-// A decision behind a link: no app, no script, no login.
+// A decision page behind a link needs no app, no script and no login.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { visit } from "./harness/browser.js";
@@ -44,7 +44,7 @@ test("where the risk is high the box must be ticked, and what lets nothing go on
   await allow.click();
   assert.equal(await sure.evaluate((box) => box.validity.valueMissing), true);
   assert.equal((await now(server, installing)).status, "open");
-  // A browser that does not mind is told by the server.
+  // If the browser does not validate the form, the server rejects it.
   await page.locator("form").evaluate((form) => form.setAttribute("novalidate", ""));
   await allow.click();
   await page.getByRole("alert").getByText("Nothing was decided.").waitFor();

@@ -1,4 +1,4 @@
-// The door: who gets in, and with what.
+// The sign-in page: login links, secrets, and the requests that it rejects.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, signIn, visit } from "./harness/browser.js";
@@ -71,7 +71,7 @@ test("a page of another port has the cookie, and can do nothing with it", async 
   const page = await person(t, server);
   const secret = await page.evaluate(() => Object.entries(localStorage).find(([key]) => /secret/.test(key))?.[1]);
   assert(secret, "the other half of the login is in the storage of this origin");
-  // What a foreign page can make this browser send at most: its cookies go to every port.
+  // The most that a foreign page can make this browser send: its cookies go to every port.
   const send = (headers) => page.request.get("/v1/interrupts", { headers });
   assert.equal((await send({ "X-Holdshort-Secret": secret })).status(), 200);
   assert.equal((await send({})).status(), 401);

@@ -1,4 +1,4 @@
-// New ignored files of a command: the run alone has them until a person merges them from its page.
+// New ignored files of a command stay with the run until a person merges them from its page.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

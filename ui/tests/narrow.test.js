@@ -1,4 +1,4 @@
-// A card on a telephone, and at the width of a small screen: nothing that is decided about is cut off or covered.
+// A card on a phone, and on a small screen: no part of the decision is cut off or covered.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ agents:
         - {as: change, tool: edit_file, arguments: {path: share.py, old: "${OLD}", new: "${NEW}"}}
     - text: Done.
 `;
-/** What the run is asked to do, in more lines than a card begins with. */
+/** Task of the run, with more lines than a card shows at first. */
 const TASK = ["Round it.", "One cent counts.", "So does half of one.", "Ask before you write.", "Write it once.", "Say why.", "Then stop."];
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
@@ -47,7 +47,7 @@ test("a card where there is little room", async (t) => {
     assert.equal(await region.evaluate((all) => all.scrollWidth - all.clientWidth), 0, "nothing is cut off");
     const lefts = await region.locator("tr.added .text bdi").evaluate((line) => {
       const range = document.createRange();
-      // Where the first letter of each drawn line is, blanks aside.
+      // Left edge of the first letter of each drawn line, blanks excluded.
       const found = new Map();
       const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
       for (let node = walk.nextNode(); node; node = walk.nextNode()) {
@@ -97,7 +97,7 @@ test("a card where there is little room", async (t) => {
     assert.deepEqual((await card(phone).getByText(TASK.at(-1)).innerText()).split("\n"), TASK, "a line break is no mark");
   });
 
-  /** The rows of the bar: how many options each has, and how high the bar is. */
+  /** Returns the number of options in each row of the bar, and the bar's height. */
   const bar = (page) =>
     page.locator("[data-bar]").evaluate((all) => {
       const rows = new Map();
@@ -124,7 +124,7 @@ test("a card where there is little room", async (t) => {
         return [...row.children].map((each, i, all) => {
           const begins = i === 0 || each.offsetTop > all[i - 1].offsetTop + 4;
           const { left } = each.getBoundingClientRect();
-          // Where the dot ends that stands before the text.
+          // Right edge of the dot in front of the text.
           const dot = left + parseFloat(getComputedStyle(each).paddingLeft) - 8;
           return begins === dot < clip;
         });

@@ -1,4 +1,4 @@
-// A run that completed with a part of its work not done: it says so everywhere, and in the colour of what waits.
+// A run that completed with unfinished work shows so everywhere, in the colour of waiting items.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -60,7 +60,7 @@ test("a partial run", async (t) => {
     await page.getByRole("rowheader", { name: text("run.event.run_completed") }).waitFor();
     await page.setViewportSize({ width: 1280, height: 320 });
     await page.evaluate(() => scrollTo(0, 0));
-    // There is more below, and somewhere to jump to.
+    // The page continues below, so there is a place to jump to.
     assert(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight + 200));
     assert.equal(await page.getByRole("button", { name: text("run.newest") }).count(), 0);
   });

@@ -1,4 +1,4 @@
-// Several people with a browser each: who is asked, how they agree, who sees what, and who is there at all.
+// Several people with a browser each: approvers, votes, visibility, and the management of people.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
@@ -8,7 +8,7 @@ import { serve } from "./harness/server.js";
 import { t as text } from "./harness/texts.js";
 import { assertSound } from "./harness/views.js";
 
-/** `anna` and `ben` are of legal, `cleo` of finance. */
+/** Starts a server where `anna` and `ben` are members of `legal`, and `cleo` of `finance`. */
 async function servePeople(t) {
   const server = await serve(t);
   await set(server, "anna", ["legal"]);
@@ -19,7 +19,7 @@ async function servePeople(t) {
 
 const set = (server, id, groups, roles = ["reviewer"]) => server.api("PUT", `/v1/people/${id}`, { roles, groups });
 
-/** A browser of its own, which a link has signed in as somebody. */
+/** Opens a browser of its own, signed in as this person with a login link. */
 async function as(t, server, who, options = undefined) {
   const page = await visit(t, server, options);
   await page.goto(await server.loginLink(who));
@@ -63,7 +63,7 @@ test("two of a group release it, and one takes their vote back meanwhile", async
   await card(ben).getByText(text("assigned.missing.other", { n: 2 })).waitFor();
   assert.equal(await card(ben).getByText(text("assigned.votes")).count(), 0);
 
-  // By the keys alone.
+  // Votes with the keyboard alone.
   await anna.keyboard.press("a");
   await voted.waitFor();
   await option(ben, approve).click();
@@ -87,7 +87,7 @@ test("stages come one after the other", async (t) => {
   ];
   const asked = await ask(server, { stages });
   const [anna, cleo] = [await as(t, server, "anna"), await as(t, server, "cleo")];
-  // In the list already, and only for her whose turn it is not.
+  // The list already shows it, and only to the person whose turn has not come.
   await inbox(cleo).getByText(text("asked.not")).waitFor();
   assert.equal(await inbox(anna).getByText(text("asked.not")).count(), 0);
   await visitCard(cleo, asked);
@@ -106,7 +106,7 @@ test("stages come one after the other", async (t) => {
   for (const page of [anna, cleo]) await outcome(page, /approved .*by anna, cleo/).waitFor();
 });
 
-/** A gate with four eyes: whoever starts the run does not release what it holds. */
+/** A gate with separation of duties: the person who starts the run may not release what it holds. */
 const fourEyes = {
   workflow: `
 name: guarded
@@ -145,7 +145,7 @@ test("whoever may not release their own work still stops it", async (t) => {
   await own.keyboard.press("a");
   await own.getByText(text("card.key.idle", { key: "a" })).waitFor();
 
-  // Somebody else has all of them.
+  // Another person has all options.
   await visitCard(olga, asked);
   for (const { label } of asked.options) await option(olga, label).waitFor();
   await option(own, labels[1]).click();
@@ -177,7 +177,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await visitCard(operator, ofLegal);
   await mayNot(operator).waitFor();
 
-  // A wrong name stands at its field.
+  // An error about a wrong name is shown at its field.
   await visitCard(operator, ofAnybody);
   await button(card(operator), "assigned.reassign").click();
   await assertSound(operator, "the dialog to hand on");
@@ -208,7 +208,7 @@ test("a reviewer sees what is theirs; filters, handing on and delegating", async
   await option(cleo, ofAnna.options[0].label).click();
   for (const page of [anna, cleo]) await outcome(page, /approved .*by cleo/).waitFor();
 
-  // What goes to others leaves the list, and the card that is open.
+  // An interrupt that is reassigned leaves the list, and an open card closes.
   await open(anna, ofLegal);
   await server.api("POST", `/v1/interrupts/${ofLegal.id}/reassign`, { assignment: { groups: ["finance"] } });
   await titles(anna, []);
@@ -242,7 +242,7 @@ test("an edit of one is agreed with by another, who sees it", async (t) => {
   const edited = asked.options.find((each) => each.needs_edit);
   await visitCard(anna, asked);
   await option(anna, edited.label).click();
-  // The editor is loaded; until it is there the first box is the one for words.
+  // The editor loads later. Until then, the first text box is the one for a reason.
   await card(anna).getByRole("region", { name: text("card.edit"), exact: true }).getByRole("textbox").first().fill("Your box was sent.");
   await button(card(anna), "card.edit.send.review").click();
   await send(anna, "card.edit.send.review");
@@ -264,13 +264,13 @@ test("people are added, changed and removed, and say themselves that they are aw
   await row(operator, "operator").waitFor();
   await button(operator, "people.add").click();
   await assertSound(operator, "a person to add");
-  // What sends it is in sight, however little room there is.
+  // The button that sends the form stays visible in a small window.
   await operator.setViewportSize({ width: 390, height: 600 });
   const sends = await operator.getByRole("dialog").getByRole("button", { name: text("people.save"), exact: true }).boundingBox();
   assert(sends.y + sends.height <= 600, "the button is in sight");
   assert(await operator.getByRole("dialog").evaluate((all) => all.scrollHeight > all.clientHeight), "the dialog is longer than its window");
   await operator.setViewportSize({ width: 1280, height: 800 });
-  // What is wrong stands at its field.
+  // Errors are shown at their fields.
   await field(operator, "people.id").fill("engine");
   await field(operator, "people.time_zone").fill("near Berlin");
   await send(operator, "people.save");
@@ -329,7 +329,7 @@ test("an admin sets the hours of a group, everybody who sees all reads them, and
   const legal = operator.locator('[data-group="legal"]');
   await legal.getByRole("button", { name: text("hours.set") }).click();
   await assertSound(operator, "hours to set");
-  // What is wrong stands at its field, before anybody is asked and after.
+  // Errors are shown at their fields, both before and after the request.
   await field(operator, "people.time_zone").fill("near Berlin");
   await field(operator, "hours.week").fill("mon-fri");
   await send(operator, "people.save");
@@ -356,7 +356,7 @@ test("an admin sets the hours of a group, everybody who sees all reads them, and
   await seen.getByText("Europe/Berlin").waitFor();
   assert.equal(await seen.getByRole("button").count(), 0, "an auditor changes nothing");
 
-  // A form that is opened again has what is set.
+  // A reopened form contains the current values.
   await legal.getByRole("button", { name: text("hours.set") }).click();
   assert.equal(await field(operator, "hours.week").inputValue(), "mon-thu: 09:00-12:00, 13:00-17:00\nfri: 09:00-12:00");
   await operator.getByRole("dialog").getByRole("button", { name: text("people.cancel") }).click();
@@ -400,7 +400,7 @@ test("what is withheld from a reviewer is marked, and an edit keeps it", async (
   await visitCard(anna, asked);
   await card(anna).getByText(text("card.withheld")).waitFor();
   await card(anna).getByText("/arguments/iban", { exact: true }).first().waitFor();
-  // One mark, and no object with members of its own.
+  // The mark is drawn as one text, not as an object with members.
   await card(anna).getByText(text("card.covered"), { exact: true }).first().waitFor();
   assert.equal(await card(anna).locator("dt").filter({ hasText: /^withheld$/ }).count(), 0);
   assert(!(await anna.content()).includes(secret), "it is nowhere in the page");

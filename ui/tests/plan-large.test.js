@@ -1,4 +1,4 @@
-// A plan of sixty steps: its edit stays a list that a keyboard can write, however many steps there are to wait for.
+// A plan of sixty subtasks stays an editable list that a keyboard can use, however many dependencies are possible.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -63,7 +63,7 @@ test("a plan of 60 steps", async (t) => {
     await page.keyboard.press("Enter");
     await after(last, "s17").waitFor();
     assert.equal(await needs(last).inputValue(), "", "the next one can be typed");
-    // By id; of those that begin so with the arrows.
+    // Finds by id; the arrow keys move among the matches.
     await page.keyboard.type("s2");
     await page.keyboard.press("ArrowDown");
     const active = await needs(last).getAttribute("aria-activedescendant");
@@ -71,7 +71,7 @@ test("a plan of 60 steps", async (t) => {
     await assertSound(page, "with an open list", ["390-dark"]);
     await page.keyboard.press("Enter");
     await after(last, "s21").waitFor();
-    // Escape closes the list, and leaves the field only then.
+    // The first Escape closes the list, and only the next one leaves the field.
     await page.keyboard.press("Escape");
     await list.waitFor({ state: "hidden" });
     assert.equal(await focused().getAttribute("role"), "combobox");

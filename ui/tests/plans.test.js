@@ -1,4 +1,4 @@
-// People steer plans: they see what changed, write the list anew, and see it carried out; also without a mouse.
+// People steer plans: they see changes, edit the list, and see it executed. Everything also works without a mouse.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -10,14 +10,14 @@ import { SECOND, serveSteered } from "./harness/steered.js";
 import { t as text } from "./harness/texts.js";
 import { ALL, assertSound } from "./harness/views.js";
 
-/** The plan as the server has it now. */
+/** Returns the current plan from the server. */
 const planOf = async (server, id) => (await server.api("GET", `/v1/runs/${id}/plans`)).items[0];
 const decide = (server, { id }, decision) => server.api("POST", `/v1/interrupts/${id}/decisions`, decision);
 const editor = (page) => card(page).getByRole("region", { name: text("card.edit"), exact: true });
 const part = (page) => page.locator('[data-plan="plan"]');
 const has = (locator) => locator.evaluate((element) => element === document.activeElement);
 
-/** Every question after a step is answered until the run has ended. */
+/** Answers the checkpoint after each subtask until the run has ended. */
 async function goOn(server, id) {
   for (let open = await holdsShort(server, id); open; open = await holdsShort(server, id)) {
     await decide(server, open, { option: "continue" });
@@ -25,7 +25,7 @@ async function goOn(server, id) {
   return server.api("GET", `/v1/runs/${id}`);
 }
 
-/** What was carried out, and what each was told to do. */
+/** Returns the executed subtasks with their instructions. */
 async function carriedOut(server, id) {
   const { subtasks } = await planOf(server, id);
   return subtasks.map(({ id, status, description, agent, depends_on }) => [id, status, description, agent, depends_on]);
@@ -66,7 +66,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     await wait(rows(edit).nth(0), "check");
     await edit.getByText(text("plan.wrong.cycle", { chain: "look → check → look" })).waitFor();
     const send = option(page, text("card.edit.send.plan"));
-    // As a person who does not believe that it can not be sent.
+    // A forced click tests that the disabled button sends nothing.
     await send.click({ force: true });
     assert(await has(needs(rows(edit).nth(0))), "what is wrong has the focus");
     await field(rows(edit).nth(1), "plan.edit.text").fill(" ");
@@ -92,7 +92,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     await sendEdit(page, "plan");
     await rows(edit).nth(2).getByText("no agent is called `nobody`").waitFor();
     await field(rows(edit).nth(2), "plan.edit.agent").selectOption("writer");
-    // It stays with its row when that moves.
+    // The error stays with its row when the row moves.
     await edit.getByRole("button", { name: text("plan.edit.up", { id: "check" }) }).click();
     assert.deepEqual(await ids(edit), ["look", "check", "script", "report"]);
     await rows(edit).nth(1).getByText("no agent is called `nobody`").waitFor();
@@ -107,7 +107,7 @@ test("a plan is shown as a graph, edited as a list, and exactly that is carried 
     assert(await has(field(added, "plan.edit.text")), "what is new has the focus");
     await page.keyboard.type("Send it");
     await wait(added, "report");
-    // The graph follows what is typed.
+    // The graph follows the edit.
     await box(edit, "s4").waitFor();
     await box(edit, "look").waitFor({ state: "detached" });
     const lost = page.getByRole("status").filter({ hasText: text("app.lost") });
@@ -188,7 +188,7 @@ test("a plan is steered on the page of its run", async (t) => {
     await press("Enter");
     await page.keyboard.type("Send it");
     assert.equal(await field(rows(plan).nth(4), "plan.edit.text").inputValue(), "Send it");
-    // A letter on one of its buttons is no command to the card above.
+    // A letter typed on a button of the list is not a command of the card above.
     const up = rows(plan).nth(4).getByRole("button", { name: text("plan.edit.up", { id: "s5" }) });
     for (let n = 0; n < 20 && !(await has(up)); n += 1) await press("Tab");
     await press("a");
@@ -209,7 +209,7 @@ test("a plan is steered on the page of its run", async (t) => {
     await plan.getByText(text("plan.edit.stale")).waitFor();
     assert.deepEqual(await ids(plan), mine);
     await assertSound(page, "a plan that came too late");
-    // The one that waits is on its card while the other goes on below: no two of their parts have one name.
+    // One plan waits on its card while the other runs below. All their parts have different names.
     const waiting = page.getByRole("list", { name: text("run.open.which") });
     await waiting.getByRole("button", { name: new RegExp(text("kind.plan_approval")) }).click();
     await graph(card(page)).waitFor();
@@ -242,7 +242,7 @@ test("a plan is steered on the page of its run", async (t) => {
     ]);
     assert.equal(done.find(([id]) => id === "report")[2], "Write the report, in one page");
     await plan.getByText(text("plan.done", { done: 5, all: 5 })).waitFor();
-    // It was over before that was saved: nothing takes away what was typed.
+    // The run ended before the edit was saved. The typed text is kept.
     await plan.getByText(text("plan.edit.started.since")).waitFor();
     await plan.getByText(/Write a book/).first().waitFor();
     await plan.getByRole("button", { name: text("plan.edit.save") }).click();

@@ -1,5 +1,6 @@
-// A browser that tells its person: the switch, what it shows of what is pushed, and where a click leads. Chromium reaches no
-// push service here: what one would bring, its own protocol does. What is sent is tested in `crates/testkit/tests/it/push.rs`.
+// Push notifications in a browser: the switch, the shown message, and the target of a click. Chromium reaches no push
+// service here, so its debugging protocol delivers the messages. `crates/testkit/tests/it/push.rs` tests the sent
+// messages.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { signIn, visit } from "./harness/browser.js";
@@ -47,7 +48,7 @@ test("what is pushed is shown once for each thing, and a click opens its card an
   });
   await visitPeople(page, server);
   await protocol.send("ServiceWorker.enable");
-  // It has the worker from here on, also where its push service can not be reached.
+  // The worker is registered from here on, even if the push service cannot be reached.
   await box(page).click();
   const registrationId = await registered;
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
@@ -59,7 +60,7 @@ test("what is pushed is shown once for each thing, and a click opens its card an
       const all = await (await navigator.serviceWorker.ready).getNotifications();
       return all.map(({ title, body, tag }) => ({ title, body, tag }));
     });
-  // The server may be known by another name than the page was opened by.
+  // The server may have a different name than the one the page was opened with.
   const of = (title) => JSON.stringify({ title, body: "Risk: low", url: `https://hold.example.org/inbox/${asked.id}`, tag: asked.id });
   await push(of("Waiting"));
   await push(of("Still waiting"));
@@ -67,7 +68,8 @@ test("what is pushed is shown once for each thing, and a click opens its card an
     const all = await shown();
     return all.length === 1 && all[0].title === "Still waiting" && all;
   });
-  // It has no tag that would make a repeat the same one. Chromium was seen to lose one that the protocol delivers, under load.
+  // The message has no tag, so a repeat is a further notification. Under load, Chromium sometimes loses a message from
+  // the protocol.
   let nextAt = 0;
   await eventually("a message that can not be read is shown all the same", async () => {
     if (Date.now() >= nextAt) {

@@ -1,4 +1,4 @@
-// Two people, one interrupt.
+// Two people decide on one interrupt at once.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -13,7 +13,7 @@ test("of two decisions at once one counts, and the other card says who decided w
   const server = await serve(t);
   const people = await Promise.all([person(t, server), person(t, server)]);
   const interrupt = await server.agentAsks(ASK);
-  // Both are on their way before either arrives.
+  // Both decisions are sent before either arrives.
   let [sent, let_go] = [0, () => {}];
   const both = new Promise((resolve) => (let_go = resolve));
   for (const page of people) {

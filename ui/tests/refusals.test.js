@@ -1,4 +1,4 @@
-// Refused calls: the page of the run and that of its session list them, and a person takes a refusal back.
+// The page of a run and that of its session list refused calls, and a person takes a refusal back.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -65,7 +65,7 @@ test("a refused call asks again until a person takes the refusal back", async (t
   await list.waitFor({ state: "detached" });
   assert.deepEqual(await standing(), []);
 
-  // What was asked about stays so; the grant covers what comes after it.
+  // The open interrupt stays open; the grant covers later calls.
   await server.api("POST", `/v1/interrupts/${again.id}/decisions`, { option: "approve" });
   const next = await start(session);
   await eventually("the next run to ask nobody", async () => (await server.api("GET", `/v1/runs/${next.id}`)).status === "completed");

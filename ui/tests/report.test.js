@@ -1,5 +1,5 @@
-// The coach's report as a browser opens it from its folder: drawn in both themes, whole on a phone and on paper, and nothing
-// is got from anywhere.
+// The coach's report, opened in a browser from its folder: drawn in both themes, complete on a phone and on paper,
+// without any request.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
@@ -10,13 +10,13 @@ import { run } from "./harness/program.js";
 import { Server } from "./harness/server.js";
 import { assertFits, dress, LOOKS } from "./harness/shots.js";
 
-/** The exit code of a program that leaves a run waiting. */
+/** Exit code of a command that leaves a run waiting. */
 const LEFT_WAITING = 4;
 
-/** What the form of the demo's typed question asks for. */
+/** The answer to the form of the demo's typed question. */
 const FELT = { felt: "as planned", as_planned: true };
 
-/** The pages of `holdshort demo coach`, whose questions are answered over the API. */
+/** Returns the pages of `holdshort demo coach`. Its questions are answered through the API. */
 async function pages(t) {
   const server = new Server(t);
   const started = await run(server.folder, ["demo", "coach", "--json", "--data", server.data]);
@@ -37,7 +37,7 @@ async function pages(t) {
   return { server, analysis, planning };
 }
 
-/** Its charts, all of which can be seen. */
+/** Returns the number of charts on the page, after checking that each is visible. */
 async function drawings(page, what) {
   const sizes = await page.locator("svg.drawing").evaluateAll((all) =>
     all.map((each) => {
@@ -77,7 +77,7 @@ test("the report of the coach is read in a browser and on paper", async (t) => {
     const [light, dark] = [seen.light, seen.dark];
     assert(light.every((colour, n) => colour !== dark[n]), `${light} ${dark}`);
 
-    // Whatever the theme of the screen, paper is white: 180 mm between the margins of A4.
+    // Paper is white, whatever the theme of the screen. A4 has 180 mm between the margins.
     await page.setViewportSize({ width: 680, height: 1000 });
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     assert.deepEqual(await colours(page), ["rgb(255, 255, 255)", light[1]]);

@@ -1,4 +1,4 @@
-// A power cut under open pages: nothing typed is lost, nothing that happened is missed or told twice.
+// A power cut while pages are open: typed text is kept, and every event is shown exactly once.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -28,7 +28,7 @@ test("the server is killed and starts again on the same data", async (t) => {
   await server.kill();
   await Promise.all(pages.map((page) => banner(page, "app.lost").waitFor()));
   assert.equal(await words(one).inputValue(), "Do the peri");
-  // Who sends now is told, and may send the same again.
+  // A person who sends now gets an error, and can send the same again.
   await option(one, "Request another plan").click();
   await card(one).getByText(text("problem.unreachable")).waitFor();
 
@@ -75,7 +75,7 @@ test("the server is killed and starts again on the same data", async (t) => {
   await outcome(list, /answered.*by operator/).waitFor();
 });
 
-/** All of them, page by page. */
+/** Returns all events of the run, page by page. */
 async function eventsOf(server, id) {
   const all = [];
   for (let path = `/v1/runs/${id}/events?limit=200`; path; ) {

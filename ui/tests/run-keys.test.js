@@ -1,4 +1,4 @@
-// A run that a person starts in the browser: its keys work from the first card on, and nothing covers a button.
+// A run started in the browser: its keys work from the first card on, and no button is covered.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -24,7 +24,8 @@ agents:
     - text: Done.
 `;
 
-/** Buttons that something else lies over: those that decide wherever the page is scrolled to, all others at its end. */
+/** Returns the covered buttons. Deciding buttons are checked at every scroll position, all others at the end of the
+ * page. */
 function covered(page) {
   return page.evaluate(() => {
     const found = new Set();
@@ -34,7 +35,7 @@ function covered(page) {
       for (const button of document.querySelectorAll("main button, main a.button")) {
         const { left, top, width, height } = button.getBoundingClientRect();
         const [x, middle] = [left + width / 2, top + height / 2];
-        // What scrolls comes out from under a bar that stays, except at the end of the page.
+        // Scrolled content moves out from under a sticky bar, except at the end of the page.
         if (!(isEnd || button.matches("[data-option]")) || middle < 0 || middle > innerHeight) continue;
         const hit = document.elementFromPoint(x, middle);
         if (hit && !button.contains(hit)) found.add(`${button.textContent.trim()} below ${hit.outerHTML.slice(0, 80)}`);
@@ -64,7 +65,7 @@ test("a run that is started in the browser", async (t) => {
   const page = await person(t, server);
   await page.goto("/runs/new");
   await page.getByLabel(text("new.workflow"), { exact: true }).selectOption("short");
-  // What is missing is marked, named and has the cursor; nothing starts without it.
+  // A missing value is marked and focused, and nothing starts without it.
   await page.getByRole("button", { name: text("new.start") }).click();
   await page.getByText(text("new.missing", { name: "task" }), { exact: true }).waitFor();
   await page.getByLabel(/^task/).and(page.locator(":focus[aria-invalid=true]")).waitFor();
@@ -74,7 +75,7 @@ test("a run that is started in the browser", async (t) => {
   await page.getByLabel(text("new.model")).fill("rehearsal");
   await page.getByRole("button", { name: text("new.start") }).click();
   await page.getByRole("heading", { level: 1, name: "Make two files." }).waitFor();
-  // Of two calls in one reply either may be asked about first.
+  // Either call of one reply may be asked about first.
   const first = await card(page).getAttribute("data-interrupt");
 
   await t.test("the keys of its first card work", async () => {

@@ -1,4 +1,4 @@
-// Pictures of the views, for people to look at; in `ui/tests/shots`, which git ignores. Compared with nothing.
+// Screenshots of the views for people to look at, in `ui/tests/shots`, which git ignores. They are not compared.
 import test from "node:test";
 import { person, visit } from "./harness/browser.js";
 import { card, option, shown, visitCard } from "./harness/card.js";
@@ -36,7 +36,7 @@ test("pictures of every view", async (t) => {
   await shoot(page, "command");
   await decide(command, { option: "approve" });
 
-  // Others wait beside it.
+  // Further interrupts are open next to it.
   await server.agentAsks({ kind: "tool_approval", title: "Refund 120 EUR", message: "The parcel came back.", payload: { order: 4711 } });
   await server.agentAsks({ kind: "choice", title: "Which runway?", options: [{ id: "n", label: "North" }, { id: "s", label: "South" }] });
   await server.agentAsks({ kind: "review", title: "Answer to ticket 88", payload: { content: "Dear customer,\nyour box is ready." } });

@@ -1,4 +1,4 @@
-// Signing in at a certified provider, in a browser: there and back, and out everywhere.
+// Sign-in at a certified provider in a browser, and sign-out everywhere.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { t as text } from "./harness/texts.js";
 
 const folder = fileURLToPath(new URL("../../crates/testkit/oidc/", import.meta.url));
 
-/** A provider at which these people sign in; it ends with the test. */
+/** Starts a provider with these people. It ends with the test. */
 async function provide(t, people) {
   assert(existsSync(join(folder, "node_modules/oidc-provider")), `run \`npm ci\` in ${folder}`);
   const child = spawn("node", [join(folder, "provider.js"), JSON.stringify(people)], { stdio: ["pipe", "pipe", "ignore"] });
@@ -41,7 +41,7 @@ test("somebody signs in with the provider, comes to where they were going, and s
   const enter = (page) => page.getByRole("link", { name: text("login.provider", { name: "Example" }) });
 
   const page = await visit(t, server, { elsewhere: issuer });
-  // The provider's page asks for a font of the internet.
+  // The provider's page requests a font from the internet.
   await page.context().route(/fonts\.googleapis\.com/, (route) => route.abort());
   await page.goto("/runs");
   await enter(page).click();
@@ -53,7 +53,7 @@ test("somebody signs in with the provider, comes to where they were going, and s
   assert.equal(page.url(), `${server.base}/runs`, "the code has left the address bar");
   await page.getByText("ada", { exact: true }).waitFor();
 
-  // Another browser of hers, with a socket that is open.
+  // A second browser of the same person, with an open socket.
   const other = await visit(t, server);
   await other.goto(await server.loginLink("ada"));
   await places(other).waitFor();

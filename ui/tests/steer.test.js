@@ -1,4 +1,4 @@
-// People stop a run for a while, let it go on, and end it; also where its whole session was stopped.
+// People pause, resume and cancel a run, also while its whole session is suspended.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -26,7 +26,7 @@ test("a run is paused, resumed with its session, and cancelled", async (t) => {
 
   await t.test("where the session is suspended, it goes on with its session", async () => {
     await server.api("POST", `/v1/sessions/${session}/suspend`, {});
-    // The page hears of it by itself.
+    // The page updates itself.
     await button("run.resume").click();
     await page.getByRole("alert").getByText("session_suspended").waitFor();
     const said = await page.getByRole("alert").innerText();

@@ -1,4 +1,4 @@
-// A command that is tried shows what it prints on the page of its run, and a person stops it there.
+// The page of a run shows the output of a command that is tried, and a person stops it there.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { existsSync } from "node:fs";
@@ -56,7 +56,7 @@ test("the output of a trial is seen as it comes, and the trial is stopped", asyn
   await page.getByText(text("run.call.stopped"), { exact: true }).first().waitFor();
   await page.getByRole("button", { name: text("run.stop"), exact: true }).waitFor({ state: "detached" });
   assert.ok(!existsSync(join(server.workspace, "made.txt")), "it was only tried");
-  // Nothing was changed, so there is nothing to undo.
+  // No file was changed, so there is nothing to undo.
   assert.equal(await page.getByRole("button", { name: text("run.undo") }).count(), 0);
   await assertSound(page, "the page of a run whose command was stopped");
 });

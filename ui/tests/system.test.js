@@ -1,4 +1,5 @@
-// The installation in the browser: what is frozen, the keys of agents, the journal. And what people see of each other.
+// The installation in the browser: freezes, keys of agents, and the journal. Also covers which parts of each other
+// people see.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
@@ -12,7 +13,7 @@ import { assertSound } from "./harness/views.js";
 
 const set = (server, id, roles, groups = []) => server.api("PUT", `/v1/people/${id}`, { roles, groups });
 
-/** A browser of its own, which a link has signed in as somebody. */
+/** Opens a browser of its own, signed in as this person with a login link. */
 async function as(t, server, who) {
   const page = await visit(t, server);
   await page.goto(await server.loginLink(who));
@@ -32,7 +33,7 @@ test("one key freezes everything, everybody who may read sees why, and who may l
   const server = await serve(t);
   await set(server, "otto", ["auditor"]);
   const [operator, otto] = [await person(t, server), await as(t, server, "otto")];
-  // The key is a chunk of its own.
+  // The code for the key is a chunk of its own.
   await operator.locator(".banner").waitFor({ state: "attached" });
   await operator.keyboard.press("f");
   await dialog(operator).waitFor();
@@ -49,7 +50,7 @@ test("one key freezes everything, everybody who may read sees why, and who may l
   const { freezes } = await server.api("GET", "/v1/system");
   assert.deepEqual([freezes.length, freezes[0].by, freezes[0].reason], [1, "operator", "a leak in the payout service"]);
 
-  // Who only reads has no button, and no key.
+  // A read-only person has no button and no key.
   await otto.keyboard.press("f");
   assert.equal(await button(otto, "freeze.lift").count(), 0);
   await otto.getByRole("link", { name: text("freeze.see") }).click();
@@ -57,7 +58,7 @@ test("one key freezes everything, everybody who may read sees why, and who may l
   assert.equal(await dialog(otto).count(), 0);
   assert.equal(await otto.getByRole("button", { name: text("freeze.do") }).count(), 0);
 
-  // A second reason is refused, and says whose stands.
+  // A second freeze is rejected, with the reason of the active one.
   await operator.keyboard.press("f");
   await field(operator, "freeze.reason").fill("another matter");
   await send(operator, "freeze.do");
@@ -69,7 +70,7 @@ test("one key freezes everything, everybody who may read sees why, and who may l
   for (const page of [operator, otto]) await banner(page).waitFor({ state: "detached" });
   await otto.getByText(text("freeze.nothing")).waitFor();
 
-  // Letters that are switched off are no keys.
+  // Letters do nothing while single-letter keys are off.
   await operator.keyboard.press("?");
   await dialog(operator).getByText(text("keys.freeze")).waitFor();
   await dialog(operator).getByRole("checkbox", { name: text("keys.letters") }).uncheck();
@@ -96,7 +97,7 @@ test("parts are frozen from the page of a run and from the list, and said where 
   await assertSound(operator, "a run that is frozen");
 
   const question = open.find(({ kind }) => kind === "question");
-  // Each row of the inbox says it, and the card as soon as it is there: nothing moves away from under a click.
+  // Each row of the inbox shows it, and the card does from its first frame: content must not move under a click.
   await operator.goto("/");
   const rows = inbox(operator).locator('a[href^="/inbox/"]');
   await rows.first().waitFor();
@@ -134,7 +135,7 @@ test("parts are frozen from the page of a run and from the list, and said where 
   await assertSound(operator, "what is frozen");
   await visitCard(operator, question);
   await card(operator).getByText("it invents tools").waitFor();
-  // From elsewhere, without a reload.
+  // The freeze is lifted by another client, without a reload.
   await server.api("POST", "/v1/system/unfreeze", { agent: "guide" });
   await card(operator).getByText("it invents tools").waitFor({ state: "detached" });
 });
@@ -156,7 +157,7 @@ test("what is frozen lets an agent elsewhere do nothing, and can be refused", as
   await assertSound(page, "a call that is frozen");
   await page.keyboard.press("a");
   await card(page).getByRole("status").filter({ hasText: text("card.frozen") }).waitFor();
-  // Told live, both ways.
+  // The card follows a lift and a freeze live.
   await server.api("POST", "/v1/system/unfreeze", {});
   await eventually("what releases it to be back", () => option(page, released[0].label).isEnabled());
   await server.api("POST", "/v1/system/freeze", { reason: "another leak" });
@@ -202,7 +203,7 @@ test("an admin makes, rotates and revokes keys; a secret is shown once and stays
   await dialog(admin).getByRole("button", { name: text("system.copy") }).click();
   await dialog(admin).getByText(text("system.copied")).waitFor();
   await send(admin, "access.secret.done");
-  // What was copied is what is pasted.
+  // The copied secret can be pasted.
   await button(admin, "access.make").click();
   await field(admin, "access.name").press("Control+V");
   assert.equal(await field(admin, "access.name").inputValue(), secret);
@@ -286,7 +287,7 @@ test("the journal is searched, shown as it is stored, and verified", async (t) =
   await button(otto, "audit.verify").click();
   await otto.locator('[data-intact="false"]').waitFor();
 
-  // It can be stopped, and says that nothing is known.
+  // Verification can be stopped. The page then reports no result.
   let letGo;
   const held = new Promise((resolve) => (letGo = resolve));
   await otto.route("**/v1/audit/verify*", async (route) => {
@@ -335,7 +336,7 @@ test("rows of the inbox say who is asked and who has voted, and the badge counts
   assert(edges[0] <= edges[1], `${edges}: what concerns her is not cut off`);
   await anna.goto("/");
   const places = anna.getByRole("navigation", { name: text("app.navigation") });
-  // What waits for others after her vote stands in the list, and not in the number.
+  // An interrupt that waits for others after her vote is in the list, but not in the count.
   await line(anna, "Of two").waitFor();
   await places.getByText("1", { exact: true }).waitFor();
   await anna.getByLabel(text("which.me"), { exact: true }).check();
@@ -353,7 +354,7 @@ test("rows of the inbox say who is asked and who has voted, and the badge counts
   await card(cleo).getByRole("listitem").filter({ hasText: "money" }).getByText(text("assigned.stage.done")).waitFor();
   await assertSound(cleo, "a card that went through its stages");
 
-  // Who stands in, and what waits for which group.
+  // The delegates, and the number of open interrupts of each group.
   await server.api("POST", `/v1/interrupts/${two.id}/delegate`, { from: "ben", to: "cleo", until: "2099-01-31T12:00:00Z" });
   await server.api("PUT", "/v1/people/ben/away", { delegate: "anna" });
   await operator.goto("/people");

@@ -1,4 +1,4 @@
-// The page of a run says who works, who waits for whom, and for how long.
+// The page of a run shows its agents, their waits for each other, and the durations.
 import test from "node:test";
 import { person } from "./harness/browser.js";
 import { serve } from "./harness/server.js";

@@ -1,4 +1,4 @@
-// Browser and terminal side by side: whoever decides, the other one sees it at once.
+// Browser and terminal next to each other: a decision in one is shown in the other at once.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { person } from "./harness/browser.js";
@@ -7,7 +7,7 @@ import { holdsShort, serveDemo } from "./harness/demo.js";
 import { decideInTerminal, showInTerminal } from "./harness/terminal.js";
 import { t as text } from "./harness/texts.js";
 
-/** Generous: a machine that builds something else meanwhile. Under a second is what people get. */
+/** Generous limit for a busy machine. People usually get it in less than a second. */
 const AT_ONCE_MS = 5_000;
 
 test("every second decision is made in the terminal", async (t) => {

@@ -1,4 +1,4 @@
-// The card of a command that was tried: what it did, deletions first; and of one that could not be tried, why.
+// The card of a tried command shows its changes, deletions first. Without a trial, it shows the reason.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -77,7 +77,7 @@ test("the card of a command that was tried", async (t) => {
     await trial.getByText(text("trial.exit", { code: 3 }), { exact: true }).waitFor();
     await trial.getByText(/^\d+ files changed, 2 deleted, 2 of these ignored by git$/).waitFor();
     await trial.getByText(text("trial.released")).waitFor();
-    // What is said of a command that may still do anything is not said of this one.
+    // The warnings for commands with unknown effects do not appear.
     assert.equal(await card(page).getByRole("term").filter({ hasText: text("card.does") }).count(), 0);
     assert.equal(await card(page).getByText("You approve this command line").filter({ visible: true }).count(), 0);
     const heads = await changes.evaluateAll((all) =>
@@ -121,7 +121,7 @@ test("the card of a command that was tried", async (t) => {
     assert.deepEqual(await marked.locator("code").allTextContents(), ["cache/gone", "cache/kept"]);
     const diff = trial.getByRole("figure", { name: text("card.diff.title", { path: "cache/kept" }) });
     if (!(await diff.isVisible())) await trial.getByText("cache/kept").click();
-    // A person's own tools may run what is in it.
+    // The person's own tools may run its content, so it is unfolded.
     await diff.waitFor();
   });
 
@@ -140,7 +140,7 @@ test("the card of a command that was tried", async (t) => {
     await option(page, "Approve").click();
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await outcome(page, /approved/).waitFor();
-    // The commit has ended once the next command is asked about.
+    // The commit has ended when the next command asks.
     await asked(server, id, LINES[1]);
     assert(!existsSync(join(server.workspace, "old.txt")));
     assert.equal(readFileSync(join(server.workspace, "runway.txt"), "utf8"), "one\n2\nthree\n");
@@ -192,7 +192,7 @@ test("some of what a command did is kept, by file", async (t) => {
 
 test("a command that can not be tried says so, and why", async (t) => {
   const server = await serve(t, { workflows: { tried: { workflow, rehearsal } } });
-  // A layer over the folder for temporary files would lie in itself.
+  // An overlay over the temporary folder would contain itself, so it cannot be tried.
   const id = await start(server, join(server.folder, "tmp"));
   const page = await person(t, server);
   const first = await asked(server, id, LINES[0]);

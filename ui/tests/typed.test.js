@@ -1,4 +1,4 @@
-// Typed answers, as pydantic and zod write the types: what a person meets in the form, and what is recorded.
+// Typed answers with schemas from pydantic and zod: the form that a person sees, and the recorded answer.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pydantic } from "./fixtures/pydantic.js";
@@ -16,7 +16,7 @@ test("a typed answer is what a person chose", async (t) => {
   const field = (name) => form().getByLabel(name);
   const press = (key, values) => form().getByRole("button", { name: text(key, values), exact: true }).click();
   const wrong = (message) => form().getByText(message, { exact: true });
-  // The button says itself that it can not send yet; it is pressed all the same.
+  // The button is disabled for assistive technology, and pressed anyway.
   const send = () => option(page, "Answer").click({ force: true });
   const status = async ({ id }) => (await server.api("GET", `/v1/interrupts/${id}`)).status;
 
@@ -52,7 +52,7 @@ test("a typed answer is what a person chose", async (t) => {
     assert.equal(await wrong(text("card.edit.missing")).count(), 0);
     await send();
     assert.deepEqual(await answered(asked), { sport: "bike", ill: false, hours: 5, when: "2026-05-30" });
-    // It is shown as an answer, not as a change of something.
+    // The value is shown as an answer, not as a change.
     await card(page).getByText("2026-05-30", { exact: true }).waitFor();
     assert.equal(await card(page).getByText(/\+4/).count(), 0);
   });

@@ -1,4 +1,4 @@
-// Undo from the page of a run: its card shows what is taken back and what is left as it is.
+// Undo from the page of a run: its card shows the files that are restored and those that are left unchanged.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -73,7 +73,7 @@ test("what a run changed is taken back from its page", async (t) => {
   await page.getByRole("dialog").getByRole("button", { name: "Undo the changes" }).click();
   await outcome(page, /approved/).waitFor();
   assert.equal(await trial.getByText(text("trial.undo.released")).count(), 0, "it has been decided");
-  // They are written one after the other.
+  // The files are written one after the other.
   await eventually("the files to be as before", () => !existsSync(at("notes")) && readFileSync(at("three.txt"), "utf8") === "old\n");
   assert.equal(readFileSync(at("two.txt"), "utf8"), "mine\n");
 
@@ -82,12 +82,12 @@ test("what a run changed is taken back from its page", async (t) => {
   await assertSound(page, "the page of an undo that has ended");
   await shoot(page, "undo-run");
 
-  // Nothing is left to take back, and the page says so.
+  // No change is left to undo, and the page reports that.
   await page.goto(`/runs/${id}`);
   await page.getByRole("button", { name: text("run.undo") }).click();
   await page.getByRole("heading", { level: 1, name: "Undo: Write." }).waitFor();
   await page.getByText("Nothing of what").first().waitFor();
-  // Nothing went wrong.
+  // The run did not fail.
   await page.getByText(text("status.completed"), { exact: true }).first().waitFor();
 });
 
@@ -118,7 +118,7 @@ ${calls.join("\n")}
   await dialog.getByText("file11.txt").waitFor();
   await dialog.getByText("file30.txt").waitFor();
   await dialog.getByText(text("trial.affected.more", { n: 4 })).waitFor();
-  // However long it is, its buttons are in sight.
+  // The buttons of a long dialog stay visible.
   await page.setViewportSize({ width: 390, height: 600 });
   assert(await dialog.evaluate((all) => all.scrollHeight > all.clientHeight), "the dialog is longer than its window");
   for (const name of ["Undo some of them", text("card.confirm.back")]) {

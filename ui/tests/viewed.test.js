@@ -1,4 +1,4 @@
-// The record of who looked at a card first, and for how long before they decided.
+// The record of the first view of a card, and of the viewing time before the decision.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -29,7 +29,7 @@ test("showing a card is a look, once for each person; reading it is none", async
   assert.deepEqual(found.map((event) => event.data.interrupt), [interrupt.id]);
 });
 
-/** As a browser says it when another tab comes to the front, or this one again. */
+/** Simulates the browser's event when the tab is hidden or shown. */
 const turn = (page, visibilityState) =>
   page.evaluate((state) => {
     Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
@@ -60,7 +60,7 @@ test("a decision says how long its card was visible, and not how long it lay in 
   const { items } = await server.api("GET", `/v1/runs/${interrupt.run}/events`);
   const made = items.filter((event) => event.type === "decision_made");
   assert.deepEqual(made.map((event) => event.data.viewed_ms), [sent.viewed_ms]);
-  // Each card has a time of its own; none passes for one that is not there any more.
+  // Each card has its own time, which stops when the card is removed.
   const looked = Date.now();
   const begun = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${other.id}/views`));
   await open(page, other);
