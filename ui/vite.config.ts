@@ -1,14 +1,14 @@
-// How the app is built: plain names, no dates and no machine in the output, so that a build is the same everywhere.
+// Build configuration: stable names, and no dates or machine details in the output, so that every build is identical.
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 
 export default defineConfig({
   plugins: [svelte()],
-  // Files name each other by their place beside one another: the server gives them out under the name of their build.
+  // Files refer to each other by relative paths, because the server adds the build's name to their addresses.
   base: "./",
   build: {
     target: "es2023",
-    // Scripts and styles come from our own server, on the same machine or behind one name: no preload helpers.
+    // Scripts and styles come from our own server, so preload helpers are not needed.
     modulePreload: false,
     assetsInlineLimit: 0,
     rollupOptions: {
@@ -16,8 +16,8 @@ export default defineConfig({
         entryFileNames: "assets/[name].js",
         chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/[name][extname]",
-        // What every place needs is one file, below the places: no two chunks wait for each other. Words of one place
-        // go with it, and so do parts of a few.
+        // Code that every view needs is one file, so that chunks do not wait for each other. Texts of one view, and
+        // parts used by few views, stay with their view.
         codeSplitting: { groups: [{ name: "base", test: /node_modules|src\/((api|state|parts(?!\/later\/)|texts(?!\/en-)|style)\/|views\/card\/(payload|diff\/sequence)\.ts)/ }] },
       },
     },
