@@ -1,5 +1,5 @@
-// The service worker: shows what is pushed to this browser, and opens the page where it is decided. Decides nothing, keeps
-// nothing, and answers no request of a page. What is pushed is made in `crates/notify/src/format/push.rs`.
+// Service worker: shows pushed notifications and opens the page on which a person decides. It decides nothing, stores
+// nothing, and answers no request of a page. `crates/notify/src/format/push.rs` builds the messages.
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
@@ -10,15 +10,16 @@ self.addEventListener("notificationclick", (event) => {
   event.waitUntil(open(place(event.notification.data?.url)));
 });
 
-/** A browser has to show something for each message, also for one that can not be read. */
+/** Shows a notification for every message, because browsers require one. A message that cannot be read gets a default
+ * one. */
 function show(data) {
   let { title = "Holdshort", body = "", url = "/", tag = "" } = {};
   try {
     ({ title, body, url, tag } = data.json());
   } catch {
-    // It leads to the inbox.
+    // The default notification leads to the inbox.
   }
-  // A later one with the same tag takes the place of the one before.
+  // A later notification with the same tag replaces the earlier one.
   return self.registration.showNotification(String(title), {
     body: String(body),
     tag: String(tag),
@@ -27,7 +28,7 @@ function show(data) {
   });
 }
 
-/** Within this server, whatever it was called when the message was written. */
+/** Returns the address on this server, whichever host name the message was written with. */
 function place(url) {
   try {
     return new URL(new URL(url, self.location.origin).pathname, self.location.origin).href;
@@ -36,7 +37,7 @@ function place(url) {
   }
 }
 
-/** In a window that is open already, where there is one. */
+/** Opens the address in an existing window if there is one, else in a new window. */
 async function open(url) {
   const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   for (const window of windows) {
@@ -44,7 +45,7 @@ async function open(url) {
       if (window.url !== url) await window.navigate(url);
       return await window.focus();
     } catch {
-      // It is not this worker's, or has gone.
+      // The window is not controlled by this worker, or is closed.
     }
   }
   return self.clients.openWindow(url);
