@@ -110,7 +110,7 @@ test("terminal and browser are in one conversation at once", async (t) => {
   // shown.
   await card(page).getByRole("list", { name: text("card.proposals"), exact: true }).waitFor();
   await option(page, "By day").click();
-  const told = await chat.expect("plan to approve");
+  const told = await chat.expect("Holding short: plan");
   assert(told.includes("No longer asked:") && told.includes("By day"), told);
   assert(!told.includes("subtasks"), told);
   await chat.expect("d leave");

@@ -32,7 +32,7 @@ test("the demo, from the first question to the released result", async (t) => {
   });
 
   await t.test("a suggested answer", async () => {
-    await inbox(page).getByRole("link", { name: /^A question/ }).click();
+    await inbox(page).getByRole("link", { name: /^Question/ }).click();
     await card(page).getByRole("group", { name: text("card.answers") }).getByLabel("the period that begins").check();
     assert.equal(await words(page).inputValue(), "the period that begins");
     await option(page, "Answer").click();

@@ -151,9 +151,9 @@ test("keyboard only", async (t) => {
     const review = one("review");
     await walk(review);
     await press("a");
-    await tabTo(page, dialog(page).getByRole("button", { name: "Release" }), "Shift+Tab");
+    await tabTo(page, dialog(page).getByRole("button", { name: "Approve" }), "Shift+Tab");
     await press("Enter");
-    await decided(review, /approved Release by operator/);
+    await decided(review, /approved by operator/);
   });
 
   await t.test("a allows at once where the risk is lower", async () => {

@@ -23,7 +23,7 @@ test("looking decides nothing, the button decides, and the link is spent", async
   assert.deepEqual(await now(server, interrupt), before, "three visits have changed nothing");
 
   await page.getByLabel("Your words").fill("The parcel is here.");
-  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("button", { name: "Approve", exact: true }).click();
   await ended(page).getByText("The parcel is here.").waitFor();
   const { resolution } = await now(server, interrupt);
   assert.deepEqual([resolution.outcome, resolution.text], ["approved", "The parcel is here."]);
@@ -40,7 +40,7 @@ test("where the risk is high the box must be ticked, and what lets nothing go on
   const page = await bare(t, server);
   await page.goto(await link(server, installing));
   const sure = page.getByRole("checkbox", { name: /The risk is high/ });
-  const allow = page.getByRole("button", { name: "Approve" });
+  const allow = page.getByRole("button", { name: "Approve", exact: true });
   await allow.click();
   assert.equal(await sure.evaluate((box) => box.validity.valueMissing), true);
   assert.equal((await now(server, installing)).status, "open");

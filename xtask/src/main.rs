@@ -16,6 +16,7 @@ mod figures;
 mod licences;
 mod machine;
 mod npm;
+mod plain;
 mod reader;
 mod run;
 mod sim;
@@ -37,6 +38,7 @@ cargo xtask bench           what it costs, beside a hand-written loop: [parked |
 cargo xtask dist            packages for people without a compiler, in dist/; --check installs and runs each
 cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
 cargo xtask circles         files that need each other, by crate
+cargo xtask plain           sentences that a reader has to solve: [comments | documents | app | strings]
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {
@@ -52,6 +54,8 @@ fn main() -> ExitCode {
         ["sim", rest @ ..] => sim::sim(rest),
         ["reader", rest @ ..] => reader::reader(rest),
         ["circles"] => circles::print(),
+        ["plain"] => plain::print(None),
+        ["plain", group] => plain::print(Some(group)),
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);

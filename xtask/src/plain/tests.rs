@@ -1,0 +1,49 @@
+//! Examples of each rule, and the limits of the whole tree.
+
+use super::{Checker, Group, measure, per_thousand, rules};
+
+/// Most lines in 1,000 that the rules may find, in each group of texts.
+const LIMITS: [(Group, usize); 4] =
+    [(Group::Comments, 11), (Group::Documents, 68), (Group::App, 135), (Group::Strings, 114)];
+
+/// Each row: a line, and the phrase that a rule finds in it.
+const LINES: [(&str, Option<&str>); 12] = [
+    ("Whether a person may decide.", Some("Whether")),
+    ("Returns true if a person may decide.", None),
+    ("Of each key; never a secret.", Some("Of each")),
+    ("Reads the file. What it holds is content.", Some("What")),
+    ("Names the field: what it holds.", None),
+    ("Authenticated, not yet authorized.", None),
+    ("The channel is told of it.", Some("is told")),
+    ("A plan that is made anew.", Some("anew")),
+    ("It can not be read.", Some("can not")),
+    ("It cannot be read.", None),
+    ("Sends it to Sandwhichever.", None),
+    ("What can go wrong", None),
+];
+
+#[test]
+fn each_line_is_found_by_its_rule() {
+    let checker = Checker::new().unwrap();
+    for (line, found) in LINES {
+        assert_eq!(checker.find(line, true), found, "{line}");
+    }
+}
+
+#[test]
+fn each_rule_is_a_regular_expression() {
+    for rule in rules::OPENINGS.iter().chain(&rules::PHRASES) {
+        assert!(regex::Regex::new(rule).is_ok(), "{rule}");
+    }
+}
+
+/// Run `cargo xtask plain GROUP` to see what is found.
+#[test]
+fn few_sentences_have_to_be_solved() {
+    let measured = measure().unwrap();
+    for (group, limit) in LIMITS {
+        let (found, lines) = &measured[&group];
+        let here = per_thousand(found.len(), *lines);
+        assert!(here <= limit, "{}: {here} of 1,000 lines; at most {limit}", group.name());
+    }
+}
