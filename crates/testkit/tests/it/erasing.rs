@@ -180,7 +180,7 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let left = server.interrupt(choice["id"].as_str().unwrap()).await;
     assert_eq!(
         (&left["options"][0]["label"], &left["options"][2]["label"], &left["resolution"]["option"]),
-        (&json!("tell"), &json!("Something else"), &json!("tell"))
+        (&json!("tell"), &json!("Other answer"), &json!("tell"))
     );
 
     // After all the others are erased, no file holds the text.

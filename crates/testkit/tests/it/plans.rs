@@ -295,7 +295,7 @@ gates:
         ("a skipped", 0),
         "the option of the phase's expiry"
     );
-    assert_eq!(asked["options"][0]["label"], "Approve");
+    assert_eq!(asked["options"][0]["label"], "Release");
 }
 
 /// The shipped workflow `research` runs from its question to its report, on its own sample, without a model.

@@ -19,12 +19,12 @@ fn verb(server: &TestServer, arguments: &[&str]) -> (i32, String) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_says_what_a_command_may_do() {
     let table = [
-        ("ls", "it may only read: it writes and executes nothing of the workspace, and has no network"),
+        ("ls", "effect only read: it writes and executes nothing of the workspace, and has no network"),
         (
             "echo one >> count.txt",
-            "it may write the workspace, but not what your own tools run by themselves",
+            "effect write the workspace, but not what your own tools run by themselves",
         ),
-        ("echo x >> .envrc", "it may write the workspace, and what your own tools run by themselves"),
+        ("echo x >> .envrc", "effect write the workspace, and what your own tools run by themselves"),
     ];
     let steps: Vec<_> = table.iter().map(|(line, _)| one(command(line))).chain([done()]).collect();
     let (_model, server) = solo(steps).await;
