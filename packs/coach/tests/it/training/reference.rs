@@ -108,8 +108,7 @@ fn every_tool_and_parameter_has_its_row() {
 
 #[test]
 fn every_analyst_has_its_parts() {
-    let parts: Vec<String> =
-        rows("What each analyst is given").into_iter().map(|row| row[3].clone()).collect();
+    let parts: Vec<String> = rows("Data of each analyst").into_iter().map(|row| row[3].clone()).collect();
     let joined =
         |analyst: &Analyst| analyst.parts().iter().map(|part| code(part)).collect::<Vec<_>>().join(", ");
     assert_eq!(parts, Analyst::ALL.iter().map(joined).collect::<Vec<_>>());
