@@ -33,12 +33,12 @@ fn every_rule_has_its_row() {
 fn every_pause_rule_has_its_row() {
     let expected: Vec<Vec<String>> =
         rules().pause.iter().map(|pause| vec![code(&pause.id), pause.description.clone()]).collect();
-    assert_eq!(rows("What holds it back"), expected);
+    assert_eq!(rows("Pause rules"), expected);
 }
 
 #[test]
 fn every_code_has_its_row() {
     let expected: Vec<Vec<String>> =
         Code::ALL.iter().map(|each| vec![code(each.name()), each.what_to_do().to_owned()]).collect();
-    assert_eq!(rows("What is wrong with a file"), expected);
+    assert_eq!(rows("Error codes"), expected);
 }
