@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            // Only `Text` occurs: the others are disabled, or can not be written without `<` or `[`.
+            // Only `Text` occurs: the others are disabled, or cannot be written without `<` or `[`.
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)

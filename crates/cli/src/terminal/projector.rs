@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use holdshort_presentation::card;
 use holdshort_protocol::{Event, Role, plain};
 use serde_json::Value;
 
@@ -157,7 +158,7 @@ impl Projector {
             "trial_started" | "tool_started" => {
                 let call = string("call");
                 self.activity = self.name(call);
-                // A call with a changeset writes it, and can not be stopped.
+                // A call with a changeset writes it, and cannot be stopped.
                 if self.is_command(call) && data.get("changeset").is_none() {
                     let how = format!("`{} stop RUN {}{}`", holdshort(), plain::line(call), self.words);
                     self.activity = format!("{} ({how} ends it)", self.activity);
@@ -415,8 +416,7 @@ impl Projector {
             return Vec::new();
         }
         let mut what = plain::line(string("outcome")).into_owned();
-        let is_said = |label: &String| what.starts_with(&label.to_lowercase());
-        if let Some(label) = labels.get(string("option")).filter(|label| !is_said(label)) {
+        if let Some(label) = labels.get(string("option")).filter(|label| !card::repeats(&what, label)) {
             what = format!("{what}: {}", plain::line(label));
         }
         if !words.is_empty() {

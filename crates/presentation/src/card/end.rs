@@ -42,7 +42,7 @@ impl<'a> End<'a> {
         let option = resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id)));
         Some(Self {
             outcome: ended,
-            option: option.filter(|label| !ended.starts_with(&**label)),
+            option: option.filter(|label| !repeats(ended, label)),
             by: resolution.who(),
             also: resolution.also_words(),
             at: &resolution.at,
@@ -52,6 +52,11 @@ impl<'a> End<'a> {
             approval: interrupt.approval_words(),
         })
     }
+}
+
+/// Returns true if the word for an outcome repeats the label of the option, such as *Approved* and *Approve*.
+pub fn repeats(outcome: &str, label: &str) -> bool {
+    outcome.to_lowercase().starts_with(&label.to_lowercase())
 }
 
 /// Returns the word for an outcome.

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use holdshort_protocol::{Interrupt, JudgedCall, Kind, Origin, Warning, plain};
 use serde::Serialize;
 
-pub use self::end::{End, outcome};
+pub use self::end::{End, outcome, repeats};
 pub use self::fact::{Fact, FactName, Tone};
 pub use self::facts::people;
 pub use self::part::{Part, Proposal, Subtask, TriedChange};

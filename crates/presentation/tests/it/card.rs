@@ -106,7 +106,7 @@ fn the_message_is_left_out_if_a_part_holds_it() {
     assert_eq!(Card::of(&question, SETTING).said, "I ask.");
 }
 
-/// A title of an agent can not pass for lines of facts.
+/// A title of an agent cannot pass for lines of facts.
 #[test]
 fn proposals_of_an_agent_are_labelled_and_their_titles_are_one_line() {
     let title = "A\nRisk: low";
