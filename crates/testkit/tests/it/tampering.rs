@@ -92,7 +92,7 @@ const TABLE: [Tampering; 17] = [
         said: "events and has",
     },
     Tampering {
-        what: "the last events of a stream are removed, and everything is computed anew",
+        what: "the last events of a stream are removed, and everything is recomputed",
         change: |files| files.of_decided(LAST_TWO),
         hides: Everything,
         found: AgainstCheckpoint,
@@ -106,7 +106,7 @@ const TABLE: [Tampering; 17] = [
         said: "events and has 0",
     },
     Tampering {
-        what: "a whole stream is removed, and everything is computed anew",
+        what: "a whole stream is removed, and everything is recomputed",
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1"),
         hides: Everything,
         found: AgainstCheckpoint,
@@ -123,7 +123,7 @@ const TABLE: [Tampering; 17] = [
         said: "the chain over all events breaks",
     },
     Tampering {
-        what: "a stream is rewritten, and everything is computed anew",
+        what: "a stream is rewritten, and everything is recomputed",
         change: |files| files.change_author(),
         hides: Everything,
         found: AgainstCheckpoint,
@@ -179,14 +179,14 @@ const TABLE: [Tampering; 17] = [
         said: "is not what was written",
     },
     Tampering {
-        what: "everything is computed anew, and signed with another key",
+        what: "everything is recomputed, and signed with another key",
         change: |files| files.change_author(),
         hides: EverythingAndSigns,
         found: AgainstCheckpoint,
         said: "not signed with this key",
     },
     Tampering {
-        what: "what came after the last checkpoint is removed, and everything is computed anew",
+        what: "what came after the last checkpoint is removed, and everything is recomputed",
         change: |files| {
             let size = files.story.size;
             files.sql(&format!("DELETE FROM events WHERE position > {size}"));

@@ -263,7 +263,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     })
     .found(Head, Head),
     Manipulation::each(
-        "the last event is taken away, and everything that is chained or pinned is computed anew",
+        "the last event is taken away, and everything that is chained or pinned is recomputed",
         Code(|files| {
             files.sql("DELETE FROM events WHERE position = (SELECT max(position) FROM events)");
             files.compute_anew();
@@ -272,7 +272,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Head, Head),
     Manipulation::each(
-        "a run is taken away with its rows, and everything that is chained or pinned is computed anew",
+        "a run is taken away with its rows, and everything that is chained or pinned is recomputed",
         Code(|files| {
             files.take_run_away();
             files.compute_anew();
@@ -281,7 +281,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Head, Head),
     Manipulation::each(
-        "the last event is rewritten, and everything that is chained or pinned is computed anew",
+        "the last event is rewritten, and everything that is chained or pinned is recomputed",
         Code(|files| {
             files.rewrite_the_last();
             files.compute_anew();
@@ -295,7 +295,7 @@ pub(super) const MANIPULATIONS: &[Manipulation] = &[
     )
     .found(Head, Head),
     Manipulation::to_files(
-        "an event is put in at the end, and everything that is chained or pinned is computed anew",
+        "an event is put in at the end, and everything that is chained or pinned is recomputed",
         |files| {
             files.forge_at_the_end();
             files.compute_anew();
