@@ -53,7 +53,7 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Returns the reason if this folder can not hold a journal.
+    /// Returns the reason if this folder cannot hold a journal.
     pub(crate) fn trouble(&self) -> Option<String> {
         // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {

@@ -128,7 +128,7 @@ impl Embedded {
     }
 }
 
-/// Ends the process when the journal can not be written any more: decisions and results could not be recorded. Requests
+/// Ends the process when the journal cannot be written any more: decisions and results could not be recorded. Requests
 /// are refused for a moment first, so that monitoring sees the reason.
 async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
     const NOTICE: Duration = Duration::from_secs(1);

@@ -83,7 +83,7 @@ pub(crate) fn of_trial(payload: &Value) -> Option<String> {
     Some(plain::text(&lines.join("\n")).into_owned())
 }
 
-/// Returns a diff in the unified format, without file names. Text is escaped, so a line can not imitate another line.
+/// Returns a diff in the unified format, without file names. Text is escaped, so a line cannot imitate another line.
 fn unified(diff: &Diff) -> String {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {

@@ -26,7 +26,7 @@ pub(super) enum News {
     },
     /// Preview of streamed text. A later event holds the final text.
     Preview(Preview),
-    /// The journal can not be read further.
+    /// The journal cannot be read further.
     Problem(Refused),
 }
 

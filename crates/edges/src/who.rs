@@ -14,7 +14,7 @@ use serde::Deserialize;
 const INTERNAL_AUTH: &str = "x-internal-auth";
 
 /// Authenticated caller with one of our tokens, from one of three places: `Authorization: Bearer`, `X-Internal-Auth`,
-/// `?token=`. The query parameter is for browsers, whose sockets can not set headers. Queries are never logged.
+/// `?token=`. The query parameter is for browsers, whose sockets cannot set headers. Queries are never logged.
 pub(super) struct Guest {
     known: Known,
     needs: Needs,

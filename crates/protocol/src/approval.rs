@@ -16,7 +16,7 @@ pub struct Approval {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub approved: Value,
-    /// Time from which the approval can not be used. Absent if it has no end.
+    /// Time from which the approval cannot be used. Absent if it has no end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub usable_until: Option<String>,

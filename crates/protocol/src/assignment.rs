@@ -105,7 +105,7 @@ pub struct AskAssignment {
     pub groups: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quorum: Option<Quorum>,
-    /// Defaults to true: a person who voted in one stage can not vote in another one.
+    /// Defaults to true: a person who voted in one stage cannot vote in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<bool>,
     /// Defaults to true. False if the person who started the run, or who wrote the edit, may not release it.

@@ -33,7 +33,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Returns true if the call on the card can not rely on this call.
+    /// Returns true if the call on the card cannot rely on this call.
     pub fn is_missing(&self) -> bool {
         !matches!(self.became, None | Some("done"))
     }

@@ -26,7 +26,7 @@ pub enum ClientFrame {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
-    /// Bearer token, for clients that can not set headers.
+    /// Bearer token, for clients that cannot set headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Secret of a browser's login. The login's cookie came with the request that opened the socket.
@@ -180,7 +180,7 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
-    /// A frame was rejected, or an event of a subscription can not be read.
+    /// A frame was rejected, or an event of a subscription cannot be read.
     Error {
         /// Id of the frame or the subscription.
         #[serde(default, skip_serializing_if = "Option::is_none")]

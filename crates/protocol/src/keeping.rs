@@ -79,6 +79,6 @@ pub struct Erasure {
     pub not_ended: Vec<String>,
     /// Runs under a legal hold.
     pub held: Vec<String>,
-    /// Runs that can not be read or changed. The server's log names the reason.
+    /// Runs that cannot be read or changed. The server's log names the reason.
     pub failed: Vec<String>,
 }

@@ -53,7 +53,7 @@ impl LookAlikes {
         pieces
     }
 
-    /// Returns the interrupt for a surface that can not mark letters: the foreign letters are written as `\u{…}`,
+    /// Returns the interrupt for a surface that cannot mark letters: the foreign letters are written as `\u{…}`,
     /// like hidden characters. Use the result for display only. A person edits the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();

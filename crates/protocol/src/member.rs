@@ -143,7 +143,7 @@ impl Takes {
         }
         if let Some(values) = schema.get("enum") {
             let values = values.as_array().filter(|values| !values.is_empty())?;
-            // A person can not distinguish two values with equal texts (`1` and `"1"`).
+            // A person cannot distinguish two values with equal texts (`1` and `"1"`).
             let words: BTreeSet<String> = values.iter().map(told).collect();
             return (words.len() == values.len()).then(|| Self::OneOf(values.clone()));
         }

@@ -40,7 +40,7 @@ pub enum WorkState {
     Acting,
     /// A person must decide or answer.
     WaitingForPeople,
-    /// Its questions are kept back until the agents in `waits_for` can not continue either.
+    /// Its questions are kept back until the agents in `waits_for` cannot continue either.
     WaitingForAgents,
     /// A question of another agent is open, and no other agent begins anything until it is resolved.
     Held,

@@ -175,7 +175,7 @@ pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users can not set. The defaults are those of `docs/reference/limits.md`. Tests set smaller ones to reach
+/// Limits that users cannot set. The defaults are those of `docs/reference/limits.md`. Tests set smaller ones to reach
 /// them sooner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
@@ -466,7 +466,7 @@ impl Server {
         Ok(self.app.login_url(&code))
     }
 
-    /// Resolves with the reason when this process can not write to the journal any more. The process must end then, and
+    /// Resolves with the reason when this process cannot write to the journal any more. The process must end then, and
     /// the next one settles the open work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();

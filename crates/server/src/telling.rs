@@ -87,7 +87,7 @@ impl Pages for Telling {
 
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a> {
         Box::pin(async move {
-            // A callback that can not be forgotten now is removed by the sweep.
+            // A callback that cannot be forgotten now is removed by the sweep.
             if let Err(refused) = self.0.callbacks.forget(&self.0, interrupt).await {
                 tracing::warn!(%interrupt, why = refused.0.detail, "where an agent was told can not be forgotten");
             }

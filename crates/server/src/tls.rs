@@ -32,7 +32,7 @@ struct Pair {
     config: Arc<ServerConfig>,
 }
 
-/// Returns why these files can not be used. None means that they can.
+/// Returns why these files cannot be used. None means that they can.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }

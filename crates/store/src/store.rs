@@ -97,7 +97,7 @@ impl Store {
         }
     }
 
-    /// Returns the reason why the journal of a data folder can not be written now.
+    /// Returns the reason why the journal of a data folder cannot be written now.
     pub async fn writable(&self) -> Result<(), String> {
         match self {
             Self::Sqlite(store) => store.writable().await,

@@ -24,7 +24,7 @@ pub(crate) fn of_command(
     line: &str,
 ) -> Vec<ResolvedPath> {
     let mut places: Vec<ResolvedPath> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
-    // The paths of this line can not be known: it may name any place.
+    // The paths of this line cannot be known: it may name any place.
     let anywhere = || ResolvedPath { named: String::new(), resolved: None };
     let Some(paths) = holdshort_command::parse(line).paths() else {
         places.push(anywhere());
@@ -111,7 +111,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Returns the files that a shell pattern matches now. Returns `None` if they are too many, or if the pattern or a file
-/// name can not be understood here.
+/// name cannot be understood here.
 fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
     if pattern.contains(['{', '\\']) || pattern.contains("[:") || pattern.contains("[^") {
         return None;
@@ -140,7 +140,7 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                     return None;
                 }
                 let Ok(entry) = entry else { continue };
-                // The shell may match a name that is not UTF-8, and its target can not be shown.
+                // The shell may match a name that is not UTF-8, and its target cannot be shown.
                 let entry = entry.file_name().into_string().ok()?;
                 if is_like.is_match(&entry) {
                     next.push(join(&entry));

@@ -1,4 +1,4 @@
-//! The reason why a call can not or must not run: a stable code, and a message that tells the model what to do.
+//! The reason why a call cannot or must not run: a stable code, and a message that tells the model what to do.
 
 use holdshort_core::tool::{Inspected, Outcome};
 

@@ -236,7 +236,7 @@ impl RunLayer {
         for change in written.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 let folder = root.folder(&bytes_of(&change.path).unwrap_or_default())?;
-                // A folder that its owner can not read or change would close the layer to the next command.
+                // A folder that its owner cannot read or change would close the layer to the next command.
                 rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
             }
         }

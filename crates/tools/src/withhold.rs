@@ -15,7 +15,7 @@ type Answer = Pin<Box<dyn Future<Output = Option<WithheldPaths>> + Send>>;
 pub struct Withhold(Arc<dyn Fn() -> Answer + Send + Sync>);
 
 impl Withhold {
-    /// `asks` returns `None` if the rules can not be read: then the call fails.
+    /// `asks` returns `None` if the rules cannot be read: then the call fails.
     pub fn new<F: Future<Output = Option<WithheldPaths>> + Send + 'static>(
         asks: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {

@@ -8,7 +8,7 @@ use std::{fs, io};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-/// Reason why a folder can not be a workspace.
+/// Reason why a folder cannot be a workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the workspace `{path}` cannot be opened; name a folder that exists and is yours")]

@@ -97,7 +97,7 @@ impl Used {
     }
 }
 
-/// Draws a new secret for a key, and returns it with its digest. The secret can not be shown a second time.
+/// Draws a new secret for a key, and returns it with its digest. The secret cannot be shown a second time.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
     let digest = Digest::of(secret.as_bytes());

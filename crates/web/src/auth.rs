@@ -54,7 +54,7 @@ impl AuthState {
         }
         self.0.journal().next_deadline().await?;
         self.0.journal().writable().await.map_err(|why| Refused::new(Code::StoreFailed, why))?;
-        // A server that is older than the database goes on until it meets an event that it can not read.
+        // A server that is older than the database goes on until it meets an event that it cannot read.
         if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
             let why = format!(
                 "a newer server has brought the database to version {version} and written what this one can not read: \

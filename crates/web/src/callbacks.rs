@@ -2,7 +2,7 @@
 //!
 //! The journal records only that an interrupt has a callback. Its URL and signing secret are [kept](crate::kept)
 //! outside the journal, under the id of the interrupt, before the event that opens it. They are deleted once the agent
-//! was notified, once a failed delivery can not be retried, or once the run is erased. Each attempt checks whether the
+//! was notified, once a failed delivery cannot be retried, or once the run is erased. Each attempt checks whether the
 //! callback is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -276,7 +276,7 @@ impl Callbacks {
     }
 }
 
-/// Returns true if the agent was notified, or can not be notified any more. A failed delivery may be retried by hand
+/// Returns true if the agent was notified, or cannot be notified any more. A failed delivery may be retried by hand
 /// while its content is kept, unless the run is erased.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {

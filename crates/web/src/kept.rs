@@ -30,7 +30,7 @@ pub(crate) struct Kept {
     /// Name of the folder, and prefix of each id in the database.
     name: &'static str,
     folder: PathBuf,
-    /// Advice for a file or row that can not be used.
+    /// Advice for a file or row that cannot be used.
     mend: &'static str,
 }
 
@@ -127,7 +127,7 @@ impl Kept {
                 if path.extension().is_some_and(|extension| extension == "new")
                     && entry.metadata().and_then(|known| known.modified()).is_ok_and(|at| moment(at) < before)
                 {
-                    // A file that can not be removed does not stop the others.
+                    // A file that cannot be removed does not stop the others.
                     if let Err(error) = fs::remove_file(&path) {
                         tracing::warn!(path = %path.display(), %error, "what a crash left half written stays");
                     }

@@ -1,6 +1,6 @@
 //! Logins: sign browsers in, and recognize them afterwards.
 //!
-//! A one-time code becomes a login: a cookie that scripts can not read, and a secret that other ports of this host
+//! A one-time code becomes a login: a cookie that scripts cannot read, and a secret that other ports of this host
 //! never see. Cookies ignore ports, so each of the two is valid only with the other. Logins are kept as digests in
 //! `logins.json`, and end when the operator's token changes. Codes are kept in memory alone. The journal contains none
 //! of this, and no code, cookie or secret may be logged.
@@ -52,7 +52,7 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if the code can not sign its person in any more.
+    /// Returns true if the code cannot sign its person in any more.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
@@ -477,7 +477,7 @@ mod tests {
         assert_eq!(redeemed, [false, true]);
     }
 
-    /// A person who was signed out at the provider can not use a login code from a sign-in there.
+    /// A person who was signed out at the provider cannot use a login code from a sign-in there.
     #[test]
     fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
         let data = tempfile::tempdir().unwrap();

@@ -170,7 +170,7 @@ impl From<Error> for Refused {
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
-            // Runs that can not be read.
+            // Runs that cannot be read.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run can not be read");
                 Self::new(Code::JournalDamaged, error.to_string())

@@ -39,7 +39,7 @@ pub fn draw() -> Result<String, Error> {
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// Reads a file; `None` if it is missing. `mend`: advice for a file that can not be used, and what following it costs.
+/// Reads a file; `None` if it is missing. `mend`: advice for a file that cannot be used, and what following it costs.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {

@@ -77,7 +77,7 @@ impl Input {
     pub(crate) fn forget(&mut self) {
         let mut age = self.terminal.age();
         *age += 1;
-        // A terminal that can not be flushed is closing. The next read reports it.
+        // A terminal that cannot be flushed is closing. The next read reports it.
         let _ = tcflush(&self.terminal.fd, QueueSelector::IFlush);
     }
 

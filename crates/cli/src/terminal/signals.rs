@@ -26,7 +26,7 @@ impl Leaving {
 }
 
 pub(super) async fn came(signal: &mut Signal) {
-    // A signal that can not arrive any more is never reported.
+    // A signal that cannot arrive any more is never reported.
     if signal.recv().await.is_none() {
         std::future::pending::<()>().await;
     }

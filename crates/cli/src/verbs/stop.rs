@@ -83,7 +83,7 @@ impl Commands {
         let Some(is_at_work) = self.0.get_mut(call) else { return };
         match event.kind.as_str() {
             "trial_started" => *is_at_work = true,
-            // A call with a changeset writes it, and can not be stopped.
+            // A call with a changeset writes it, and cannot be stopped.
             "tool_started" => *is_at_work = event.data.get("changeset").is_none(),
             "tool_tried" | "trial_lost" | "trial_impossible" | "tool_finished" | "tool_returned"
             | "tool_lost" | "tool_doubted" => *is_at_work = false,

@@ -201,7 +201,7 @@ fn a_vote_is_taken_back_until_the_resolution() {
     assert_eq!(back(&mut world, "ben"), Err(Rejection::Refused(Refusal::AlreadyResolved)));
 }
 
-/// The vote of an approver who leaves is withdrawn. An assignment that the remaining people can not settle
+/// The vote of an approver who leaves is withdrawn. An assignment that the remaining people cannot settle
 /// escalates to admins and operators.
 #[test]
 fn who_leaves_takes_their_vote_along() {
@@ -329,7 +329,7 @@ fn others_are_asked_instead() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// An assignment that the current people can not meet has a stated reason.
+/// An assignment that the current people cannot meet has a stated reason.
 #[test]
 fn what_an_assignment_lacks() {
     let mut system = System::default();

@@ -219,7 +219,7 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     assert_eq!(told(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
     assert_eq!(told(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
     assert_eq!(told(&mut world, &operator, let_go(2)), "interrupt_released");
-    // A person can not release a call that a client holds, for the client may be running it.
+    // A person cannot release a call that a client holds, for the client may be running it.
     assert_eq!(told(&mut world, &operator, claim(3, None)), "interrupt_claimed");
     let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None, let_in_by: None };
     for actor in [&operator, &admin] {

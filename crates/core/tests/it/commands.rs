@@ -45,7 +45,7 @@ fn lines_are_read_as_the_shell_would() {
             let _ = writeln!(text, "\n## {title}\n");
             continue;
         }
-        // `␤`, `␍`, `␀` and `␉` stand for characters that a line of the file can not hold.
+        // `␤`, `␍`, `␀` and `␉` stand for characters that a line of the file cannot hold.
         let command = line.replace('␤', "\n").replace('␍', "\r").replace('␀', "\0").replace('␉', "\t");
         let parsed = parse(&command);
         let reads = if parsed.is_read_only() { "reads" } else { "writes" };

@@ -237,7 +237,7 @@ fn a_router_that_proposes_leaves_the_choice_to_a_person() {
     }
 }
 
-/// Case 15: if the router fails or its reply can not be read, rules decide on the route.
+/// Case 15: if the router fails or its reply cannot be read, rules decide on the route.
 #[test]
 fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     let failing = || vec![fails(FailureKind::Rejected); 4];

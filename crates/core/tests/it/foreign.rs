@@ -72,7 +72,7 @@ fn rules_allow_ask_and_forbid() {
         (line("cargo test --all && git push origin"), "forbid"),
         (line("sh -c 'git push origin'"), "forbid"),
         (line("cargo test && make"), "default"),
-        // Commands that can not be parsed ask, whatever the rules allow.
+        // Commands that cannot be parsed ask, whatever the rules allow.
         (line("cargo test $(cat x)"), "opaque_command"),
         (line(""), "opaque_command"),
         (call("shell", json!({ "cmd": "git push origin" })), "unread_arguments"),

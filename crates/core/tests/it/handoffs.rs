@@ -280,7 +280,7 @@ fn a_hand_off_is_gated_where_somebody_says_so() {
     world.decide(Kind::Escalation, choose_with("instruct", "do it yourself"));
     assert_eq!((handovers(&world).len(), results(&world)), (0, vec!["do it yourself".to_owned()]));
 
-    // If the hand-off is forbidden while it waits, a person can not release it.
+    // If the hand-off is forbidden while it waits, a person cannot release it.
     let mut world = asked();
     world.system.rules.push(rule(RuleAction::Forbid, &[TO_WRITER], &[]));
     world.decide(Kind::Escalation, choose("continue"));

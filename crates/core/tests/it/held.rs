@@ -201,7 +201,7 @@ fn a_call_that_is_not_done_fails_the_run() {
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.reason.as_str()), Some("call_failed"));
 }
 
-/// Gates around steps do not apply to the call, so it can not be skipped.
+/// Gates around steps do not apply to the call, so it cannot be skipped.
 #[test]
 fn no_gate_stands_around_it() {
     let mut definition = reporting();

@@ -126,7 +126,7 @@ fn names() {
     }
 }
 
-/// A key can not have the name of a role's token or of the engine.
+/// A key cannot have the name of a role's token or of the engine.
 #[test]
 fn nobody_is_called_like_one_of_ours() {
     let ours = ROLES.into_iter().map(|role| Actor::of(role, "rest")).chain([Actor::engine()]);

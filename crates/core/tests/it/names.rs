@@ -116,7 +116,7 @@ fn nobody_releases_their_own_work_under_another_form_of_their_name() {
     decide(&mut world, &id, "gert", choose("approve")).expect("it is taken");
 }
 
-/// A quorum of two can not be reached if only these two are left.
+/// A quorum of two cannot be reached if only these two are left.
 #[test]
 fn a_quorum_counts_them_once_when_it_looks_for_who_is_left() {
     let (world, _) = with_doubles(Assignment::default());

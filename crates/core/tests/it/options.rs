@@ -318,7 +318,7 @@ fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     }
 }
 
-/// A workflow can choose only among the effects that the table allows, so it can not turn a refusal into a release.
+/// A workflow can choose only among the effects that the table allows, so it cannot turn a refusal into a release.
 #[test]
 fn reject_does_what_the_table_allows() {
     let effect = |wanted| {
@@ -386,7 +386,7 @@ fn a_workflow_drops_and_reorders_options() {
         (&["respond", "approve_session"], call, Kind::ToolApproval, "respond approve_session"),
         // A mandatory checkpoint never offers a grant.
         (&["approve_session", "reject"], must, Kind::ToolApproval, "reject"),
-        // Steps can not be skipped. `continue` and `redo` belong to another opening of this kind.
+        // Steps cannot be skipped. `continue` and `redo` belong to another opening of this kind.
         (&["approve", "reject", "continue", "redo"], before, Kind::Checkpoint, "approve reject"),
         // If no option remains, or only approval, the opening's own list is used.
         (&["continue", "abort"], before, Kind::Checkpoint, "approve edit skip reject"),

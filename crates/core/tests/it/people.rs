@@ -122,7 +122,7 @@ fn names_that_differ_in_case_alone_are_one() {
     assert_eq!(file(&["ärne"]), Ok(2));
 }
 
-/// A file removes only people that it listed before. Other sources can not change people of the file.
+/// A file removes only people that it listed before. Other sources cannot change people of the file.
 #[test]
 fn each_source_keeps_to_its_own() {
     let mut system = System::default();
@@ -327,7 +327,7 @@ fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     assert!(!system.people.is_removed("anna") && !system.people.is_barred("anna"));
 }
 
-/// A key can not decide after it has expired.
+/// A key cannot decide after it has expired.
 #[test]
 fn a_key_serves_until_it_expires() {
     let mut system = System::default();

@@ -174,7 +174,7 @@ fn only_a_person_refuses() {
     assert_eq!(world.session.standing_refusals().count(), 1);
 }
 
-/// Facts can not be erased, so they hold only digests of paths. The text of the call is erased with the content.
+/// Facts cannot be erased, so they hold only digests of paths. The text of the call is erased with the content.
 #[test]
 fn the_facts_of_a_refusal_name_no_path() {
     let long = format!("touch {}", (0..500).map(|n| format!("secret-{n}")).collect::<Vec<_>>().join(" "));

@@ -294,7 +294,7 @@ fn a_rule_about_the_tool_counts() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// A reply of an agent without the tool is content, whatever its form. An agent that asks by reply can not call the
+/// A reply of an agent without the tool is content, whatever its form. An agent that asks by reply cannot call the
 /// tool.
 #[test]
 fn who_may_ask_is_who_has_the_tool() {

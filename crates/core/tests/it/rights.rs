@@ -39,7 +39,7 @@ fn agents_and_auditors_release_nothing() {
     assert_eq!(whole, [], "an agent has what is its own");
 }
 
-/// Agents, reviewers and auditors can not steer a native run.
+/// Agents, reviewers and auditors cannot steer a native run.
 #[test]
 fn a_run_of_ours_is_steered_by_admins_and_operators() {
     for role in ROLES {

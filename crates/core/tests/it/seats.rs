@@ -152,7 +152,7 @@ fn whoever_stands_in_and_whom_they_stand_in_for_are_one() {
     decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // A delegate and the person they replace can not be the two people of two stages either.
+    // A delegate and the person they replace cannot be the two people of two stages either.
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]));
     delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
     decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
@@ -185,7 +185,7 @@ fn nobody_releases_their_own_work_through_somebody_else() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// A person who may not release the work can not choose a delegate for it.
+/// A person who may not release the work cannot choose a delegate for it.
 #[test]
 fn nobody_chooses_who_releases_their_own_work() {
     let own = Err(Rejection::Refused(Refusal::OwnWork));
@@ -584,7 +584,7 @@ fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     decide(&mut world, &id, "ben", choose("approve")).expect("he agrees again");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // The first stage needs two of three people. Ben must be left for the second stage, so he can not be one of them.
+    // The first stage needs two of three people. Ben must be left for the second stage, so he cannot be one of them.
     let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben", "cleo"], 2), of_people(&["ben"], 1)]));
     decide(&mut world, &id, "anna", choose("approve")).expect("ben and cleo are left");
     let told = decide(&mut world, &id, "ben", choose("approve"));

@@ -230,7 +230,7 @@ fn a_step_that_reaches_nobody_goes_on_to_the_next() {
     let id = world.open(Kind::ToolApproval);
     decide(&mut world, &id, "olga", choose("approve")).expect("operators decide, too");
 
-    // One person can not fill a quorum of two.
+    // One person cannot fill a quorum of two.
     let two = stages(vec![of_groups(&["legal"], 2)]);
     let (mut world, _) = held(KindGate { escalation: vec![instead(1, &[], &["finance"])], ..gate(two) });
     leave(&mut world, "cleo");
@@ -554,7 +554,7 @@ fn hours_are_kept_by_whoever_said_them() {
     assert_eq!(send(&file, all(&["finance"])), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Err(system::Rejection::UnknownGroup));
-    // Removed groups make room for new ones. One input can not set more than the limit.
+    // Removed groups make room for new ones. One input cannot set more than the limit.
     let many = |from: usize, count: usize| {
         let names: Vec<String> = (from..from + count).map(|n| format!("g{n}")).collect();
         all(&names.iter().map(String::as_str).collect::<Vec<_>>())

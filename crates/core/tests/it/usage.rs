@@ -135,7 +135,7 @@ fn only_whoever_asked_uses_and_withdraws_it() {
             assert_eq!(world.try_send(&actor, input), Err(Rejection::Role));
         }
     }
-    // Interrupts of native runs can not be withdrawn in this way.
+    // Interrupts of native runs cannot be withdrawn in this way.
     let mut own = World::started(world::definition(), Vec::new());
     let unknown = own.try_send(&Actor::operator("rest"), inputs()[1].clone());
     assert_eq!(unknown, Err(Rejection::UnknownInterrupt));

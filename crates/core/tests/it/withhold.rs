@@ -409,7 +409,7 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
 }
 
 /// The title and other texts that are derived from a native call's arguments are redacted. A person without access
-/// can not grant the call.
+/// cannot grant the call.
 #[test]
 fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let mut definition = world::definition();

@@ -36,7 +36,7 @@ pub(super) struct AuditQuery {
     session_id: Option<String>,
     event_type: Option<String>,
     limit: Option<u16>,
-    /// Token of a client that can not send headers.
+    /// Token of a client that cannot send headers.
     #[serde(rename = "token")]
     _token: Option<String>,
 }

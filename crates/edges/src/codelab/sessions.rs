@@ -36,7 +36,7 @@ pub(super) struct Page {
     limit: Option<u16>,
     #[serde(default)]
     offset: usize,
-    /// Token of a client that can not send headers.
+    /// Token of a client that cannot send headers.
     #[serde(rename = "token")]
     _token: Option<String>,
 }

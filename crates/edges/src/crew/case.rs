@@ -19,7 +19,7 @@ pub const AS_OF: &str = "as_of";
 /// for the start of the task.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, WrongCase>;
 
-/// Error for a case that can not be used.
+/// Error for a case that cannot be used.
 #[derive(Debug)]
 pub struct WrongCase {
     /// Member of the inputs that is wrong.

@@ -18,7 +18,7 @@ const WORKSPACE: &str = "/config/workspace";
 /// Number of digits in the name of a task's folder.
 const DIGITS: usize = 16;
 
-/// Makes a folder for a task that needs one and has no usable one. If it can not be made, the start is rejected with
+/// Makes a folder for a task that needs one and has no usable one. If it cannot be made, the start is rejected with
 /// the problem of the named folder.
 pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;

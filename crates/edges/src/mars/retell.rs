@@ -165,7 +165,7 @@ impl Telling {
         })
     }
 
-    /// Returns the reader. None if their rights can not be read now: frames then omit the right to decide, and a
+    /// Returns the reader. None if their rights cannot be read now: frames then omit the right to decide, and a
     /// decision checks it.
     async fn reader(&mut self) -> Option<Reader> {
         self.caller.as_ref()?.reader().await.ok()

@@ -291,7 +291,7 @@ mod tests {
 
     use super::*;
 
-    /// A journal that can not be read ends the connection, so that the client does not wait in vain.
+    /// A journal that cannot be read ends the connection, so that the client does not wait in vain.
     #[tokio::test]
     async fn what_can_not_be_read_ends_the_conversation() {
         let (orders, taken) = mpsc::channel(2);

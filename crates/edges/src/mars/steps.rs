@@ -59,7 +59,7 @@ pub(super) fn requested(run: &Run, id: &str) -> Option<Said> {
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
 }
 
-/// Returns the frame for exhausted retries. A person is asked about a failed step, or one at its limit, that can not be
+/// Returns the frame for exhausted retries. A person is asked about a failed step, or one at its limit, that cannot be
 /// retried again.
 pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<Said> {
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))

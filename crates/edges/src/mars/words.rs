@@ -15,7 +15,7 @@ const SUBMIT: &str = "submit";
 const EXIT: &str = "exit";
 
 /// Marks an option that accepts any text without a meaning on this wire (contract A31). The text is sent with the
-/// option. An option that releases work never has this mark, because this wire can not confirm a text first (contract
+/// option. An option that releases work never has this mark, because this wire cannot confirm a text first (contract
 /// E34). A client's text never equals the mark.
 const OWN_WORDS: &str = "(any other text)";
 /// An empty `resolution`: the end of a console's input.
@@ -184,7 +184,7 @@ pub(super) fn names(opened: &Opened) -> Vec<&str> {
     drawn(opened).map(|offer| name(opened, &offer.id)).collect()
 }
 
-/// Returns the options that clients draw as buttons. `KEEP_SOME` needs a list of paths, which they can not send.
+/// Returns the options that clients draw as buttons. `KEEP_SOME` needs a list of paths, which they cannot send.
 pub(super) fn drawn(opened: &Opened) -> impl Iterator<Item = &Offer> {
     opened.options.iter().filter(|offer| offer.id != KEEP_SOME)
 }
@@ -416,7 +416,7 @@ mod tests {
             (&before, "y", name("approve")),
             (&before, "n", name("reject")),
             (&before, "S", name("skip")),
-            // These texts would approve, and this wire can not ask back.
+            // These texts would approve, and this wire cannot ask back.
             (&before, "only the fast ones", None),
             (&before, "maybe", None),
             (&before, "yy", None),

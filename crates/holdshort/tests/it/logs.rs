@@ -1,4 +1,4 @@
-//! Tests that a log that can not be written loses only its lines, while the journal goes on. A log line of a request
+//! Tests that a log that cannot be written loses only its lines, while the journal goes on. A log line of a request
 //! has its id, and no secret.
 
 use std::fs::{self, File};

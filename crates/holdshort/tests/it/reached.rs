@@ -197,7 +197,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
     assert!(ran.code == 2 && ran.err.contains("names everybody"), "{ran:?}");
 }
 
-/// A client can not evade its limit with a forged address, as in the fourth request.
+/// A client cannot evade its limit with a forged address, as in the fourth request.
 #[test]
 fn clients_of_a_named_proxy_are_rated_apart_and_those_of_any_other_as_one() {
     const CAME: [&str; 5] =

@@ -33,7 +33,7 @@ fn somebody_is_away_until_a_day() {
     serving.stop();
 }
 
-/// A person who may not decide can not snooze it. The output names the approvers.
+/// A person who may not decide cannot snooze it. The output names the approvers.
 #[tokio::test]
 async fn who_may_put_something_off_is_said() {
     let home = Home::new();

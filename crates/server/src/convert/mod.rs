@@ -1,4 +1,4 @@
-//! Converts wire types to types of the core. Rejects what the type alone can not reject.
+//! Converts wire types to types of the core. Rejects what the type alone cannot reject.
 
 mod ask;
 pub(crate) mod assignment;

@@ -82,7 +82,7 @@ fn coded(state: &State, text: &str) -> Value {
 }
 
 /// Returns a second class for a line by its indentation, so that wrapped text starts below the first character. A page
-/// without scripts can not set the style of a single line.
+/// without scripts cannot set the style of a single line.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {

@@ -19,7 +19,7 @@ pub(super) const STREAM: &str = "text/event-stream";
 ///
 /// A page of JSON, or with `Accept: text/event-stream` server-sent events. Each has the event's `seq` as its id, so a
 /// client that reconnects continues without gap or duplicate, also after a restart of the server. Previews come between
-/// them (event name `preview`, no id, schema `Preview`). If an event can not be read, its error comes instead (event
+/// them (event name `preview`, no id, schema `Preview`). If an event cannot be read, its error comes instead (event
 /// name `problem`, schema `Problem`). The stream ends after the event that ends the run. 204 means that all events have
 /// been read. Later events of an ended run, such as a legal hold, are only in pages.
 #[utoipa::path(
@@ -56,7 +56,7 @@ pub(crate) async fn read(
     if source.is_over() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // An event that can not be read is reported here, while an error status can still be sent.
+    // An event that cannot be read is reported here, while an error status can still be sent.
     feed::page(source.clone(), Sight::of(caller.clone()), 1).await?;
     sse::open(source, Sight::of(caller), Previews::Shown)
 }

@@ -107,7 +107,7 @@ pub(crate) async fn ask(
             Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
             None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
         };
-        // No interrupt uses this callback. If it can not be forgotten now, the sweep removes it.
+        // No interrupt uses this callback. If it cannot be forgotten now, the sweep removes it.
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {

@@ -42,7 +42,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
 
 /// Sign in with the code of a login link.
 ///
-/// The answer sets a cookie that scripts can not read, and contains a secret. Together they are a login of 30 days:
+/// The answer sets a cookie that scripts cannot read, and contains a secret. Together they are a login of 30 days:
 /// send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
 #[utoipa::path(
     post, path = "/v1/login", tag = "logins", operation_id = "sign_in",

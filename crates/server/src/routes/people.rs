@@ -66,8 +66,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 
 /// Remove a person.
 ///
-/// They can not sign in or decide any more, even with a token of an identity provider. Their votes on open interrupts
-/// are void. An interrupt that the remaining approvers can not settle goes to admins and operators. The answer lists
+/// They cannot sign in or decide any more, even with a token of an identity provider. Their votes on open interrupts
+/// are void. An interrupt that the remaining approvers cannot settle goes to admins and operators. The answer lists
 /// the open interrupts that named them.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",

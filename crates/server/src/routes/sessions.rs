@@ -138,7 +138,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) ->
 
 /// Close a session.
 ///
-/// Its open runs are cancelled, and no run starts in it any more. A closed session can not be opened again.
+/// Its open runs are cancelled, and no run starts in it any more. A closed session cannot be opened again.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),

@@ -77,7 +77,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     assert!(!page.text.contains("it can do nothing else"), "{}", page.text);
 }
 
-/// An agent that names a call can not add a payload field with a name that cards use for calls.
+/// An agent that names a call cannot add a payload field with a name that cards use for calls.
 #[tokio::test]
 async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
     let served = Served::new().await;

@@ -185,7 +185,7 @@ async fn what_can_not_be_said() {
     }
     let refused = served.agent().post(&path(&session, "messages"), &json!({"text": "x"})).await;
     assert_eq!(refusal(&refused), (403, "forbidden_role", vec![]));
-    // An approval can not be decided by a message.
+    // An approval cannot be decided by a message.
     let of_it = json!({"id": asked["session"]});
     let refused = api.post(&path(&of_it, "messages"), &json!({"text": "yes", "to": asked["id"]})).await;
     assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/to"]), "{}", asked["kind"]);

@@ -60,7 +60,7 @@ async fn a_secret_is_shown_once_and_kept_nowhere() {
     assert_eq!(ok(again.api(Some(&secret)).get("/v1/login").await)["person"], "build-bot");
 }
 
-/// Two agents have separate names on cards, can not read each other's interrupts, and do not share idempotency keys.
+/// Two agents have separate names on cards, cannot read each other's interrupts, and do not share idempotency keys.
 #[tokio::test]
 async fn two_agents_are_two() {
     let served = Served::new().await;

@@ -312,7 +312,7 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     assert_eq!(interrupt["resolution"]["option"], "approve", "an edit that changes nothing");
 }
 
-/// An answer whose schema can not be a form is typed as JSON. The field is open and empty, and an invalid answer is
+/// An answer whose schema cannot be a form is typed as JSON. The field is open and empty, and an invalid answer is
 /// kept in it.
 #[tokio::test]
 async fn an_answer_of_data_is_typed_as_json() {

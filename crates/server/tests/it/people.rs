@@ -429,7 +429,7 @@ async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     );
 }
 
-/// When approvers are removed and the rest can not settle a vote, it escalates to admins and operators.
+/// When approvers are removed and the rest cannot settle a vote, it escalates to admins and operators.
 #[tokio::test]
 async fn what_leaving_empties_escalates() {
     let served = peopled().await;

@@ -198,7 +198,7 @@ async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     assert!(!served.workspace().join("a.txt").exists());
 }
 
-/// The risk is derived from the call. An agent can not set the risk of its own request.
+/// The risk is derived from the call. An agent cannot set the risk of its own request.
 #[tokio::test]
 async fn no_agent_says_how_risky_its_own_ask_is() {
     let (served, _folder) = served(RULES).await;

@@ -183,7 +183,7 @@ impl Sqlite {
         !self.is_dead.load(Ordering::Acquire) && self.queue.as_ref().is_some_and(|queue| !queue.is_closed())
     }
 
-    /// Returns the reason why the journal can not be written now. Waits for at most 1.5 seconds.
+    /// Returns the reason why the journal cannot be written now. Waits for at most 1.5 seconds.
     ///
     /// A write of the last second is proof. Without one, a probe writes a page and waits for the disk.
     pub async fn writable(&self) -> Result<(), String> {

@@ -161,7 +161,7 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
 
-/// A killed server can not remove the scratch folder of its command. The next start removes it, and keeps folders that
+/// A killed server cannot remove the scratch folder of its command. The next start removes it, and keeps folders that
 /// are not its own.
 #[tokio::test]
 async fn the_scratch_folder_of_a_killed_command_goes_at_the_next_start() {

@@ -86,7 +86,7 @@ const DAMAGES: [Damage; 11] = [
         },
         said: "has format version 3; this binary reads up to 2: update it",
     },
-    // The last entry: a cut append can not be unpacked by hand.
+    // The last entry: a cut append cannot be unpacked by hand.
     Damage {
         what: "an append was cut off",
         edit: |run| {

@@ -57,7 +57,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     let (anna, ben) = (to(&mails, "anna@example.org"), to(&mails, "ben@example.org"));
     for mail in [anna, ben] {
         assert_eq!((&mail["secure"], &mail["user"]), (&json!(true), &json!(USER)));
-        // The title stays on one line: it can not start a header.
+        // The title stays on one line: it cannot start a header.
         assert!(mail["headers"].get("bcc").is_none(), "{mail:#}");
         let one_line = "Pay\\u{200b}\\u{d}\\nBcc: all@example.com\\u{d}\\n\\u{d}\\n<b onclick=x>now</b> \"&";
         assert!(text(mail, "/subject").starts_with(&format!("[Holdshort] {one_line}")), "{mail:#}");
@@ -279,7 +279,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     let [of_anna, of_ben] = numbers.map(|shown| &*Box::leak(number(&shown).to_owned().into_boxed_str()));
     let (status, shown) = page(&server, &anna, Some(&approve(of_anna))).await;
     assert!(status == 200 && !shown.contains("<form"), "{status} {shown}");
-    // The vote is recorded, and the link is used up: it can not take the vote back.
+    // The vote is recorded, and the link is used up: it cannot take the vote back.
     let (status, spent) = page(&server, &anna, Some(&[("option", "reject"), ("number", of_anna)])).await;
     assert!(status == 410 && spent.contains("counted once"), "{status} {spent}");
     assert_eq!(page(&server, &anna, None).await.0, 410);

@@ -140,7 +140,7 @@ async fn each_person_has_browsers_of_their_own() {
     let mut members: Vec<&String> = items[0].as_object().unwrap().keys().collect();
     members.sort();
     assert_eq!(members, ["endpoint_sha256", "host", "id", "since"]);
-    // A person can not end the subscriptions of another person, whatever their role.
+    // A person cannot end the subscriptions of another person, whatever their role.
     let of_anna = format!("/v1/me/push/{}", items[0]["id"].as_str().unwrap());
     assert_eq!(as_person(&server, &ben, Method::DELETE, &of_anna, None).await.0, 404);
     assert_eq!(server.send(server.request(Method::DELETE, &of_anna)).await.refusal(), (404, "not_found"));
@@ -160,7 +160,7 @@ async fn each_person_has_browsers_of_their_own() {
     assert!(["/desk", "/phone"].contains(&&*received[3].path), "{}", received[3].path);
 }
 
-/// A person who was removed after a notification can not decide through it, and receives no more.
+/// A person who was removed after a notification cannot decide through it, and receives no more.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_leaves_after_they_were_told_decides_nothing() {
     let sink = WebhookSink::start().await;

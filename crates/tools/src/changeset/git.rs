@@ -13,7 +13,7 @@ use crate::limits;
 
 /// Returns one line for each effect, for each repository. Empty if nothing below a `.git` changes.
 ///
-/// `body` returns the bytes of a file by its digest. A file that it can not return is described without its content.
+/// `body` returns the bytes of a file by its digest. A file that it cannot return is described without its content.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
     let mut repositories: BTreeMap<&str, Words> = BTreeMap::new();
     for change in changeset.changes().iter().filter(|change| change.is_of_content()) {

@@ -94,7 +94,7 @@ impl Guard<'_> {
         })
     }
 
-    /// Examines a folder. A folder that can not be listed is treated as a new repository.
+    /// Examines a folder. A folder that cannot be listed is treated as a new repository.
     fn repository(&self, folder: &[u8]) -> Repository {
         let listed = self.workspace.folder(folder).and_then(folder::list);
         let before: BTreeSet<Vec<u8>> = match listed {

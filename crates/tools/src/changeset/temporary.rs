@@ -87,7 +87,7 @@ fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }
 
-/// Removes temporary files that a crash left in the folder. A file that can not be read or removed stays without harm.
+/// Removes temporary files that a crash left in the folder. A file that cannot be read or removed stays without harm.
 pub(super) fn remove_left(folder: BorrowedFd<'_>) {
     // A pipe may have replaced the file: opening it must not wait.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

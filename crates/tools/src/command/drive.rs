@@ -29,7 +29,7 @@ pub(crate) enum How {
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
-    /// This workspace can not have a layer.
+    /// This workspace cannot have a layer.
     NoLayer(String),
     /// The caller is gone.
     Abandoned,

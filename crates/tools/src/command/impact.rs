@@ -10,7 +10,7 @@ use crate::limits;
 use crate::workspace::Workspace;
 
 /// Returns `{files, at_most?, at_least?}`. `None` if the command is not one that is counted, or its paths are unknown.
-/// `at_most`: the command selects among these files. `at_least`: there are more files, or files that can not be read.
+/// `at_most`: the command selects among these files. `at_least`: there are more files, or files that cannot be read.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
     let command = holdshort_command::parse(line);
     let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");

@@ -26,7 +26,7 @@ pub(super) struct Scripts {
     pub bound: Vec<Precondition>,
     /// `[{path, text, truncated?}]` of the files that exist.
     pub card: Vec<Value>,
-    /// True if a file that is run, or a folder that it runs in, can not be bound.
+    /// True if a file that is run, or a folder that it runs in, cannot be bound.
     pub unbound: bool,
 }
 

@@ -25,7 +25,7 @@ pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 
-/// Applies the rules to this process. They can not be lifted.
+/// Applies the rules to this process. They cannot be lifted.
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);

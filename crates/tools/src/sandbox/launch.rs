@@ -163,7 +163,7 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
         CommandEffect::Writes { .. } => (false, true),
         CommandEffect::Workspace | CommandEffect::Guarded => (true, true),
     };
-    // Without its own view a guarded file stays writable: Landlock can not restrict below a folder that it opened.
+    // Without its own view a guarded file stays writable: Landlock cannot restrict below a folder that it opened.
     let guarded = level < SandboxLevel::Full;
     let as_it_should = [("here", here), ("written/there", there), (GUARDED, guarded)]
         .iter()

@@ -28,7 +28,7 @@ pub(crate) enum Layer {
 /// Mount options of every overlay: no entry refers to data elsewhere, and the kernel does not sync to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay keeps its marks. The owner of a file in the workspace can not set the
+/// Extended attributes in which an overlay keeps its marks. The owner of a file in the workspace cannot set the
 /// first kind, but that kind requires rights in the machine's own namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {

@@ -20,7 +20,7 @@ pub(crate) enum Report {
     TooManyProcesses,
     /// The command was stopped because it wrote too much.
     TooManyBytes,
-    /// This workspace can not have a layer, so nothing ran.
+    /// This workspace cannot have a layer, so nothing ran.
     NoLayer { why: String },
     /// The command begins. If it may write, its guarded paths have been found.
     Begins,

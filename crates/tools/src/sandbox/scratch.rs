@@ -38,7 +38,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// A folder that is removed on drop. Entries that can not be removed stay.
+/// A folder that is removed on drop. Entries that cannot be removed stay.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
@@ -103,7 +103,7 @@ pub(crate) fn remove(folder: &Path) {
 }
 
 /// Removes the folders that killed servers left, and sets aside the guarded paths that their commands made. Blocks.
-/// Entries that can not be removed stay. Commands ask if a path can not be set aside.
+/// Entries that cannot be removed stay. Commands ask if a path cannot be set aside.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {

@@ -78,7 +78,7 @@ const OPENS_OLD: [(libc::c_long, u8, u8); 0] = [];
 /// `O_TMPFILE` without `O_DIRECTORY`, which is part of it.
 const TMPFILE: u64 = 0o20_000_000;
 
-/// Applies the filters to this process. They can not be lifted.
+/// Applies the filters to this process. They cannot be lifted.
 pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     let filters = [
         (refused(plan).map_err(io::Error::other)?, libc::EPERM),

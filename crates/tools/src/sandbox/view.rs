@@ -138,11 +138,11 @@ impl View {
         Ok(())
     }
 
-    /// Makes guarded paths read-only. Landlock can not do this: it can not restrict below a folder that it opened.
+    /// Makes guarded paths read-only. Landlock cannot do this: it cannot restrict below a folder that it opened.
     fn guard(&self, plan: &Plan, found: &Found) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
-        // A mount can not be renamed: a repository and the guarded paths in it keep their names.
+        // A mount cannot be renamed: a repository and the guarded paths in it keep their names.
         for item in &found.repositories {
             let folder = plan.workspace.join(&item.path);
             if is_written(&folder) {

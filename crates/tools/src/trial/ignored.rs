@@ -2,7 +2,7 @@
 //! `.git/info/exclude`. Must never use the files that the call would leave, and must never run git.
 //!
 //! In doubt a path is *not ignored*. This holds for a path in git's list of tracked files. It holds for every path if
-//! that list can not be read (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository
+//! that list cannot be read (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository
 //! inside the workspace has its own list, which is not read: nothing in it is ignored. Ignore files above the workspace
 //! and a person's own ignore file are not read.
 
@@ -66,7 +66,7 @@ impl Rules<'_> {
             && !ends.iter().any(|end| (is_folder || *end < path.len()) && self.is_repository(&path[..*end]))
     }
 
-    /// Returns true if a repository begins in that folder of the workspace. A folder that can not be read may hold one.
+    /// Returns true if a repository begins in that folder of the workspace. A folder that cannot be read may hold one.
     fn is_repository(&mut self, folder: &[u8]) -> bool {
         let workspace = self.workspace;
         *self.repositories.entry(folder.to_vec()).or_insert_with(|| match workspace.folder(folder) {
@@ -99,7 +99,7 @@ fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
     rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
 }
 
-/// Reads the rules of a file for the paths below a folder. A link, or a file that can not be read, has none.
+/// Reads the rules of a file for the paths below a folder. A link, or a file that cannot be read, has none.
 fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
     // Treats the workspace as the root, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));

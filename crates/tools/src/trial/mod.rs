@@ -61,7 +61,7 @@ pub enum Tried {
     Changed { paths: Vec<String> },
     /// A trial is not possible here. `why` follows the words "it could not be tried, since". No process ran.
     Impossible { why: String },
-    /// The call can not run, or the sandbox failed. No change was made.
+    /// The call cannot run, or the sandbox failed. No change was made.
     Failed { text: String },
 }
 
@@ -181,7 +181,7 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
 }
 
 impl Prepared {
-    /// Runs the trial. The error says that the kernel can not make such a layer, so nothing ran.
+    /// Runs the trial. The error says that the kernel cannot make such a layer, so nothing ran.
     async fn run(
         self,
         inner: &Inner,
@@ -236,7 +236,7 @@ impl Told {
         Tried::Stopped { text, data: self.data }
     }
 
-    /// Returns the result of a command that ended, but left something that can not be kept. `code` is stable.
+    /// Returns the result of a command that ended, but left something that cannot be kept. `code` is stable.
     fn not_kept(mut self, code: &str, why: &str) -> Tried {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);

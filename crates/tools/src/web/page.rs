@@ -81,7 +81,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         let label = rest.trim_start().trim_start_matches(['"', '\'']);
         let label = label.split(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c))).next()?;
         let found = Encoding::for_label(label.as_bytes())?;
-        // It was read as ASCII, so it can not use two bytes for each character.
+        // It was read as ASCII, so it cannot use two bytes for each character.
         Some(if found.is_ascii_compatible() { found } else { UTF_8 })
     })
 }

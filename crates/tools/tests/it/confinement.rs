@@ -133,7 +133,7 @@ async fn capabilities_are_given_up() {
     for name in ["CapEff", "CapBnd"] {
         let (found, value) = fields.next().unwrap();
         assert_eq!(found, name);
-        // Without root the bounding set has no meaning, since capabilities can not be gained.
+        // Without root the bounding set has no meaning, since capabilities cannot be gained.
         assert_eq!(u64::from_str_radix(value, 16).unwrap() & dangerous, 0, "{name}");
     }
     assert_eq!(fields.next(), Some(("NoNewPrivs", "1")));

@@ -241,7 +241,7 @@ async fn what_git_does_every_day_goes_on() {
     assert!(matches!(outcome, Outcome::Confined { .. }), "{outcome:?}");
 }
 
-/// A command can not give a file rights or a kind that reach beyond the command.
+/// A command cannot give a file rights or a kind that reach beyond the command.
 #[tokio::test]
 async fn no_file_gets_rights_that_reach_further() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -310,7 +310,7 @@ async fn calls_under_other_numbers_are_refused() {
     assert!(matches!(&outcome, Outcome::Done { text, .. } if text.starts_with("-1 1\n")), "{outcome:?}");
 }
 
-/// An existing script of a line is bound. If it can not be bound, the call asks.
+/// An existing script of a line is bound. If it cannot be bound, the call asks.
 #[tokio::test]
 async fn nothing_is_run_unbound_in_silence() {
     let bench = bench();
@@ -395,7 +395,7 @@ async fn an_exchanged_folder_is_noticed() {
     assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
 }
 
-/// A folder that the line itself enters is bound too. A link to a folder can not be bound.
+/// A folder that the line itself enters is bound too. A link to a folder cannot be bound.
 #[tokio::test]
 async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     let bench = bench();

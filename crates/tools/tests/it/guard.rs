@@ -1,4 +1,4 @@
-//! A command can not change files that a person's own tools run by themselves, in any roundabout way. These tests fail
+//! A command cannot change files that a person's own tools run by themselves, in any roundabout way. These tests fail
 //! on a host without Landlock and namespaces.
 
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Folders that can be a workspace, and folders that can not.
+//! Folders that can be a workspace, and folders that cannot.
 
 use std::fs;
 

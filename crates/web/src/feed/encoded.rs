@@ -21,7 +21,7 @@ pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
     /// Position in the order of commits, if the event was read in that order.
     pub(super) position: Option<u64>,
-    /// Type of the event; `None` if its head can not be read.
+    /// Type of the event; `None` if its head cannot be read.
     kind: Option<String>,
     /// Interrupt that the event is about.
     interrupt: Option<InterruptId>,
@@ -59,7 +59,7 @@ impl EncodedEvent {
     }
 
     /// Returns true if the event concerns an inbox, by its head alone: contents are large, and most events are of other
-    /// types. True if the type can not be read, so that the error is reported where the event is shown.
+    /// types. True if the type cannot be read, so that the error is reported where the event is shown.
     pub(super) fn is_of_an_inbox(&self) -> bool {
         const KINDS: [&str; 13] = [
             "interrupt_opened",
@@ -89,7 +89,7 @@ impl EncodedEvent {
         matches!(self.kind.as_deref(), Some("interrupt_reassigned" | "interrupt_escalated"))
     }
 
-    /// Returns true if the event resolves an interrupt, or if its type can not be read.
+    /// Returns true if the event resolves an interrupt, or if its type cannot be read.
     pub(super) fn resolves(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "interrupt_resolved")
     }

@@ -38,7 +38,7 @@ use encoded::EncodedEvent;
 pub enum Item {
     Event(Words),
     Preview(Preview),
-    /// An event that exists and can not be read.
+    /// An event that exists and cannot be read.
     Problem(Refused),
 }
 

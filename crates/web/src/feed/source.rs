@@ -125,7 +125,7 @@ impl Source {
         matches!(self, Self::Run { ended: true, .. })
     }
 
-    /// Returns true if the source goes on after an event that can not be read.
+    /// Returns true if the source goes on after an event that cannot be read.
     pub(super) fn outlives_damage(&self) -> bool {
         match self {
             Self::Run { .. } => false,

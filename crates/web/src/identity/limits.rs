@@ -23,7 +23,7 @@ pub const JWKS_TIME: Duration = Duration::from_secs(5);
 pub const JWKS_AGE_SECONDS: u64 = 600;
 /// Minimum time between two fetches of a set, if nothing else is configured.
 pub const JWKS_PAUSE_SECONDS: u64 = 30;
-/// Age up to which a set is valid that can not be fetched again, if nothing else is configured: a day.
+/// Age up to which a set is valid that cannot be fetched again, if nothing else is configured: a day.
 pub const JWKS_KEPT_SECONDS: u64 = 86_400;
 /// Accepted difference between clocks, if nothing else is configured.
 pub const LEEWAY_SECONDS: u64 = 60;

@@ -47,7 +47,7 @@ fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
     })
 }
 
-/// Returns the positions of a draft's subtasks, even if the draft can not be carried out.
+/// Returns the positions of a draft's subtasks, even if the draft cannot be carried out.
 pub fn layout(draft: wire::PlanDraft) -> wire::PlanLayout {
     let subtask = |subtask: wire::DraftSubtask| plan::Subtask {
         id: subtask.id,

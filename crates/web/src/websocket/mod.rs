@@ -45,7 +45,7 @@ pub enum End {
     Evicted,
     /// Another connection replaced this one.
     Replaced,
-    /// More events exist and can not be read. The client has received the reason, if it still reads.
+    /// More events exist and cannot be read. The client has received the reason, if it still reads.
     Unreadable,
     /// Too many streams are open.
     Full(Refused),

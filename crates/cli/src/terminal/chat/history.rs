@@ -19,7 +19,7 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries.drain(..entries.len().saturating_sub(ENTRIES));
     if text.len() > FILE_BYTES {
         let kept: String = entries.iter().map(|entry| line_of(entry)).collect();
-        // If the file can not be shortened, it stays long.
+        // If the file cannot be shortened, it stays long.
         let _ = replace(path, &kept);
     }
     entries

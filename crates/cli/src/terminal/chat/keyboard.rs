@@ -274,7 +274,7 @@ impl Keyboard {
 
 type Lines = Editor<Whole, MemHistory>;
 
-/// Returns an editor. `None` if the terminal can not be edited on; then lines are read one by one.
+/// Returns an editor. `None` if the terminal cannot be edited on; then lines are read one by one.
 fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);

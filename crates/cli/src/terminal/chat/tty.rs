@@ -18,7 +18,7 @@ pub(super) struct Tty {
 }
 
 impl Tty {
-    /// Sets the mode. Returns None if the current mode can not be read.
+    /// Sets the mode. Returns None if the current mode cannot be read.
     pub(super) fn take() -> Option<Self> {
         let tty = Self { before: tcgetattr(stdin()).ok()? };
         tty.take_back();
@@ -45,7 +45,7 @@ impl Tty {
         let mut has_interrupt = false;
         let mut keys = [0; 1_024];
         while ioctl_fionread(stdin()).is_ok_and(|waiting| waiting > 0) {
-            // A terminal that can not be read is closing. The next read reports it.
+            // A terminal that cannot be read is closing. The next read reports it.
             let Ok(count @ 1..) = read(stdin(), &mut keys) else { break };
             has_interrupt |= keys[..count].contains(&CTRL_C);
         }

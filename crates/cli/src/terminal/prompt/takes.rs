@@ -75,7 +75,7 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl Takes {
-    /// Returns the values of a schema. None if a value can not be typed on one line, such as an object.
+    /// Returns the values of a schema. None if a value cannot be typed on one line, such as an object.
     pub(super) fn of(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {

@@ -85,7 +85,7 @@ fn lines_become_decisions() {
     }
 }
 
-/// A script can not see text shown back. Text that releases nothing is sent at once, so that no later line replaces it.
+/// A script cannot see text shown back. Text that releases nothing is sent at once, so that no later line replaces it.
 #[test]
 fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     let table = [

@@ -97,7 +97,7 @@ fn patterns_and_near_misses() {
         // Encoded letters equal the letters.
         ("example.org/café", "https://example.org/caf%C3%A9", true, true),
         ("example.org/secret", "https://example.org/%73ecret", true, true),
-        // Invalid URLs can not be allowed, and match every rule that forbids.
+        // Invalid URLs cannot be allowed, and match every rule that forbids.
         ("docs.rs", "https://docs.rs@evil.example/", false, true),
         ("docs.rs", "https://user:word@docs.rs/", false, true),
         ("docs.rs", "https://@docs.rs/", false, true),

@@ -85,7 +85,7 @@ fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
     assert!(matches!(again, Err(Rejection::PlanHeld { version: 2 })), "{again:?}");
 }
 
-/// The author of a new version can not approve it if the gate asks for four eyes.
+/// The author of a new version cannot approve it if the gate asks for four eyes.
 #[test]
 fn whoever_planned_anew_does_not_release_it() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);

@@ -397,7 +397,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     assert_eq!(reasons, ["untried"]);
     assert!(!opened.options.iter().any(|option| option.id == "approve_session"));
 
-    // An edit also asks again if its command can not be tried, because the first card said that nothing had happened.
+    // An edit also asks again if its command cannot be tried, because the first card said that nothing had happened.
     let mut world = runs(&["./do a=1"]);
     world.work();
     world.decide(Kind::ToolApproval, edit(json!({ "command": "make" })));

@@ -1,4 +1,4 @@
-//! The changes that an undo of a run reverts, and the calls that it can not revert.
+//! The changes that an undo of a run reverts, and the calls that it cannot revert.
 
 use std::sync::Arc;
 

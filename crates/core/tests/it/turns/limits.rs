@@ -212,7 +212,7 @@ fn durations_read_well() {
     }
 }
 
-/// An answered question between failures does not reset their count, so that an agent can not continue by asking.
+/// An answered question between failures does not reset their count, so that an agent cannot continue by asking.
 #[test]
 fn an_answered_question_between_failed_calls_ends_no_row() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);

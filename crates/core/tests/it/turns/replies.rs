@@ -139,7 +139,7 @@ fn calls_that_can_not_be_run_are_answered() {
     crate::events::reread(&world);
 }
 
-/// An agent can not call a tool that only other agents of the workflow have.
+/// An agent cannot call a tool that only other agents of the workflow have.
 #[test]
 fn an_agent_has_its_own_tools_only() {
     let mut definition = definition();

@@ -1,4 +1,4 @@
-//! The stored callbacks of agents: files that can not be used, and the removal of files that are no longer needed.
+//! The stored callbacks of agents: files that cannot be used, and the removal of files that are no longer needed.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -55,7 +55,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     wait_state(&server, "delivered", 2).await;
     assert_eq!(sink.count(), 2);
 
-    // An erasure succeeds even if the file can not be removed.
+    // An erasure succeeds even if the file cannot be removed.
     fs::remove_file(kept(&server, malformed)).unwrap();
     fs::create_dir(kept(&server, malformed)).unwrap();
     let run = server.interrupt(malformed).await["run"].clone();
@@ -63,7 +63,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     assert_eq!(erased["erased"], json!([run]));
 }
 
-/// A decision that can not be read from a damaged run is a failed attempt, and the next attempt waits for its time.
+/// A decision that cannot be read from a damaged run is a failed attempt, and the next attempt waits for its time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     let sink = WebhookSink::start().await;
@@ -122,7 +122,7 @@ async fn what_a_crash_left_behind_is_swept() {
     put(told, &stored["at"]);
     put(past, &json!(stored["at"].as_i64().unwrap() - 2 * 3_600_000));
     put(recent, &stored["at"]);
-    // A file that can not be removed.
+    // A file that cannot be removed.
     fs::create_dir(kept(&server, stuck)).unwrap();
     let (half, fresh) = (kept(&server, past), kept(&server, recent));
     let (half, fresh) = (half.with_extension("json.new"), fresh.with_extension("json.new"));
@@ -130,7 +130,7 @@ async fn what_a_crash_left_behind_is_swept() {
         fs::write(path, SECRET).unwrap();
     }
     File::options().write(true).open(&half).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    // A file that can not be removed does not prevent the removal of others.
+    // A file that cannot be removed does not prevent the removal of others.
     let obstacle = half.with_file_name("a.json.new");
     fs::create_dir(&obstacle).unwrap();
     File::open(&obstacle).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

@@ -174,7 +174,7 @@ async fn many_calls_are_told_from_few_reads() {
     assert!(rows < 15 * appends, "{rows} rows were read to tell {appends} appends");
 }
 
-/// If the server can not read the open work, it sends an error and closes the connection.
+/// If the server cannot read the open work, it sends an error and closes the connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_not_be_read_ends_the_connection() {
     let postgres = tokio::task::spawn_blocking(Postgres::start).await.unwrap().unwrap();

@@ -172,7 +172,7 @@ async fn another_run_in_the_session_does_not_take_it_over() {
     assert!(told.contains("Build it.") && !told.contains("Native."), "{told}");
 }
 
-/// A switch of agents that can not begin cancels nothing.
+/// A switch of agents that cannot begin cancels nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_switch_that_can_not_begin_cancels_nothing() {
     let (model, server) = served().await;

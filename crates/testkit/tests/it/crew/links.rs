@@ -58,7 +58,7 @@ async fn a_link_shows_with_get_and_decides_with_post() {
         401
     );
 
-    // A link can not decide in the name of another person.
+    // A link cannot decide in the name of another person.
     for (reviewer, expected) in [("carl".to_owned(), 403), ("x".repeat(257), 422)] {
         let (status, told) = send(Method::POST, url, Some(&json!({"reviewer": reviewer}))).await;
         assert_eq!(status, expected, "{told}");

@@ -356,7 +356,7 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
     assert_eq!(server.get(&path).await.status, 404, "{path}");
 }
 
-/// Without an allowed network a webhook can not have an address of this machine. An address in the URL is refused at
+/// Without an allowed network a webhook cannot have an address of this machine. An address in the URL is refused at
 /// once, and one behind a host name when it is sent to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_is_not_public_is_refused() {

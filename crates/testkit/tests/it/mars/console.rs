@@ -55,7 +55,7 @@ async fn a_plan_takes_letters_and_any_text_revises_it() {
     mars.wait("workflow_failed").await;
 }
 
-/// Around a step free text would approve, and this wire can not show it for confirmation. It is refused unless an
+/// Around a step free text would approve, and this wire cannot show it for confirmation. It is refused unless an
 /// option is named.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn around_a_step_letters_decide_and_text_alone_approves_nothing() {

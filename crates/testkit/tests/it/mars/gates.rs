@@ -56,7 +56,7 @@ async fn a_step_is_modified_and_the_next_one_rejected() {
     sound(&server, &mars).await;
 }
 
-/// The agent receives a modified step whole, with its bullets. Its agent can not be changed, and no field is ignored.
+/// The agent receives a modified step whole, with its bullets. Its agent cannot be changed, and no field is ignored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_is_told_all_that_was_sent() {
     let plan = json!([

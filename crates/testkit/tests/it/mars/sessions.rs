@@ -100,7 +100,7 @@ async fn lists_and_ends() {
     waiting.wait("workflow_cancelled").await;
     // The ended session can still be read.
     assert_eq!(read(&server, &path).await["status"], "completed");
-    // Agents may not read sessions. A client that can not send headers passes the token in the query.
+    // Agents may not read sessions. A client that cannot send headers passes the token in the query.
     let agent = server.send(server.agent_request(Method::GET, BASE)).await;
     assert_eq!(agent.refusal(), (403, "forbidden_role"));
     let url = format!("{}{BASE}?token={}", server.base(), server.token());

@@ -151,7 +151,7 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     back.resolve(&asked, "approve", json!({})).await;
     assert_eq!(back.asked().await["checkpoint_type"], "after_step");
     assert!(!back.types().contains(&"error_occurred"), "{:?}", back.types());
-    // The story can not be replayed from the beginning.
+    // The story cannot be replayed from the beginning.
     let refused = back.refused(&json!({"type": "request_state", "since": "0"})).await;
     assert_eq!(words(&refused), ("journal_damaged", ""));
 }

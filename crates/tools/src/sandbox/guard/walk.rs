@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
         Ok(entries)
     }
 
-    /// Opens a folder. Returns `None` if it is gone, or if it can not be read, which is recorded.
+    /// Opens a folder. Returns `None` if it is gone, or if it cannot be read, which is recorded.
     fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
         match open(folder, name) {
             Ok(handle) => Ok(Some(handle)),
@@ -297,7 +297,7 @@ fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io:
                 return Ok(now);
             }
             Err(Errno::EXIST) => *number += 1,
-            // The file system can not refuse to replace an existing entry.
+            // The file system cannot refuse to replace an existing entry.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 if Seen::of(folder, &now).is_ok() {
                     *number += 1;

@@ -106,7 +106,7 @@ pub struct Wrong {
     pub why: String,
 }
 
-/// Checks each issuer, and that the people of different issuers can not be mistaken for each other.
+/// Checks each issuer, and that the people of different issuers cannot be mistaken for each other.
 pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
     if issuers.len() > ISSUERS {
         return Err(Wrong {

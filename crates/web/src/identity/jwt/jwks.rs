@@ -56,7 +56,7 @@ pub(super) enum NoKey {
     Unknown,
     /// Several keys fit the token.
     Ambiguous,
-    /// The issuer's keys can not be fetched, or are too old.
+    /// The issuer's keys cannot be fetched, or are too old.
     Unavailable,
 }
 

@@ -90,7 +90,7 @@ pub enum Refusal {
     Unverified,
     #[error("it names the role of agents beside another one: nobody is an agent and a person")]
     Roles,
-    /// The issuer's keys can not be fetched.
+    /// The issuer's keys cannot be fetched.
     #[error("the keys of its issuer can not be had")]
     Unavailable,
 }
@@ -125,7 +125,7 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds another issuer, whose people these tokens can not name.
+    /// Adds another issuer, whose people these tokens cannot name.
     #[must_use]
     pub fn beside(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));

@@ -1,4 +1,4 @@
-//! Verifies signatures of tokens with `ring`, and can not sign.
+//! Verifies signatures of tokens with `ring`, and cannot sign.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};

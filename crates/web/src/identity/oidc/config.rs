@@ -95,7 +95,7 @@ impl Oidc {
         }
     }
 
-    /// Checks that the configuration is complete, and that its people can not be mistaken for those of other issuers.
+    /// Checks that the configuration is complete, and that its people cannot be mistaken for those of other issuers.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), Wrong> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];

@@ -39,7 +39,7 @@ use discovery::{Discovery, Said};
 /// A provider at which people sign in.
 pub struct Provider {
     config: Oidc,
-    /// Issuers of tokens. The provider's own tokens can not name people of these issuers.
+    /// Issuers of tokens. The provider's own tokens cannot name people of these issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
     way: Arc<Way>,
