@@ -43,9 +43,9 @@ macro_rules! codes {
 codes! {
     MalformedJson = "malformed_json", 400, "The body is not JSON that every reader understands alike",
         "Send UTF-8 JSON without duplicate keys and without integers beyond 2^53-1; write larger ones as text.";
-    InvalidHeader = "invalid_header", 400, "A header has a value that it can not have",
+    InvalidHeader = "invalid_header", 400, "A header has a value that it cannot have",
         "Correct the header that the detail names.";
-    InvalidQuery = "invalid_query", 400, "A query parameter is not known or has a value that it can not have",
+    InvalidQuery = "invalid_query", 400, "A query parameter is not known or has a value that it cannot have",
         "Correct the parameter that the detail names.";
     Unauthenticated = "unauthenticated", 401, "Neither a token nor a login that this server gave out",
         "Send `Authorization: Bearer TOKEN`; the tokens are in tokens.json in the data folder. A browser gets in \
@@ -63,7 +63,7 @@ codes! {
         "Ask somebody else who may decide: `assignment` names them.";
     NotYourStage = "not_your_stage", 403, "Others decide at this stage",
         "Wait: `assignment.stage` says where it is, and `assignment.stages` who decides in which.";
-    NotRetriable = "not_retriable", 409, "The delivery can not be sent again",
+    NotRetriable = "not_retriable", 409, "The delivery cannot be sent again",
         "Do nothing where it was delivered or what it said is kept no longer; where it is being sent, read it again in a moment.";
     NoVote = "no_vote", 409, "There is no vote of yours to take back",
         "Nothing: none of the decisions that stand is yours.";
@@ -104,9 +104,9 @@ codes! {
         "List the answers that are: `holdshort answers`.";
     LegalHold = "legal_hold", 409, "What the run said is held from being erased",
         "Ask whoever holds it: `holdshort hold RUN` says who and why.";
-    NotStoppable = "not_stoppable", 409, "The call can not be stopped",
+    NotStoppable = "not_stoppable", 409, "The call cannot be stopped",
         "Read the run again: a command is stopped while it is tried or runs.";
-    NotInterruptible = "not_interruptible", 409, "The run can not be interrupted",
+    NotInterruptible = "not_interruptible", 409, "The run cannot be interrupted",
         "Interrupt the agent where it runs, or cancel the run.";
     NothingToUndo = "nothing_to_undo", 409, "There is nothing that can be taken back",
         "Look at what the run changed: `holdshort show RUN`; an earlier event may have more.";
@@ -118,7 +118,7 @@ codes! {
         "Do nothing: wait for the decision, or ask again.";
     ApprovalUsed = "approval_used", 409, "The approval was used already",
         "Do nothing: `approval.used` says when it was used. Ask for another one.";
-    ApprovalExpired = "approval_expired", 409, "The approval can not be used any more",
+    ApprovalExpired = "approval_expired", 409, "The approval cannot be used any more",
         "Do nothing: ask again.";
     ApprovalDiffers = "approval_differs", 409, "Something else was approved",
         "Do what was approved: `approval.approved` holds it, and `approval.digest` is its digest.";
@@ -162,13 +162,13 @@ codes! {
         "Report it with the server's log; the journal is as it was.";
     JournalDamaged = "journal_damaged", 500, "The stored events of this run are damaged",
         "Run `holdshort audit verify`; restore the data folder from a backup. Other runs are not affected.";
-    StoreReadOnly = "store_read_only", 503, "The data folder can not be written",
+    StoreReadOnly = "store_read_only", 503, "The data folder cannot be written",
         "Make it writable again; nothing was changed.";
-    IdentityUnavailable = "identity_unavailable", 503, "The identity provider can not be asked",
+    IdentityUnavailable = "identity_unavailable", 503, "The identity provider cannot be asked",
         "Try again in a while; the server's log says why it does not answer.";
-    StoreFailed = "store_failed", 503, "The store can not be reached",
+    StoreFailed = "store_failed", 503, "The store cannot be reached",
         "Try again; if it persists, see the server's log.";
-    Outdated = "outdated", 503, "A newer server has written what this one can not read",
+    Outdated = "outdated", 503, "A newer server has written what this one cannot read",
         "Ask a server of the newer version; bring this one up to date.";
     Busy = "busy", 503, "Too much happens at once on this run",
         "Try again: nothing was changed.";

@@ -84,7 +84,7 @@ impl Diff {
             return None;
         }
         if self.hunks.is_empty() {
-            return Some("The change can not be shown: the file as it is now is not text.".to_owned());
+            return Some("The change cannot be shown: the file as it is now is not text.".to_owned());
         }
         let (added, removed) = self.undrawn();
         Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
