@@ -58,7 +58,7 @@ pub(crate) fn save(part: Part, text: &str) -> Result<()> {
     let path = folder().join("RESULTS.md");
     let page = fs::read_to_string(&path).unwrap_or_default();
     fs::write(&path, replaced(&page, part, text))
-        .with_context(|| format!("{} can not be written", path.display()))
+        .with_context(|| format!("{} cannot be written", path.display()))
 }
 
 fn replaced(page: &str, part: Part, text: &str) -> String {

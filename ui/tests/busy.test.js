@@ -147,7 +147,7 @@ test("26 open requests", async (t) => {
   });
 });
 
-test("what a card can not show is said before it is allowed", async (t) => {
+test("what a card cannot show is said before it is allowed", async (t) => {
   const { server, open } = await serveBusy(t);
   const page = await person(t, server);
   const find = (end) => open.find(({ title }) => title.endsWith(end));

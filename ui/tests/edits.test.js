@@ -27,7 +27,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
   const command = one("python3 -m unittest");
   const run = text("card.edit.send.command");
 
-  await t.test("what is edited is in sight, and can not be sent before it says something else", async () => {
+  await t.test("what is edited is in sight, and cannot be sent before it says something else", async () => {
     await visitCard(page, command);
     await page.keyboard.press("e");
     const field = editor(page).getByLabel(/^command/);
@@ -158,7 +158,7 @@ test("an edit is sent as it is shown, and never by chance", async (t) => {
     await outcome(page, /rejected/).waitFor();
   });
 
-  await t.test("a key that can not act says why", async () => {
+  await t.test("a key that cannot act says why", async () => {
     await visitCard(page, one("question"));
     for (const key of ["a", "e", "r"]) {
       await page.keyboard.press(key);

@@ -30,7 +30,7 @@ async function tabTo(page, target, key = "Tab") {
     if ((await target.count()) > 0 && (await has(target))) return focusIsSeen(page, "on the way");
     await page.keyboard.press(key);
   }
-  assert.fail(`${target} can not be reached with ${key}`);
+  assert.fail(`${target} cannot be reached with ${key}`);
 }
 
 test("keyboard only", async (t) => {

@@ -71,7 +71,7 @@ test("what is pushed is shown once for each thing, and a click opens its card an
   // The message has no tag, so a repeat is a further notification. Under load, Chromium sometimes loses a message from
   // the protocol.
   let nextAt = 0;
-  await eventually("a message that can not be read is shown all the same", async () => {
+  await eventually("a message that cannot be read is shown all the same", async () => {
     if (Date.now() >= nextAt) {
       nextAt = Date.now() + 5_000;
       await push("nonsense");

@@ -190,7 +190,7 @@ test("some of what a command did is kept, by file", async (t) => {
   assert(items.some((event) => JSON.stringify(event).includes("kept only some of its changes, and dropped: link, old.txt, cache/gone")));
 });
 
-test("a command that can not be tried says so, and why", async (t) => {
+test("a command that cannot be tried says so, and why", async (t) => {
   const server = await serve(t, { workflows: { tried: { workflow, rehearsal } } });
   // An overlay over the temporary folder would contain itself, so it cannot be tried.
   const id = await start(server, join(server.folder, "tmp"));

@@ -28,7 +28,7 @@ impl Bundle {
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         if folder.exists() {
-            walk(folder, "", &mut files).with_context(|| format!("{} can not be read", folder.display()))?;
+            walk(folder, "", &mut files).with_context(|| format!("{} cannot be read", folder.display()))?;
         }
         Ok(Self(files))
     }
@@ -111,7 +111,7 @@ pub(crate) fn weigh(bundle: &Bundle) -> Result<()> {
     let first = bundle.first_load();
     let (mut first_load, mut lazy) = (0, Vec::new());
     for (path, bytes) in &bundle.0 {
-        let size = gzip(bytes).with_context(|| format!("{path} can not be compressed"))?;
+        let size = gzip(bytes).with_context(|| format!("{path} cannot be compressed"))?;
         if first.contains(&**path) {
             first_load += size;
         } else if ending(path) == "js" {

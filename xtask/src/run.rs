@@ -63,7 +63,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
     let _alive = Alive::of(name);
-    let status = command.status().with_context(|| format!("{name}: can not start {command:?}"))?;
+    let status = command.status().with_context(|| format!("{name}: cannot start {command:?}"))?;
     if !status.success() {
         bail!("{name} failed ({status})");
     }
@@ -76,15 +76,15 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
     let mut child = command
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("{name}: can not start {command:?}"))?;
+        .with_context(|| format!("{name}: cannot start {command:?}"))?;
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).lines() {
-            let line = line.with_context(|| format!("{name}: its output can not be read"))?;
+            let line = line.with_context(|| format!("{name}: its output cannot be read"))?;
             println!("{line}");
             each(&line);
         }
     }
-    Ok(child.wait().with_context(|| format!("{name}: can not be awaited"))?.success())
+    Ok(child.wait().with_context(|| format!("{name}: cannot be awaited"))?.success())
 }
 
 /// Step that runs in parallel with others. Its output is printed when it has ended.
@@ -102,7 +102,7 @@ impl Beside {
     pub(crate) fn end(self) -> Result<()> {
         let Self { name, running } = self;
         let output = running.join().map_err(|_| anyhow!("{name}: nobody waits for it any more"))?;
-        let output = output.with_context(|| format!("{name}: can not start"))?;
+        let output = output.with_context(|| format!("{name}: cannot start"))?;
         println!("\n== {name}");
         for printed in [output.stdout, output.stderr] {
             print!("{}", String::from_utf8_lossy(&printed));

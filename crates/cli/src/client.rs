@@ -225,7 +225,7 @@ impl Client {
             .connect_timeout(CONNECT_TIME)
             .read_timeout(SILENCE)
             .build()
-            .context("the HTTP client can not be built")?;
+            .context("the HTTP client cannot be built")?;
         Ok(Self { http, target: Arc::new(RwLock::new(target)), reach, words: words.into() })
     }
 

@@ -210,7 +210,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let named = [("people", &people), ("rules", &rules), ("channels", &channels), ("workflows", &workflows)];
     for (key, path) in named.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?))) {
         fs::metadata(path).map_err(|error| {
-            telling.wrong(key, &format!("`{key}` {} can not be read: {error}", path.display()))
+            telling.wrong(key, &format!("`{key}` {} cannot be read: {error}", path.display()))
         })?;
     }
     if telling.is_from_file("base_url") && telling.of("model").is_none_or(|told| told.value.is_none()) {
@@ -426,7 +426,7 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     let shown = path.display();
     let file = fs::File::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => usage(format!("{shown} is not there")),
-        _ => usage(format!("{shown} can not be read: {error}")),
+        _ => usage(format!("{shown} cannot be read: {error}")),
     })?;
     let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
     if mode & 0o022 != 0 {
@@ -437,7 +437,7 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     let mut text = String::new();
     file.take(CONFIG_BYTES + 1)
         .read_to_string(&mut text)
-        .map_err(|error| usage(format!("{shown} can not be read: {error}")))?;
+        .map_err(|error| usage(format!("{shown} cannot be read: {error}")))?;
     if text.len() as u64 > CONFIG_BYTES {
         return Err(usage(format!("{shown} has more than {CONFIG_BYTES} bytes")));
     }

@@ -62,7 +62,7 @@ impl DataDir {
                 Ok(found) if !found.is_dir() => Some(format!("{shown} is no folder")),
                 Ok(_) => {
                     let refused = access(path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).err();
-                    refused.map(|_| format!("{shown} can not be written"))
+                    refused.map(|_| format!("{shown} cannot be written"))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 // A component of the path is not a directory. A later iteration reports it.
@@ -129,7 +129,7 @@ impl DataDir {
         // Readers see the old file or the new one, never a partial one.
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(&text)?;
-        file.persist(&path).with_context(|| format!("{} can not be written", path.display()))?;
+        file.persist(&path).with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(Announced { path, text })
     }
 
@@ -143,7 +143,7 @@ impl DataDir {
                 Ok(Some(tokens.operator))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("{} can not be read", path.display())),
+            Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
         }
     }
 }

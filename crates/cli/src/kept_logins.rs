@@ -52,7 +52,7 @@ fn write(data: &DataDir, kept: &Kept) -> anyhow::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(&data.path)?;
     file.write_all(&serde_json::to_vec_pretty(kept)?)?;
     let path = path(data);
-    file.persist(&path).with_context(|| format!("{} can not be written", path.display()))?;
+    file.persist(&path).with_context(|| format!("{} cannot be written", path.display()))?;
     Ok(())
 }
 

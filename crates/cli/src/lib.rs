@@ -60,7 +60,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("holdshort: the runtime can not start: {error}");
+            eprintln!("holdshort: the runtime cannot start: {error}");
             return Exit::Failed.into();
         }
     };

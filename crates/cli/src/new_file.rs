@@ -24,7 +24,7 @@ impl NewFile {
                 path.display()
             )));
         }
-        let file = created.with_context(|| format!("{} can not be made", path.display()))?;
+        let file = created.with_context(|| format!("{} cannot be made", path.display()))?;
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 

@@ -94,7 +94,7 @@ fn problem(error: &anyhow::Error) -> Value {
     let (code, title) = match error.downcast_ref::<Usage>() {
         Some(usage) if usage.code == NO_SERVER => (usage.code, "No server is there to ask"),
         Some(usage) if usage.code == Code::JournalDamaged.as_str() => (usage.code, "The journal is damaged"),
-        Some(usage) => (usage.code, "It can not be done as it was said"),
+        Some(usage) => (usage.code, "It cannot be done as it was said"),
         None => ("failed", "It failed"),
     };
     json!({"code": code, "title": title, "detail": self::error(error)})

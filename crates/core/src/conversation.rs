@@ -118,7 +118,7 @@ impl Turn {
 
     /// Returns the turn of a run that cannot be read.
     pub fn unreadable() -> Self {
-        Self { said: Vec::new(), came: "(this part can not be read)".to_owned() }
+        Self { said: Vec::new(), came: "(this part cannot be read)".to_owned() }
     }
 
     /// Returns the bytes of the people's messages, which the turn needs at least.

@@ -328,7 +328,7 @@ impl Open {
         }
         if let Some(problem) = json::unsafe_part(&self.config) {
             problems
-                .push(Problem::new("/config", format!("holds something that can not be kept: {problem}")));
+                .push(Problem::new("/config", format!("holds something that cannot be kept: {problem}")));
         }
         if serde_json::to_string(&self.config).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
             problems.push(Problem::new("/config", format!("is larger than {} bytes", limits::INPUT_BYTES)));

@@ -39,13 +39,13 @@ pub enum Error {
     #[error("nothing can begin in this session")]
     NothingBegins,
     /// The run cannot be read: it stops, others continue.
-    #[error("run {run} can not be read: {source}")]
+    #[error("run {run} cannot be read: {source}")]
     Damaged { run: String, source: envelope::Error },
     /// The workflow that the run pins is not in the journal.
     #[error("run {run} pins a workflow that the journal does not hold")]
     NoDefinition { run: RunId },
     /// The workflow is in the journal unchanged, but this binary cannot parse it.
-    #[error("run {run} pins a workflow that this binary can not read: a newer version wrote it")]
+    #[error("run {run} pins a workflow that this binary cannot read: a newer version wrote it")]
     NewDefinition { run: RunId },
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),

@@ -23,7 +23,7 @@ pub enum Error {
     Range { range: String, why: &'static str },
     #[error("the URL names no host that can be looked up")]
     NoHost,
-    #[error("`{host}` can not be looked up: {source}")]
+    #[error("`{host}` cannot be looked up: {source}")]
     NotFound { host: String, source: std::io::Error },
     #[error("looking `{host}` up took too long")]
     Slow { host: String },

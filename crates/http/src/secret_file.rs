@@ -13,7 +13,7 @@ use std::path::Path;
 /// Error that explains why a file is not read. The message follows the file's name.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("can not be read: {0}")]
+    #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     #[error("is readable by others (mode {mode:03o}): run `chmod 600`")]
     Exposed { mode: u32 },

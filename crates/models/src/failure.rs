@@ -80,9 +80,9 @@ fn of_transport(error: &reqwest::Error, provider: &str) -> Failure {
     } else if error.is_body() || error.is_decode() {
         new(FailureKind::Cut, format!("the answer broke off: {cause}"))
     } else if error.is_builder() {
-        new(FailureKind::Rejected, format!("the request can not be sent: {cause}"))
+        new(FailureKind::Rejected, format!("the request cannot be sent: {cause}"))
     } else {
-        new(FailureKind::Unavailable, format!("the provider {provider} can not be reached{at}: {cause}"))
+        new(FailureKind::Unavailable, format!("the provider {provider} cannot be reached{at}: {cause}"))
     }
 }
 

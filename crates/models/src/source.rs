@@ -98,7 +98,7 @@ impl fmt::Display for Missing {
 /// Error in a configuration that names a model.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the base URL can not be used: {0}")]
+    #[error("the base URL cannot be used: {0}")]
     BaseUrl(&'static str),
     #[error("the model `{model}` needs a key; set {variable}")]
     NoKey { model: String, variable: &'static str },
@@ -115,7 +115,7 @@ pub enum Error {
     Unknown { model: String },
     #[error("the model `{model}` belongs to {provider}, which is reached through --base-url")]
     Unsupported { model: String, provider: &'static str },
-    #[error("the HTTP client can not start: {0}")]
+    #[error("the HTTP client cannot start: {0}")]
     Client(String),
 }
 
@@ -254,7 +254,7 @@ mod tests {
             ),
             (
                 &[("HOLDSHORT_MODEL", "m"), ("OPENAI_BASE_URL", "127.0.0.1:1")],
-                "the base URL can not be used: it is no URL, such as http://127.0.0.1:8080/v1",
+                "the base URL cannot be used: it is no URL, such as http://127.0.0.1:8080/v1",
             ),
             (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "k"), ("OPENAI_API_KEY_FILE", "/k")],
@@ -262,7 +262,7 @@ mod tests {
             ),
             (
                 &[("HOLDSHORT_MODEL", "claude-x"), ("ANTHROPIC_API_KEY_FILE", "/no/such")],
-                "ANTHROPIC_API_KEY_FILE: /no/such can not be read: No such file or directory (os error 2)",
+                "ANTHROPIC_API_KEY_FILE: /no/such cannot be read: No such file or directory (os error 2)",
             ),
             (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "a\nb")],

@@ -173,7 +173,7 @@ fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
         return of(Verdict::Delivered, None, Posted::of_json(&body));
     }
     let Some(error) = body.get("error").and_then(Value::as_str) else {
-        return of(Verdict::Again(wait), Some("Slack's answer can not be read".to_owned()), None);
+        return of(Verdict::Again(wait), Some("Slack's answer cannot be read".to_owned()), None);
     };
     if GONE.contains(&error) {
         return of(Verdict::Delivered, None, None);

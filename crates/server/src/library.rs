@@ -21,7 +21,7 @@ const REHEARSAL: &str = "rehearsal.yaml";
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{} can not be read: {source}", path.display())]
+    #[error("{} cannot be read: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("{} says who may decide or what is allowed, and others may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
     Writable { path: PathBuf, mode: u32 },

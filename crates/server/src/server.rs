@@ -115,7 +115,7 @@ pub enum StartError {
          people (`holdshort people set`) or make keys (`holdshort keys create`)"
     )]
     NoIdentity,
-    #[error("checkpoints can not be written to {}: {source}", file.display())]
+    #[error("checkpoints cannot be written to {}: {source}", file.display())]
     Checkpoints { file: PathBuf, source: std::io::Error },
     #[error(
         "`checkpoint_every` says how often, and nothing says where to: name a file with --checkpoint-file, or have a channel \
@@ -124,7 +124,7 @@ pub enum StartError {
     NoCheckpoints,
     #[error("{0}")]
     Tls(String),
-    #[error("can not listen on {address}: {source}; name another address with --listen")]
+    #[error("cannot listen on {address}: {source}; name another address with --listen")]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     Issuers(#[from] jwt::Wrong),

@@ -63,7 +63,7 @@ impl Pages for Telling {
         Box::pin(async move {
             let found = self.0.push.browser(&self.0, push).await;
             found.unwrap_or_else(|refused| {
-                tracing::warn!(%push, why = refused.0.detail, "what is kept of a browser can not be read");
+                tracing::warn!(%push, why = refused.0.detail, "what is kept of a browser cannot be read");
                 None
             })
         })
@@ -72,7 +72,7 @@ impl Pages for Telling {
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a> {
         Box::pin(async move {
             if let Err(refused) = Push::unsubscribe(&self.0, push.clone(), Actor::engine()).await {
-                tracing::warn!(%push, why = refused.0.detail, "a browser that is gone can not be left out");
+                tracing::warn!(%push, why = refused.0.detail, "a browser that is gone cannot be left out");
             }
         })
     }
@@ -89,7 +89,7 @@ impl Pages for Telling {
         Box::pin(async move {
             // A callback that cannot be forgotten now is removed by the sweep.
             if let Err(refused) = self.0.callbacks.forget(&self.0, interrupt).await {
-                tracing::warn!(%interrupt, why = refused.0.detail, "where an agent was told can not be forgotten");
+                tracing::warn!(%interrupt, why = refused.0.detail, "where an agent was told cannot be forgotten");
             }
         })
     }

@@ -108,7 +108,7 @@ impl Pair {
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private));
         let mut config = config
-            .map_err(|error| format!("{chain_shown} and {key_shown} can not be used together: {error}"))?;
+            .map_err(|error| format!("{chain_shown} and {key_shown} cannot be used together: {error}"))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let digest = Digest::of_parts(&[b"holdshort certificate\n", &chain_text, b"\n", &key_text]);
         Ok(Self { digest, config: Arc::new(config) })

@@ -30,7 +30,7 @@ pub enum Error {
     )]
     Outdated { found: u32, known: u32 },
     #[error(
-        "{others} still work with this database, and can not with schema version {least}: stop them first"
+        "{others} still work with this database, and cannot with schema version {least}: stop them first"
     )]
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]

@@ -209,7 +209,7 @@ impl PackedAppend<'_> {
 }
 
 fn unreadable(position: u64, why: &str) -> Error {
-    Error::Corrupt(format!("the append at position {position} can not be read: {why}"))
+    Error::Corrupt(format!("the append at position {position} cannot be read: {why}"))
 }
 
 /// The unread rest of a column.

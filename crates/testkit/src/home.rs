@@ -1,6 +1,6 @@
 //! Temporary home directory of one test, which receives every file that the binary writes.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

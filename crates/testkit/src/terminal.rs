@@ -1,6 +1,6 @@
 //! Pseudo-terminal that runs the binary: waits for output, types, and reads the exit code.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::{Read, Write};
 use std::sync::{Arc, Condvar, Mutex};

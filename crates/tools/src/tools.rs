@@ -274,7 +274,7 @@ impl Tools {
         let committed = match Root::of(self.0.workspace.dir()) {
             Ok(root) => changeset::commit(&root, changeset, body, resumed),
             Err(e) => {
-                Committed::Failed { text: format!("the workspace can not be opened: {e}"), done: Vec::new() }
+                Committed::Failed { text: format!("the workspace cannot be opened: {e}"), done: Vec::new() }
             }
         };
         if let (Some(layer), Committed::Done) = (&self.0.settings.run_layer, &committed) {

@@ -247,7 +247,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
             }
             Err(Error::Store(holdshort_store::Error::Closed)) => return,
             Err(error) => {
-                tracing::error!(%error, "the keys can not be read; what is revoked stays open until they can");
+                tracing::error!(%error, "the keys cannot be read; what is revoked stays open until they can");
                 app.driver.clock().sleep(PAUSE).await;
             }
         }

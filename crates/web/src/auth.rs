@@ -57,7 +57,7 @@ impl AuthState {
         // A server that is older than the database goes on until it meets an event that it cannot read.
         if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
             let why = format!(
-                "a newer server has brought the database to version {version} and written what this one can not read: \
+                "a newer server has brought the database to version {version} and written what this one cannot read: \
                  update this one"
             );
             return Err(Refused::new(Code::Outdated, why));

@@ -31,13 +31,13 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 
 const FOLDER: &str = "callbacks";
-const MEND: &str = "It can not be made anew: once it is mended, an operator sends the delivery again";
+const MEND: &str = "It cannot be made anew: once it is mended, an operator sends the delivery again";
 /// URL of the shared channel. Each delivery has a URL of its own, and a name under `.invalid` has no address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
 /// Reasons why a callback is not sent any more.
 const NOT_KEPT: &str =
-    "where it is told is not kept any more, or can not be used: then the log of the server says why";
+    "where it is told is not kept any more, or cannot be used: then the log of the server says why";
 const NOT_ALLOWED: &str = "where it is told is not allowed any more";
 const KEY_ENDED: &str = "the key that it was asked with counts no more";
 const ERASED: &str = "the run that asked is erased";
@@ -185,7 +185,7 @@ impl Callbacks {
     /// whether sending is still allowed.
     pub async fn place(&self, app: &App, id: &InterruptId) -> Result<Option<Place>, NoCallback> {
         Box::pin(self.placed(app, id)).await.map_err(|refused| {
-            tracing::warn!(interrupt = %id, why = refused.0.detail, "where an agent is told can not be read");
+            tracing::warn!(interrupt = %id, why = refused.0.detail, "where an agent is told cannot be read");
             NoCallback::NotNow
         })
     }
@@ -208,7 +208,7 @@ impl Callbacks {
             Ok(found) => found.map_err(NoCallback::Never),
             Err(refused) => {
                 let why = refused.0.detail;
-                tracing::warn!(interrupt = %id, why, "what an agent is told, or where, can not be read");
+                tracing::warn!(interrupt = %id, why, "what an agent is told, or where, cannot be read");
                 Err(NoCallback::NotNow)
             }
         }
@@ -249,7 +249,7 @@ impl Callbacks {
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
                 let why = refused.0.detail;
-                tracing::warn!(interrupt = %id, why, "what is kept of where an agent is told can not be looked at");
+                tracing::warn!(interrupt = %id, why, "what is kept of where an agent is told cannot be looked at");
             }
         }
         self.kept.remove_unfinished(app).await

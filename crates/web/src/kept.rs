@@ -62,7 +62,7 @@ impl Kept {
         let (path, mend) = (self.path(id), self.mend);
         blocking(move || match secrets::read(&path, mend) {
             Err(unusable @ (Error::Exposed { .. } | Error::Malformed { .. })) => {
-                tracing::error!(%unusable, "what is kept can not be used");
+                tracing::error!(%unusable, "what is kept cannot be used");
                 Ok(None)
             }
             read => read,
@@ -178,7 +178,7 @@ pub async fn keep_swept(app: Arc<App>) {
             ("browsers", app.push.sweep(&app, &BTreeSet::new()).await.map(drop)),
         ] {
             if let Err(refused) = swept {
-                tracing::warn!(of, why = refused.0.detail, "what is kept can not be looked through");
+                tracing::warn!(of, why = refused.0.detail, "what is kept cannot be looked through");
             }
         }
         tokio::time::sleep(KEPT_SWEEP_TIME).await;

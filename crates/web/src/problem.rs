@@ -172,7 +172,7 @@ impl From<Error> for Refused {
             Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
             // Runs that cannot be read.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
-                tracing::error!(%error, "a run can not be read");
+                tracing::error!(%error, "a run cannot be read");
                 Self::new(Code::JournalDamaged, error.to_string())
             }
             Error::Undo(why @ NotUndone::UnknownEvent) => Self::invalid_at("/to", why.to_string()),
@@ -307,7 +307,7 @@ impl From<DecisionRefusal> for Refused {
 
 impl From<secrets::Error> for Refused {
     fn from(error: secrets::Error) -> Self {
-        tracing::error!(%error, "a secret can not be drawn or kept");
+        tracing::error!(%error, "a secret cannot be drawn or kept");
         match error {
             secrets::Error::Io { source, .. } => match source.kind() {
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::of(Code::DiskFull),

@@ -24,7 +24,7 @@ use crate::kept::Kept;
 use crate::problem::{Answer, Refused};
 
 const FOLDER: &str = "push";
-const MEND: &str = "It can not be made anew: once it is mended, an operator sends the delivery again; or its person \
+const MEND: &str = "It cannot be made anew: once it is mended, an operator sends the delivery again; or its person \
                     switches that browser off and on again";
 
 /// Part of a subscription that the journal does not hold.
@@ -159,7 +159,7 @@ pub async fn keep_forgetting(app: Arc<App>) {
                 Err(refused) => {
                     tracing::warn!(
                         why = refused.0.detail,
-                        "what is kept of browsers can not be looked through"
+                        "what is kept of browsers cannot be looked through"
                     );
                 }
             }

@@ -26,7 +26,7 @@ pub enum Error {
              WHERE name = '{name}'` there, and the first node that starts puts its own there"
     )]
     Disagreed { name: &'static str },
-    #[error("{} can not be read or written: {source}", path.display())]
+    #[error("{} cannot be read or written: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("the operating system gives no random bytes: {0}")]
     NoRandomness(getrandom::Error),

@@ -28,7 +28,7 @@ use crate::problem::{Answer, Refused};
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
-const MEND: &str = "It can not be made anew. If others may have read it, or it is damaged and can not be mended, delete \
+const MEND: &str = "It cannot be made anew. If others may have read it, or it is damaged and cannot be mended, delete \
                     it, then remove its webhooks and register them again: until then nothing is sent to them";
 /// Prefix of the rows in the database.
 const ROWS: &str = "webhooks";
@@ -141,7 +141,7 @@ impl Webhooks {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
         app.driver.tell_channels(definitions.collect());
         if let Err(refused) = self.look_up(app, system).await {
-            tracing::warn!(why = refused.0.detail, "what is kept of webhooks can not be read");
+            tracing::warn!(why = refused.0.detail, "what is kept of webhooks cannot be read");
         }
         let kept = self.kept.lock().await;
         let (mut channels, mut is_whole) = (Vec::new(), true);
@@ -216,7 +216,7 @@ impl Webhooks {
                 Refused::invalid_at("/type", rule)
             }
             holdshort_notify::Error::Guard { source, .. } => {
-                let rule = format!("can not be sent to: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
+                let rule = format!("cannot be sent to: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
                 Refused::invalid_at("/url", rule)
             }
             error => Refused::invalid_at("/url", error.to_string()),

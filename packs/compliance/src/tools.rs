@@ -96,7 +96,7 @@ pub enum NoCase {
     Nothing,
     #[error("holds a case that is not whole\n{0}")]
     Wrong(Problems),
-    #[error("can not be read: {}", .0.kind())]
+    #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
     /// The day in the input is invalid.
     #[error("is no day such as `2026-03-31`")]

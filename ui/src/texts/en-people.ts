@@ -124,7 +124,7 @@ export const people = {
   "people.add.title": "Add a person",
   "people.change.title": "Change {who}",
   "people.remove.title": "Remove {who}?",
-  "people.remove.how": "They are signed out, and decide nothing from then on. Their votes on what is open count no more; what those who are left can not settle goes to admins and operators.",
+  "people.remove.how": "They are signed out, and decide nothing from then on. Their votes on what is open count no more; what those who are left cannot settle goes to admins and operators.",
   "people.remove.sure": "Remove",
 
   "told.here": "Tell me on this device",

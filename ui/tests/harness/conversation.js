@@ -22,7 +22,7 @@ agents:
     - text: I look around first.
       calls:
         - {as: tree, tool: list_directory, arguments: {}}
-    - text: One thing I can not know.
+    - text: One thing I cannot know.
       calls:
         - {as: ask, tool: ask_human, arguments: {question: "Which way is the wind?", context: "It decides which runway is used.", choices: [from the north, from the south]}}
     - text: I note it.

@@ -51,7 +51,7 @@ pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     let output = Command::new("objdump").arg("-T").arg(program).output();
     let output = output.context("objdump is needed (Debian: binutils)")?;
     if !output.status.success() {
-        bail!("objdump can not read {}", program.display());
+        bail!("objdump cannot read {}", program.display());
     }
     needed(&String::from_utf8_lossy(&output.stdout)).context("the binary names no version of glibc")
 }

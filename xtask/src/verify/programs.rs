@@ -90,7 +90,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     build.env("CLIPPY_ARGS", ["-D", "warnings", ""].join("__CLIPPY_HACKERY__"));
     build.args(selected);
-    let output = build.stderr(Stdio::inherit()).output().context("cargo can not be started")?;
+    let output = build.stderr(Stdio::inherit()).output().context("cargo cannot be started")?;
     if !output.status.success() {
         bail!("the tests do not build");
     }
@@ -138,7 +138,7 @@ impl Program {
     /// Returns the number of the selected tests.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
-        let output = output.with_context(|| format!("{} can not be started", self.name))?;
+        let output = output.with_context(|| format!("{} cannot be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
@@ -152,11 +152,11 @@ impl Program {
         let mut child = command
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("{} can not be started", self.name))?;
+            .with_context(|| format!("{} cannot be started", self.name))?;
         let mut output = String::new();
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines() {
-                let line = line.with_context(|| format!("the output of {} can not be read", self.name))?;
+                let line = line.with_context(|| format!("the output of {} cannot be read", self.name))?;
                 // The harness names a test that takes long.
                 if line.contains(" has been running for over ") {
                     println!("   … {}: {line}", self.name);
@@ -168,7 +168,7 @@ impl Program {
                 output.push('\n');
             }
         }
-        let passed = child.wait().with_context(|| format!("{} can not be awaited", self.name))?.success();
+        let passed = child.wait().with_context(|| format!("{} cannot be awaited", self.name))?.success();
         let mut ran = lock(ran);
         ran.running.retain(|name| *name != self.name);
         ran.programs.push(Timed { name: self.name.clone(), took: since.elapsed() });

@@ -43,7 +43,7 @@ impl Report {
         for test in slowest(&self.ran.tests, usize::MAX) {
             writeln!(lines, "{:.3} {}", test.took.as_secs_f64(), test.name)?;
         }
-        std::fs::write(target().join(TIMES), lines).with_context(|| format!("{TIMES} can not be written"))
+        std::fs::write(target().join(TIMES), lines).with_context(|| format!("{TIMES} cannot be written"))
     }
 }
 

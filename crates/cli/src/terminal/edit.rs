@@ -25,7 +25,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
         .stdin(Stdio::inherit())
         .status()
         .await
-        .context("the editor can not be started")?;
+        .context("the editor cannot be started")?;
     if !status.success() {
         anyhow::bail!("the editor `{editor}` ended with {status}; set EDITOR to another one");
     }

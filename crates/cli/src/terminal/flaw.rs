@@ -8,7 +8,7 @@ const WORDS: [(&str, &str); 9] = [
     ("announces", "it announced work instead of doing it"),
     ("not_finished", "it has not called `finish`"),
     ("unassumed", "it has not recorded what it assumes"),
-    ("malformed_questions", "its questions can not be asked as they are"),
+    ("malformed_questions", "its questions cannot be asked as they are"),
     ("questions_unasked", "it asked, and nobody can be asked"),
 ];
 

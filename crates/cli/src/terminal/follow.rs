@@ -532,7 +532,7 @@ pub(super) fn chosen(interrupt: &Interrupt, decision: &Decision, paint: Paint) -
 
 async fn typed(input: Option<&mut Input>, is_asking: bool) -> anyhow::Result<Line> {
     match input {
-        Some(input) if is_asking => input.line().await.context("the terminal can not be read"),
+        Some(input) if is_asking => input.line().await.context("the terminal cannot be read"),
         Some(_) | None => std::future::pending().await,
     }
 }

@@ -79,7 +79,7 @@ async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<S
         answer => answer?,
     };
     let Some(workflow) = &session.workflow else {
-        return Err(usage(format!("{id} was opened for no workflow: it can not be spoken to")));
+        return Err(usage(format!("{id} was opened for no workflow: it cannot be spoken to")));
     };
     if let Some(wanted) = args.workflow.as_ref().filter(|wanted| *wanted != workflow) {
         return Err(usage(format!(

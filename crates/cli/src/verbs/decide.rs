@@ -114,7 +114,7 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     // Text typed before the question was shown does not answer it.
     input.forget();
     prompt("y sends it, anything else does not> ");
-    let line = input.line().await.context("the terminal can not be read")?;
+    let line = input.line().await.context("the terminal cannot be read")?;
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
@@ -133,7 +133,7 @@ async fn keep_also(
     // A line typed before the list was shown does not answer it.
     input.forget();
     prompt(also::KEYS);
-    let line = input.line().await.context("the terminal can not be read")?;
+    let line = input.line().await.context("the terminal cannot be read")?;
     Ok(match line {
         Line::Text(text) => also::answered(&decision, &interrupt.also_covers, &text),
         _ => None,

@@ -270,7 +270,7 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
         .arg(repository)
         .args(arguments)
         .output()
-        .map_err(|error| usage(format!("the demo needs git, which can not be started: {error}")))
+        .map_err(|error| usage(format!("the demo needs git, which cannot be started: {error}")))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
         Err(store::Error::Nodes(names)) => Err(usage(format!(
             "servers use this journal: stop {names} first; one that was killed counts until its lease ends"
         ))),
-        opened => opened.with_context(|| format!("{journal} can not be opened")),
+        opened => opened.with_context(|| format!("{journal} cannot be opened")),
     }
 }
 

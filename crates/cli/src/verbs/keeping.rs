@@ -78,7 +78,7 @@ pub(super) async fn erase(
             say(&format!("{run}  is held: nothing is erased. `hold {run}` says by whom and why"));
         }
         for run in &done.failed {
-            say(&format!("{run}  can not be read or changed: the server's log says why"));
+            say(&format!("{run}  cannot be read or changed: the server's log says why"));
         }
         if is_nothing(&done) {
             tell("No run is about that.");

@@ -145,8 +145,8 @@ fn answering(info: &Info, args: &ModelArgs) -> String {
 pub(super) fn sandbox(level: &str) -> String {
     match level {
         "full" => "full: commands write only in the workspace, and have no network",
-        "partial" => "partial: this machine can not confine commands fully, so every command asks",
-        _ => "none: this machine can not confine commands, so every command asks",
+        "partial" => "partial: this machine cannot confine commands fully, so every command asks",
+        _ => "none: this machine cannot confine commands, so every command asks",
     }
     .to_owned()
 }

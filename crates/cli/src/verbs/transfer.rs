@@ -53,7 +53,7 @@ async fn write(journal: &Store, runs: &[holdshort_core::id::RunId], file: &Path)
 pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit> {
     let file = File::open(&import.file);
     let mut file =
-        file.map_err(|error| usage(format!("{} can not be read: {error}", import.file.display())))?;
+        file.map_err(|error| usage(format!("{} cannot be read: {error}", import.file.display())))?;
     transfer::check(BufReader::new(&file))
         .map_err(|error| usage(format!("{}: {error}; nothing was written", import.file.display())))?;
     file.rewind()?;

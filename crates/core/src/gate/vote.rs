@@ -195,7 +195,7 @@ fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<
     // A read-only line reads whatever its words expand to. `vote` handles rules with commands or paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
         reasons
-            .push(found("opaque_command", format!("the command can not be understood for certain: {why}")));
+            .push(found("opaque_command", format!("the command cannot be understood for certain: {why}")));
     }
     if let Some(guarded) = guarded(subject, command) {
         let text = format!("it may write to what your own tools run: `{}`: {}", guarded.name, guarded.why);
@@ -242,11 +242,11 @@ fn explain(code: &str) -> &'static str {
              repository"
         }
         "link_out" => {
-            "it makes a symbolic link that leads out of the workspace, or whose target can not be told"
+            "it makes a symbolic link that leads out of the workspace, or whose target cannot be told"
         }
-        "script_unbound" => "it runs something of the workspace that can not be bound to the approval",
+        "script_unbound" => "it runs something of the workspace that cannot be bound to the approval",
         "unread_arguments" => {
-            "it names a command, a path or an address in a form that the rules can not read: `command`, `path` and \
+            "it names a command, a path or an address in a form that the rules cannot read: `command`, `path` and \
              `url` of its arguments are read, as texts"
         }
         "unguarded" => {
@@ -261,8 +261,8 @@ fn explain(code: &str) -> &'static str {
             "the layer of the run has no more room for the ignored files that it writes, so they are changes of the \
              workspace"
         }
-        "special_file" => "it leaves something that is no file, folder or link, which can not be kept",
-        "sandbox_none" => "this host can not confine commands: they can read and write what the server can",
+        "special_file" => "it leaves something that is no file, folder or link, which cannot be kept",
+        "sandbox_none" => "this host cannot confine commands: they can read and write what the server can",
         "sandbox_partial" => {
             "this host confines commands only in part: no private view of the file system, no network isolation"
         }

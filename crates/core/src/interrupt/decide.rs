@@ -96,7 +96,7 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
         problems.push(Problem::new("/on_behalf_of", message));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
-        problems.push(Problem::new("/edit", format!("holds something that can not be kept: {problem}")));
+        problems.push(Problem::new("/edit", format!("holds something that cannot be kept: {problem}")));
     }
     if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));

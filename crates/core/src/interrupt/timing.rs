@@ -237,7 +237,7 @@ impl Timing {
                 return None;
             }
             let lack = next.lack(people, starter)?;
-            let why = format!("step {} of the escalation can not meet it: it {}", i + 1, lack.why);
+            let why = format!("step {} of the escalation cannot meet it: it {}", i + 1, lack.why);
             Some(Problem::new(format!("{at}/escalation/{i}"), why))
         })
     }

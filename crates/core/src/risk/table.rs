@@ -26,7 +26,7 @@ impl Topic {
 
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Destructive => "it speaks of what can not be had back",
+            Self::Destructive => "it speaks of what cannot be had back",
             Self::Production => "it speaks of production",
             Self::Privilege => "it speaks of more rights",
             Self::Network => "it speaks of the network",

@@ -44,7 +44,7 @@ impl Draft<'_> {
         if releases && self.cx.actor.role == Role::Agent {
             problems.push(Problem::new(
                 "/on_expiry",
-                format!("`{on_expiry}` releases work: an agent can not set it"),
+                format!("`{on_expiry}` releases work: an agent cannot set it"),
             ));
         }
         if !problems.is_empty() {
@@ -322,7 +322,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
 /// Returns the reason why the journal cannot store a value from outside.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
-        return Some(Problem::new(pointer, format!("holds something that can not be kept: {problem}")));
+        return Some(Problem::new(pointer, format!("holds something that cannot be kept: {problem}")));
     }
     (serde_json::to_string(value).map_or(0, |text| text.len()) > limits::PAYLOAD_BYTES)
         .then(|| Problem::new(pointer, format!("is larger than {} bytes", limits::PAYLOAD_BYTES)))

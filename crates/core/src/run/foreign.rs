@@ -149,7 +149,7 @@ impl Draft<'_> {
                 vec![Problem::new(at, format!("a rule of the installation forbids it: {}", reason.text))]
             }
             Some(Verdict::Allow(_) | Verdict::Ask { .. }) => Vec::new(),
-            None => vec![Problem::new(at, "the call can not be read, so no rule was asked about it")],
+            None => vec![Problem::new(at, "the call cannot be read, so no rule was asked about it")],
         }
     }
 

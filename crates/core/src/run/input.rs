@@ -375,10 +375,10 @@ pub enum Rejection {
     #[error("the run has no such call")]
     UnknownCall,
     /// The text ends a sentence.
-    #[error("the call can not be stopped: {0}")]
+    #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
     /// The text ends a sentence.
-    #[error("the run can not be interrupted: {0}")]
+    #[error("the run cannot be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -394,7 +394,7 @@ pub enum Rejection {
     StalePlan { found: usize },
     #[error("version {version} of the plan waits for a decision: decide on it first")]
     PlanHeld { version: usize },
-    #[error("agents of other frameworks can not take part in a run of ours")]
+    #[error("agents of other frameworks cannot take part in a run of ours")]
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },

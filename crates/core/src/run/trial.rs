@@ -78,7 +78,7 @@ impl Run {
             return Some("a person decides before anything is executed");
         }
         if call.look.as_ref().and_then(|look| look.sandbox) != Some(SandboxLevel::Full) {
-            return Some("this machine can not confine commands fully");
+            return Some("this machine cannot confine commands fully");
         }
         let Trial { attempt, running, found, impossible, .. } = &call.trial;
         if found.is_none() && running.is_none() && *attempt >= limits::TRIALS {

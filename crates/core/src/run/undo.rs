@@ -98,7 +98,7 @@ pub enum NotUndone {
     TakenBack,
     #[error("nobody may release all of it: its phases name other approvers; undo a part of it, with `to`")]
     NoCommonApprover,
-    #[error("its workspace can not be used: {0}")]
+    #[error("its workspace cannot be used: {0}")]
     NoWorkspace(String),
 }
 

@@ -42,7 +42,7 @@ pub(super) async fn open(
     let Some(read) = read_case else {
         return Err(wrong(
             CASE,
-            "can not be read: this build of Holdshort has no pack that reads cases; start one that has",
+            "cannot be read: this build of Holdshort has no pack that reads cases; start one that has",
         ));
     };
     let Some(cases) = &settings.cases else {

@@ -155,10 +155,10 @@ fn read(name: &'static str, variable: &dyn Fn(&str) -> Option<String>) -> Result
         (plain, None) => Ok(plain),
         (None, Some(path)) => {
             let wrong = |why: String| Wrong::File { name, why: format!("{path} {why}") };
-            let file = File::open(&path).map_err(|error| wrong(format!("can not be read: {error}")))?;
+            let file = File::open(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
             let mut text = String::new();
             let mut file = file.take(CREW_SETTING_BYTES + 1);
-            file.read_to_string(&mut text).map_err(|error| wrong(format!("can not be read: {error}")))?;
+            file.read_to_string(&mut text).map_err(|error| wrong(format!("cannot be read: {error}")))?;
             if text.len() as u64 > CREW_SETTING_BYTES {
                 return Err(wrong(format!("has more than {CREW_SETTING_BYTES} bytes")));
             }

@@ -212,7 +212,7 @@ pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
         return Ok(own);
     }
     shipped().map(Arc::new).map_err(|problems| {
-        tracing::error!(?problems, "the workflow of the MARS edge can not be read");
+        tracing::error!(?problems, "the workflow of the MARS edge cannot be read");
         Refused::of(Code::Internal)
     })
 }

@@ -1,6 +1,6 @@
 //! Tests of the edges' translations that need no server.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod config;
 mod form;

@@ -22,7 +22,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
         ("answers", answers(journal, report).await),
     ] {
         let found = found.map_err(|finding| match finding {
-            Finding::Damage(why) => Finding::Damage(format!("the list of {list} can not be read: {why}")),
+            Finding::Damage(why) => Finding::Damage(format!("the list of {list} cannot be read: {why}")),
             finding @ Finding::Store(_) => finding,
         });
         report.note(JOURNAL, found)?;

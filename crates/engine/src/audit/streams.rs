@@ -23,7 +23,7 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     loop {
         let streams = match journal.streams(after.as_ref(), PAGE).await {
             Err(error @ Error::Corrupt(_)) => {
-                report.add(super::JOURNAL, format!("the list of streams can not be read: {error}"));
+                report.add(super::JOURNAL, format!("the list of streams cannot be read: {error}"));
                 return Ok(());
             }
             streams => streams?,

@@ -142,7 +142,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let turn = match self.now(earlier).await {
                 Ok(run) => Turn::of(&run, session),
                 Err(error) if error.is_unreadable() => {
-                    tracing::error!(run = %earlier, %error, "what was said in a run can not be told");
+                    tracing::error!(run = %earlier, %error, "what was said in a run cannot be told");
                     Turn::unreadable()
                 }
                 Err(error) => return Err(error),
@@ -175,7 +175,7 @@ impl Say {
                 let Some(variant) = base.begun_by(agent) else {
                     let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
                     let message =
-                        format!("`{agent}` can not be in front; the agents are: {}", known.join(", "));
+                        format!("`{agent}` cannot be in front; the agents are: {}", known.join(", "));
                     return Err(invalid("/agent", message));
                 };
                 Arc::new(variant)

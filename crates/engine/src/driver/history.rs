@@ -133,7 +133,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Err(Error::Rejected(Rejection::Held)) => held.push(row.run),
                         Err(Error::Store(error)) => return Err(error.into()),
                         Err(error) => {
-                            tracing::error!(run = %row.run, %error, "what was reused of an answer can not be erased");
+                            tracing::error!(run = %row.run, %error, "what was reused of an answer cannot be erased");
                             failed = Some(error);
                         }
                     }

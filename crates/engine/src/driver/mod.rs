@@ -330,7 +330,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
             Err(Error::Store(error)) => return Err(error.into()),
             Err(error) => {
-                tracing::error!(%run, %error, "a run can not go on");
+                tracing::error!(%run, %error, "a run cannot go on");
                 if self.is_shared() && error.is_of_another_version() {
                     self.has_unreadable.store(true, Ordering::Release);
                     self.journal.give_back(run).await?;

@@ -51,7 +51,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// valid even if a check fails: `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.look_at_those_of(events, before).await {
-            tracing::warn!(%error, "assignments can not be looked at");
+            tracing::warn!(%error, "assignments cannot be looked at");
             self.look_later();
         }
     }

@@ -154,7 +154,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     // The session was just used.
                     Err(Error::Session(why)) => tracing::debug!(%session, %why, "a session does not expire"),
                     Err(Error::Store(error)) => return Err(error.into()),
-                    Err(error) => tracing::error!(%session, %error, "a session can not expire"),
+                    Err(error) => tracing::error!(%session, %error, "a session cannot expire"),
                 }
             }
             // Sessions that cannot be closed would be found again and again.
@@ -236,7 +236,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 match self.send(run, input, actor).await {
                     Ok(_) | Err(Error::Rejected(Rejection::Ended(_))) => {}
                     Err(error) if error.is_unreadable() => {
-                        tracing::error!(%run, %error, "a run can not follow its session");
+                        tracing::error!(%run, %error, "a run cannot follow its session");
                     }
                     Err(error) => return Err(error),
                 }

@@ -88,7 +88,7 @@ async fn concerning<J: Journal>(
 }
 
 fn damaged(event: &Sealed, why: &dyn std::fmt::Display) -> Error {
-    Error::Corrupt(format!("the event {}/{} can not be read: {why}", event.stream, event.seq))
+    Error::Corrupt(format!("the event {}/{} cannot be read: {why}", event.stream, event.seq))
 }
 
 /// Returns the call that an interrupt is about, if this event opened an interrupt about a call.

@@ -110,7 +110,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
 ) -> Result<Composed, Error> {
     let dropped = |why: &str| Ok(Composed::Dropped(why.to_owned()));
     let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else {
-        return dropped("its notice can not be read");
+        return dropped("its notice cannot be read");
     };
     let at = |address: &str| Reader { address: address.to_owned(), ..Reader::default() };
     let reader = match &notice.to {

@@ -95,7 +95,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
                 wait
             }
             Err(error) => {
-                tracing::warn!(%error, "deliveries can not be claimed");
+                tracing::warn!(%error, "deliveries cannot be claimed");
                 PAUSE
             }
         };
@@ -189,7 +189,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
         match sorted(driver, channel, claimed).await {
             Ok(sorted) => sorted,
             Err(error) => {
-                tracing::warn!(%error, "what is to be told together can not be sorted");
+                tracing::warn!(%error, "what is to be told together cannot be sorted");
                 driver.clock().sleep(PAUSE).await;
                 return ids;
             }
@@ -201,7 +201,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     for (delivery, why) in dropped {
         let (id, now) = (delivery.delivery.clone(), driver.clock().now());
         if let Err(error) = settle(driver, channel, around, verdict::dropped(delivery, why, now)).await {
-            tracing::warn!(delivery = %id, %error, "what became of a delivery can not be written down");
+            tracing::warn!(delivery = %id, %error, "what became of a delivery cannot be written down");
         }
     }
     stream::iter(bundles)
@@ -209,7 +209,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
             let first = bundle.first().map(|each| each.delivery.to_string());
             if let Err(error) = Box::pin(deliver(driver, channel, around, bundle)).await {
                 let delivery = first.as_deref();
-                tracing::warn!(delivery, %error, "what became of a delivery can not be written down");
+                tracing::warn!(delivery, %error, "what became of a delivery cannot be written down");
                 driver.clock().sleep(PAUSE).await;
             }
         })
@@ -306,7 +306,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
 ) -> Result<(), Error> {
     let began = driver.clock().now();
     let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
-        let dropped = verdict::dropped(delivery, "its notice can not be read", began);
+        let dropped = verdict::dropped(delivery, "its notice cannot be read", began);
         return settle(driver, channel, around, dropped).await.map(drop);
     };
     // The node's lease expired since the claim: another node may have the delivery now.
@@ -407,7 +407,7 @@ fn unread() -> Sent {
         verdict: Verdict::Again(None),
         status: None,
         error: Some(
-            "what is told, or where, can not be read at the moment: the log of the server says why"
+            "what is told, or where, cannot be read at the moment: the log of the server says why"
                 .to_owned(),
         ),
         digest: String::new(),

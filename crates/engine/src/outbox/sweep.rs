@@ -26,7 +26,7 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
             Ok((failed, _)) => {
                 tracing::warn!(failed, "deliveries waited too long, and are not sent any more");
             }
-            Err(error) => tracing::warn!(%error, "old deliveries can not be forgotten"),
+            Err(error) => tracing::warn!(%error, "old deliveries cannot be forgotten"),
         }
         driver.clock().sleep(SWEEP).await;
     }

@@ -39,7 +39,7 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
             }
         }
         // Damage in one run must not stop the other runs.
-        Err(error) => tracing::warn!(%error, "the time of the newest events can not be read"),
+        Err(error) => tracing::warn!(%error, "the time of the newest events cannot be read"),
     }
     warn(clock);
 }
@@ -52,7 +52,7 @@ pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
         if let Err(error) = &written
             && !is_failing
         {
-            tracing::warn!(%error, "the time can not be noted in the data folder");
+            tracing::warn!(%error, "the time cannot be noted in the data folder");
         }
         is_failing = written.is_err();
         let was_behind = std::mem::replace(&mut is_behind, driver.clock().ahead_ms() > BEHIND_MS);
@@ -80,7 +80,7 @@ fn read(data: &Path) -> Option<Timestamp> {
         }
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "the time that was noted can not be read");
+            tracing::warn!(path = %path.display(), %error, "the time that was noted cannot be read");
             None
         }
     }

@@ -33,7 +33,7 @@ impl RealDriver {
         let layer = of_run(&self.executor().data, run);
         let counted = tokio::task::spawn_blocking(move || layer.unmerged(Path::new(&workspace))).await;
         let counted = counted.map_err(|e| Error::Internal(e.to_string()))?;
-        counted.map_err(|e| Error::Internal(format!("the ignored files of {run} can not be counted: {e}")))
+        counted.map_err(|e| Error::Internal(format!("the ignored files of {run} cannot be counted: {e}")))
     }
 }
 

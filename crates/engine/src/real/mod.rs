@@ -197,7 +197,7 @@ impl Engine {
     pub async fn stop(self) -> Result<(), Error> {
         self.drain().await;
         if let Err(error) = clock_mark::write(self.driver.clock(), &self.driver.executor().data) {
-            tracing::warn!(%error, "the time can not be noted in the data folder");
+            tracing::warn!(%error, "the time cannot be noted in the data folder");
         }
         self.driver.journal().close().await?;
         Ok(())

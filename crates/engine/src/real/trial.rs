@@ -106,7 +106,7 @@ pub(super) async fn commit(
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
-                    text: format!("nothing was changed: its files can not be read: {e}"),
+                    text: format!("nothing was changed: its files cannot be read: {e}"),
                 };
             }
         }

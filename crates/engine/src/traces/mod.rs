@@ -56,7 +56,7 @@ pub struct Settings {
 /// Reason why traces cannot be exported. The server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the file of traces that wait can not be opened in the data folder: {0}")]
+    #[error("the file of traces that wait cannot be opened in the data folder: {0}")]
     Waiting(#[from] io::Error),
     #[error("no client for the collector of traces can be made: {0}")]
     Client(#[source] reqwest::Error),
@@ -183,7 +183,7 @@ impl Traces {
                     return Err(Failure::Later { why: error.to_string(), after: None });
                 }
                 Err(error) => {
-                    tracing::warn!(%run, %error, "a run can not be told as a trace");
+                    tracing::warn!(%run, %error, "a run cannot be told as a trace");
                     self.queue.drop_some("unreadable", 1);
                 }
             }

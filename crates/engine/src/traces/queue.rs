@@ -73,7 +73,7 @@ impl TraceQueue {
     /// Removes runs that were exported, or never will be.
     pub(super) fn settle(&self, exported: &[Ended]) {
         if let Err(error) = self.waiting().settled(exported) {
-            tracing::warn!(%error, "what was told can not be written down, and is told again after a restart");
+            tracing::warn!(%error, "what was told cannot be written down, and is told again after a restart");
         }
     }
 

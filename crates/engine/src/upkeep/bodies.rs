@@ -23,7 +23,7 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
         match driver.drop_bodies().await {
             Ok(0) => {}
             Ok(files) => tracing::info!(files, "files that nobody needed for a while are kept no more"),
-            Err(error) => tracing::warn!(%error, "files that nobody needs can not be dropped"),
+            Err(error) => tracing::warn!(%error, "files that nobody needs cannot be dropped"),
         }
         driver.clock().sleep(SWEEP).await;
     }

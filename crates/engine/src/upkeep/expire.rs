@@ -18,7 +18,7 @@ pub(super) async fn keep_expiring<J: Journal, C: Clock, E: Executor>(driver: Arc
         match Box::pin(driver.expire_sessions()).await {
             Ok(0) => {}
             Ok(closed) => tracing::info!(closed, "sessions expired: nothing happened in them"),
-            Err(error) => tracing::warn!(%error, "idle sessions can not be closed"),
+            Err(error) => tracing::warn!(%error, "idle sessions cannot be closed"),
         }
         driver.clock().sleep(SWEEP).await;
     }

@@ -21,7 +21,7 @@ pub async fn keep_time<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, 
         let done = match driver.due().await {
             Ok(done) => done,
             Err(error) => {
-                tracing::error!(%error, "deadlines can not be read");
+                tracing::error!(%error, "deadlines cannot be read");
                 driver.clock().sleep(PAUSE).await;
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Tests of the real binary from outside: at a pseudo-terminal, from scripts, next to a server.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
 mod backup;

@@ -108,7 +108,7 @@ fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
             0o644,
             "holds no whole certificate in PEM",
         ),
-        (&files.certificate, &first, 0o644, "can not be used together"),
+        (&files.certificate, &first, 0o644, "cannot be used together"),
         (&files.key, b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n", 0o600, "holds no whole private key in PEM"),
         (&files.key, &key, 0o640, "is readable by others (mode 640)"),
     ];
@@ -142,7 +142,7 @@ fn files_that_can_not_be_used_stop_the_start() {
     let [_, certificate, _, key] = files.arguments();
     refused(&["--tls-cert", certificate], "--tls-key");
     refused(&["--tls-cert", key, "--tls-key", key], "holds no whole certificate");
-    refused(&["--tls-cert", "/nowhere.pem", "--tls-key", key], "/nowhere.pem can not be read");
+    refused(&["--tls-cert", "/nowhere.pem", "--tls-key", key], "/nowhere.pem cannot be read");
     fs::set_permissions(key, fs::Permissions::from_mode(0o604)).unwrap();
     refused(&files.arguments(), "is readable by others (mode 604): run `chmod 600`");
     assert!(!home.data().exists(), "nothing was made");

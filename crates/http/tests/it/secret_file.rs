@@ -53,5 +53,5 @@ fn a_secret_is_read_whole_or_not_at_all() {
         assert_eq!(read(&path, 4).ok().as_deref(), is_read.then_some(*held));
     }
     fs::remove_file(&path).unwrap();
-    assert!(read(&path, 4).unwrap_err().to_string().starts_with("can not be read: "));
+    assert!(read(&path, 4).unwrap_err().to_string().starts_with("cannot be read: "));
 }

@@ -273,7 +273,7 @@ async fn nobody_there_is_unavailable() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let failure = call(at(&format!("http://{free}/v1?key=secret")).as_ref()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unavailable, "{failure:?}");
-    let said = format!("the provider openai-compatible can not be reached at http://{free}: ");
+    let said = format!("the provider openai-compatible cannot be reached at http://{free}: ");
     assert!(failure.message.starts_with(&said), "{failure:?}");
     assert!(!failure.message.contains("secret"), "{failure:?}");
     answers(&format!("http://{free}/v1")).await.unwrap_err();

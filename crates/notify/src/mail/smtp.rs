@@ -115,7 +115,7 @@ impl Said {
             Some(code) => Self { status, error: format!("answered {code}"), answer: theirs() },
             None if error.is_response() => {
                 let error =
-                    "the server ended the conversation, or what it answered can not be read".to_owned();
+                    "the server ended the conversation, or what it answered cannot be read".to_owned();
                 Self { status, error, answer: theirs() }
             }
             None => Self { status, error: why(error), answer: None },

@@ -61,7 +61,7 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
         "full" => {
             Fact::new(FactName::Sandbox, "full: it can do nothing else, but use a private temporary folder")
         }
-        "partial" => Fact::notice(FactName::Sandbox, "partial: this machine can not confine it fully"),
+        "partial" => Fact::notice(FactName::Sandbox, "partial: this machine cannot confine it fully"),
         _ => Fact::alarm(FactName::Sandbox, "none: it can do whatever you can do"),
     }));
     match payload.get("network").and_then(Value::as_bool) {

@@ -1,6 +1,6 @@
 //! Promises to clients: escaped texts, warnings, the people who are asked, and a page for each code.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod asked;
 mod codes;

@@ -37,7 +37,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if config.asking.is_some_and(|asking| asking.enabled) && !definition.asking.enabled {
         problems.push(Problem::new(
             "/config/asking/enabled",
-            "is off in this workflow, and a run can not switch it on",
+            "is off in this workflow, and a run cannot switch it on",
         ));
     }
     for (i, name) in config.without_tools.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
             ) => continue,
             Some(
                 tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_) | tool::Runs::Records,
-            ) => format!("`{name}` is how work goes on or ends here: a run can not go without it"),
+            ) => format!("`{name}` is how work goes on or ends here: a run cannot go without it"),
         };
         problems.push(Problem::new(format!("/config/without_tools/{i}"), why));
     }

@@ -111,7 +111,7 @@ pub(crate) async fn ask(
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
-            tracing::warn!(why = refused.0.detail, "where an agent is not told can not be forgotten");
+            tracing::warn!(why = refused.0.detail, "where an agent is not told cannot be forgotten");
         }
         started
     })

@@ -107,7 +107,7 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
     // The runs are erased even if this fails: no callback is sent for them, and the sweep removes the rest.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
-        tracing::warn!(why, "where agents were told of runs that are erased can not be forgotten yet");
+        tracing::warn!(why, "where agents were told of runs that are erased cannot be forgotten yet");
     }
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
     let ErasedRuns { erased, at_work, held, failed } = done;

@@ -1,6 +1,6 @@
 //! The server over real HTTP, in this process, on a data folder of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access;
 mod actions;

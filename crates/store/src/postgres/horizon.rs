@@ -60,7 +60,7 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<Written>, visible: wat
             }
             Err(Error::Closed) => return,
             Err(error) => {
-                tracing::warn!(%error, "what was written can not be looked for");
+                tracing::warn!(%error, "what was written cannot be looked for");
                 wait = SLOWEST;
             }
         }
@@ -82,7 +82,7 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<Written>) {
         match pool.query("SELECT pg_notify('holdshort', $1)", &[&payload]).await {
             Ok(_) => {}
             Err(Error::Closed) => return,
-            Err(error) => tracing::debug!(%error, "other nodes can not be notified"),
+            Err(error) => tracing::debug!(%error, "other nodes cannot be notified"),
         }
     }
 }
@@ -93,11 +93,11 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
     let tls = match Tls::of(&address) {
         Ok(tls) => tls,
         // The pool has already reported this error before opening a connection.
-        Err(error) => return tracing::error!(%error, "other nodes can not be listened to"),
+        Err(error) => return tracing::error!(%error, "other nodes cannot be listened to"),
     };
     loop {
         if let Err(error) = listen(&address, &tls, &own, &written).await {
-            tracing::debug!(%error, "other nodes can not be listened to");
+            tracing::debug!(%error, "other nodes cannot be listened to");
         }
         sleep(PAUSE).await;
     }

@@ -170,11 +170,11 @@ impl Node {
                     return;
                 }
                 Ok(Err(error)) => {
-                    tracing::warn!(node = self.id, %error, "the leases of this node can not be renewed");
+                    tracing::warn!(node = self.id, %error, "the leases of this node cannot be renewed");
                     wait = pause / 4;
                 }
                 Err(_) => {
-                    tracing::warn!(node = self.id, "the leases of this node can not be renewed: no answer");
+                    tracing::warn!(node = self.id, "the leases of this node cannot be renewed: no answer");
                     wait = pause / 4;
                 }
             }

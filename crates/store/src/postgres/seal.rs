@@ -31,7 +31,7 @@ pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) 
         match seal(&pool, Waits::No).await {
             Ok(_) => {}
             Err(Error::Closed) => return,
-            Err(error) => tracing::warn!(%error, "the journal can not be sealed"),
+            Err(error) => tracing::warn!(%error, "the journal cannot be sealed"),
         }
         sleep(PAUSE).await;
         if visible.changed().await.is_err() {

@@ -67,7 +67,7 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     journal.execute("VACUUM INTO ?1", [path_of(&unfinished)?])?;
     let head = close(&unfinished)?;
     if !Pin::open(into)?.close(head) {
-        return Err(Error::Io(format!("the pin in {} can not be written", into.display()).into()));
+        return Err(Error::Io(format!("the pin in {} cannot be written", into.display()).into()));
     }
     fs::write(into.join(MADE), format!("{}\n", super::now())).map_err(from_io)?;
     fs::rename(&unfinished, Files::in_folder(into).database()).map_err(from_io)?;

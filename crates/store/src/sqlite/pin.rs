@@ -207,7 +207,7 @@ impl Pin {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
         {
-            tracing::warn!(%error, "{NAME} can not be written: an audit knows less");
+            tracing::warn!(%error, "{NAME} cannot be written: an audit knows less");
         }
     }
 

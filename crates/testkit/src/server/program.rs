@@ -44,7 +44,7 @@ fn find(name: &str, build: &[&str]) -> PathBuf {
             cargo.arg("--release");
         }
         let status = cargo.status().expect("cargo runs");
-        assert!(status.success(), "`{name}` can not be built");
+        assert!(status.success(), "`{name}` cannot be built");
     }
     program
 }

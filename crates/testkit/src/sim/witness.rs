@@ -59,7 +59,7 @@ pub(super) fn search(say: &mut dyn FnMut(String)) -> bool {
     }
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sim/witnesses.txt");
     if let Err(error) = std::fs::write(kept, lines) {
-        say(format!("the seeds can not be kept: {error}"));
+        say(format!("the seeds cannot be kept: {error}"));
         return false;
     }
     all

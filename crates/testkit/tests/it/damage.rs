@@ -95,7 +95,7 @@ const DAMAGES: [Damage; 11] = [
                            (SELECT max(seq) FROM appends WHERE stream = ?1)";
             assert_eq!(run.file.execute(sql, [&run.stream]).unwrap(), 1);
         },
-        said: "can not be read: its heads end too early",
+        said: "cannot be read: its heads end too early",
     },
 ];
 

@@ -73,7 +73,7 @@ fn start(plan: &Plan, text: &str) -> Result<()> {
 /// Finds the guarded paths and writes the list of them.
 fn look(plan: &Plan) -> Result<Guard> {
     let guard =
-        Guard::look(&plan.workspace, &server_waits).map_err(because("the workspace can not be guarded"))?;
+        Guard::look(&plan.workspace, &server_waits).map_err(because("the workspace cannot be guarded"))?;
     scratch::note(plan, &guard.found)?;
     Ok(guard)
 }
@@ -124,7 +124,7 @@ fn found_in_workspace(plan: &Plan) -> Result<Found> {
         return Ok(Found::default());
     }
     let looked = Guard::look(&plan.workspace, &server_waits)
-        .map_err(because("the workspace can not be searched for sockets and pipes"))?;
+        .map_err(because("the workspace cannot be searched for sockets and pipes"))?;
     Ok(Found { channels: looked.found.channels, ..Found::default() })
 }
 

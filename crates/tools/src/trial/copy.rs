@@ -20,7 +20,7 @@ pub(super) enum Error {
     TooMany,
     #[error("it has more than {} MiB to copy", limits::COPIED_BYTES / 1024 / 1024)]
     TooLarge,
-    #[error("`{path}` can not be copied: {source}")]
+    #[error("`{path}` cannot be copied: {source}")]
     Unreadable { path: String, source: io::Error },
 }
 

@@ -173,7 +173,7 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
     }
     match (inner.level(), inner.settings.layers) {
         (SandboxLevel::None | SandboxLevel::Partial, _) => {
-            Some("this machine can not confine commands fully")
+            Some("this machine cannot confine commands fully")
         }
         (SandboxLevel::Full, Layers::None) => Some("trials are switched off"),
         (SandboxLevel::Full, Layers::Overlay | Layers::Copy) => None,
@@ -257,7 +257,7 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
     let run_layer = run_layer.as_ref();
     let opened = match Root::open(&layer.content()) {
         Ok(opened) => opened,
-        Err(e) => return Tried::Failed { text: format!("what it left can not be read: {e}") },
+        Err(e) => return Tried::Failed { text: format!("what it left cannot be read: {e}") },
     };
     let shown = run_layer.and_then(RunLayer::open);
     let below = Below { run_layer: shown.as_ref(), workspace: &workspace };
@@ -278,7 +278,7 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
     };
     let Split { workspace: changes, layer: in_layer, mut codes } = match split {
         Ok(split) => split,
-        Err(e) => return Tried::Failed { text: format!("the layers of runs can not be read: {e}") },
+        Err(e) => return Tried::Failed { text: format!("the layers of runs cannot be read: {e}") },
     };
     let is_read_only = || {
         rustix::fs::fstatvfs(workspace.as_fd()).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))

@@ -32,7 +32,7 @@ pub(super) enum Error {
     /// Others changed these paths in the workspace while the command ran.
     #[error("changed in the meantime")]
     Meanwhile(Vec<String>),
-    #[error("`{path}` can not be read: {source}")]
+    #[error("`{path}` cannot be read: {source}")]
     Unreadable { path: String, source: io::Error },
 }
 

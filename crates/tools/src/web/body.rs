@@ -99,5 +99,5 @@ pub(super) async fn read(target: &Target, mut response: Response) -> Result<Body
 }
 
 fn not_unpacked(origin: &str) -> Refusal {
-    Refusal::new("bad_answer", format!("what `{origin}` answered can not be unpacked"))
+    Refusal::new("bad_answer", format!("what `{origin}` answered cannot be unpacked"))
 }

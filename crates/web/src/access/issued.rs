@@ -83,7 +83,7 @@ pub(crate) async fn let_in(app: &App, verified: Verified) -> Answer<(Principal, 
     let is_known = system.people.get(&principal.id).is_some();
     let elsewhere = if is_known && !principal.is_agent() { None } else { system.whose(&principal.id, now) };
     if let Some(who) = elsewhere {
-        let why = format!("the subject of the token can not be used here: `{}` {who}", principal.id);
+        let why = format!("the subject of the token cannot be used here: `{}` {who}", principal.id);
         return Err(Refused::new(Code::ForbiddenRole, why));
     }
     if system.people.is_removed(&principal.id) {
@@ -142,7 +142,7 @@ async fn taken_up(
             }
             Error::System(refusal @ Rejection::NameTaken { .. }) => Refused::new(
                 Code::ForbiddenRole,
-                format!("the subject of the token can not be used here: {refusal}"),
+                format!("the subject of the token cannot be used here: {refusal}"),
             ),
             error => error.into(),
         })?

@@ -93,7 +93,7 @@ impl End {
                 (close_code::AGAIN, "too many connections have not said who they are: come back")
             }
             Self::Replaced => (REPLACED, "a newer connection took the place of this one"),
-            Self::Unreadable => (close_code::ERROR, "the journal can not be read: come back"),
+            Self::Unreadable => (close_code::ERROR, "the journal cannot be read: come back"),
             Self::Full(_) => (TOO_MANY, "too many connections are open"),
             Self::OverRate(_) => (TOO_MANY, "agents ask too often: come back later"),
             Self::Unauthenticated(_) => (UNAUTHENTICATED, "who are you?"),

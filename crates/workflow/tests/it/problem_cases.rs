@@ -842,7 +842,7 @@ gates:
         ],
     },
     Case {
-        about: "reminders and escalations that can not be",
+        about: "reminders and escalations that cannot be",
         text: "\
 name: a
 phases:

@@ -107,7 +107,7 @@ fn tell_of_data(described: &Described) {
                 tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2));
             }
         }
-        Err(error) => tell(&format!("Note: the training data in {folder} can not be read: {error}.")),
+        Err(error) => tell(&format!("Note: the training data in {folder} cannot be read: {error}.")),
     }
 }
 

@@ -152,7 +152,7 @@ fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Out
     });
     let options = Options { zone: zone.transpose()? };
     let loaded = load(workspace.path(), workspace.dir(), &options).map_err(|error| {
-        Refusal::new("not_readable", format!("the training data can not be read: {error}"))
+        Refusal::new("not_readable", format!("the training data cannot be read: {error}"))
     })?;
     let reading = &loaded.reading;
     if reading.files == 0 {

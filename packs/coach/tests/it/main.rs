@@ -1,6 +1,6 @@
 //! The coach as a specification: its data and metrics, its report, its tools, its screens.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod catalogue;
 mod documents;

@@ -1,7 +1,7 @@
 """The metrics, once more: an independent implementation from the formulas in docs/training.md.
 
 Reads one JSON object on standard input: {"season": as the crate serialises it, "athlete": {...}, "as_of": "2026-03-01"},
-and writes what the metrics are. What can not be computed is null. Needs the standard library alone (Python 3.11).
+and writes what the metrics are. What cannot be computed is null. Needs the standard library alone (Python 3.11).
 """
 
 import bisect

@@ -1,6 +1,6 @@
 //! The compliance crew as a specification: its cases and findings, its tools, its screens, and its runs on a server.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod casework;
 mod catalogue;

@@ -249,7 +249,7 @@ impl Keyboard {
         self.is_asked = false;
         let asked = self.asked.take();
         let is_withdrawn = std::mem::take(&mut self.is_withdrawn);
-        let typed = typed.context("the terminal can not be read")?;
+        let typed = typed.context("the terminal cannot be read")?;
         Ok(match (typed, asked) {
             (Typed::Text { text, .. }, Some(begun)) if is_withdrawn => Typed::Text { text, begun },
             (typed, _) => typed,
@@ -308,7 +308,7 @@ fn edit(
         // Keys that arrived with those of the last line wait in the editor. A new editor drops them.
         if forgets {
             let Some(new) = self::editor(keys, history) else {
-                let why = std::io::Error::other("the line editor can not be made anew");
+                let why = std::io::Error::other("the line editor cannot be made anew");
                 drop(sender.blocking_send(Err(why)));
                 return;
             };

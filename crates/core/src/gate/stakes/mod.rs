@@ -17,7 +17,7 @@ struct Stake {
 
 const TABLE: [Stake; 7] = [
     Stake { code: "deletes_folders", text: "it deletes folders with all that is in them", holds: deletes },
-    Stake { code: "loses", text: "it deletes or overwrites what can not be had back", holds: loses },
+    Stake { code: "loses", text: "it deletes or overwrites what cannot be had back", holds: loses },
     Stake {
         code: "rights",
         text: "it changes who may use whole folders",

@@ -28,7 +28,7 @@ impl Draft<'_> {
             Effect::ProceedWithEdit => {
                 // The edit was checked before the decision was accepted.
                 let Ok(plan) = self.run.check_new_plan(phase, taken.edit, "/edit") else {
-                    self.fail_run("internal", "a plan that can not be carried out");
+                    self.fail_run("internal", "a plan that cannot be carried out");
                     return;
                 };
                 self.withdraw_held(phase, &plan);

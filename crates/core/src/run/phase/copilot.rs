@@ -142,7 +142,7 @@ impl Draft<'_> {
                 self.routed(&phase, &copilot, RoutedBy::Router, Some(id), routed);
                 self.close_step(id, StepEnd::Completed, "");
             }
-            None => self.router_unheard(id, "its answer can not be read"),
+            None => self.router_unheard(id, "its answer cannot be read"),
         }
         true
     }

@@ -105,7 +105,7 @@ impl Draft<'_> {
             }
         }
         let problem = match problem {
-            Some(problems) => format!("It can not be carried out: {}.", told(&problems)),
+            Some(problems) => format!("It cannot be carried out: {}.", told(&problems)),
             None => "No plan can be read in it.".to_owned(),
         };
         let text = format!("{problem} {}", self.run.plan_form(&step.phase));

@@ -69,7 +69,7 @@ impl Draft<'_> {
                 self.draft_plan(&phase, None, &plan);
                 self.settle_plan(&phase);
             }
-            Err(_) => self.fail_run("internal", "a plan that can not be carried out"),
+            Err(_) => self.fail_run("internal", "a plan that cannot be carried out"),
         }
         true
     }

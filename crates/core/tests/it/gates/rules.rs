@@ -394,7 +394,7 @@ fn a_rule_on_paths_sees_where_they_lead() {
             (line, one(&command(line, &[]), &forbids).starts_with("forbid"), expected)
         }))
         .chain([
-            ("a glob that can not be read holds back", one(&file("a"), &broken).starts_with("forbid"), true),
+            ("a glob that cannot be read holds back", one(&file("a"), &broken).starts_with("forbid"), true),
             ("and releases nothing", one(&file("a"), &broken_allow).starts_with("allow"), false),
         ])
         .filter(|(_, found, expected)| found != expected)

@@ -151,7 +151,7 @@ fn asking() -> Definition {
 fn without_a_summary_old_results_are_left_out_and_the_journal_says_so() {
     type Broken = (&'static str, Vec<Answer>);
     let table: Vec<Broken> = vec![
-        ("it can not be reached", vec![fails(FailureKind::Rejected)]),
+        ("it cannot be reached", vec![fails(FailureKind::Rejected)]),
         ("it says nothing, again and again", vec![says(" "), says(" "), says(" ")]),
         (
             "it calls what it has not",

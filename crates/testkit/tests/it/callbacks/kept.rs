@@ -31,7 +31,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     assert_eq!(received[0].json()["data"]["interrupt"], json!(told));
     let dropped = wait_state(&server, "dropped", 2).await;
     for each in &dropped {
-        assert!(each["error"].as_str().unwrap().contains("can not be used"), "{each}");
+        assert!(each["error"].as_str().unwrap().contains("cannot be used"), "{each}");
     }
     for (wrong, id) in [("chmod 600", exposed), ("does not hold what it should", malformed)] {
         // The log does not advise to delete the file, as only the file holds the callback.
@@ -45,7 +45,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
         .await;
     }
     let said = server.stderr();
-    assert!(!said.contains("can not be written down"), "{said}");
+    assert!(!said.contains("cannot be written down"), "{said}");
 
     // After the file is repaired, the delivery is retried by hand.
     fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o600)).unwrap();
@@ -85,13 +85,13 @@ async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
         (found["attempts"].as_u64() > Some(0)).then_some(found)
     })
     .await;
-    assert!(tried["error"].as_str().unwrap().contains("can not be read"), "{tried}");
+    assert!(tried["error"].as_str().unwrap().contains("cannot be read"), "{tried}");
     let other = ask(&server, json!({"callback": callback(&sink)})).await;
     answer(&server, &other, "Yes.").await;
     wait_state(&server, "delivered", 1).await;
     assert_eq!(sink.count(), 2, "the damaged one before its damage, and the other");
     let said = server.stderr();
-    assert!(!said.contains("can not be written down"), "{said}");
+    assert!(!said.contains("cannot be written down"), "{said}");
 }
 
 /// Leftover files are removed one by one, at the start of the server and at intervals.
@@ -145,7 +145,7 @@ async fn what_a_crash_left_behind_is_swept() {
     }
     eventually("the log names what is stuck", async || {
         let said = server.stderr();
-        said.lines().any(|line| line.contains("can not be looked at") && line.contains(stuck)).then_some(())
+        said.lines().any(|line| line.contains("cannot be looked at") && line.contains(stuck)).then_some(())
     })
     .await;
 }

@@ -174,14 +174,14 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     assert_eq!(older.get("/readyz").await.status, 200, "it has met nothing of it yet");
     // The newer node stops, and the older one takes over the run.
     newer.close().await.unwrap();
-    eventually("it meets what it can not read", async || {
+    eventually("it meets what it cannot read", async || {
         (older.get("/readyz").await.refusal() == (503, "outdated")).then_some(())
     })
     .await;
     let detail = older.get("/readyz").await.body["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains(&format!("version {NEXT}")), "{detail}");
     let said = older.stderr();
-    assert!(said.contains("a run can not go on") && said.contains("run_teleported"), "{said}");
+    assert!(said.contains("a run cannot go on") && said.contains("run_teleported"), "{said}");
 
     // The older node wrote nothing, holds no lease, and does not take the run again. It serves everything else.
     let lease = format!("SELECT node IS NULL FROM leases WHERE run = '{run}'");
@@ -189,7 +189,7 @@ async fn an_older_node_leaves_what_it_can_not_read_to_newer_ones() {
     let another = older.start_run("solo", "ask").await;
     answer(&older, &another).await;
     assert_eq!(sql(&url, &lease).await, "t");
-    let told = older.stderr().matches("a run can not go on").count();
+    let told = older.stderr().matches("a run cannot go on").count();
     assert!(told <= 2, "{told} times: {}", older.stderr());
 
     let newer = Postgres::open(config()).await.unwrap();

@@ -202,7 +202,7 @@ pub(crate) fn frame(text: &str) -> Value {
         _ => Err(serde::de::Error::custom("the client knows no such event")),
     });
     if let Err(error) = read {
-        panic!("the client can not read this: {error}\n{frame:#}");
+        panic!("the client cannot read this: {error}\n{frame:#}");
     }
     if kind == "output" {
         assert!(!data["data"].as_str().unwrap().contains('\n'), "one line a frame: {frame}");
@@ -231,7 +231,7 @@ pub(crate) fn answer(path: &str, body: &Value) {
         end => by_end.get(end).copied().unwrap_or(check::<Detail>)(body),
     };
     if let Err(error) = read {
-        panic!("the client can not read the answer of {path}: {error}\n{body:#}");
+        panic!("the client cannot read the answer of {path}: {error}\n{body:#}");
     }
 }
 

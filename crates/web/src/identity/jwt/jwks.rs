@@ -179,7 +179,7 @@ impl Jwks {
                 known.fetched = Some(Instant::now());
             }
             Err(error) => {
-                tracing::warn!(issuer = self.issuer, %error, "the keys of an issuer of tokens can not be had");
+                tracing::warn!(issuer = self.issuer, %error, "the keys of an issuer of tokens cannot be had");
             }
         }
     }

@@ -91,7 +91,7 @@ pub enum Refusal {
     #[error("it names the role of agents beside another one: nobody is an agent and a person")]
     Roles,
     /// The issuer's keys cannot be fetched.
-    #[error("the keys of its issuer can not be had")]
+    #[error("the keys of its issuer cannot be had")]
     Unavailable,
 }
 

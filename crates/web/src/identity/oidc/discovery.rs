@@ -83,7 +83,7 @@ impl Discovery {
                 tracing::warn!(
                     issuer = config.issuer,
                     why,
-                    "the provider that signs people in can not be asked"
+                    "the provider that signs people in cannot be asked"
                 );
                 kept(&known).ok_or(Trouble::Unavailable)
             }

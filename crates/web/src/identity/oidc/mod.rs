@@ -104,7 +104,7 @@ const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// Reason why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    #[error("the provider can not be asked; the server's log says why")]
+    #[error("the provider cannot be asked; the server's log says why")]
     Unavailable,
     /// Message of the provider, shortened.
     #[error("the provider says `{0}`")]
