@@ -16,15 +16,15 @@ impl Part {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));
         if self.is_inline_code() && !self.only_edits() {
-            Some("it holds code, or takes it from standard input")
+            Some("it contains code, or reads code from standard input")
         } else if !matches!(launched(self), Launched::No) && holds_a_line() {
-            Some("it may hold a command line")
+            Some("one of its arguments may be a command line")
         } else if self.may_be_an_alias() {
-            Some("its subcommand may be an alias, or a program of that name")
+            Some("its subcommand may be an alias or a program with that name")
         } else if programs::is_build_tool(program) && self.arguments.iter().any(|word| is_order(word)) {
-            Some("an option or a variable says what is built, and how")
+            Some("an option or a variable decides what is built and how")
         } else if self.copies_a_program() {
-            Some("it gives a program of the system another name")
+            Some("it gives a system program another name")
         } else if self.known() == Known::Unknown && !plain::RUNS_NOTHING.contains(&program) {
             Some("an option is not known to be harmless")
         } else {

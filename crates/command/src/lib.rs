@@ -121,7 +121,7 @@ pub fn parse(line: &str) -> Command {
     }
     let mut command = reading.command;
     if command.parts.is_empty() {
-        command.opaque.get_or_insert("it holds no command");
+        command.opaque.get_or_insert("it contains no command");
     }
     command.computes_and_reads =
         command.opaque.is_some() && line.len() <= limits::LINE_BYTES && script::reads(line);
@@ -172,14 +172,14 @@ impl Reading {
         if list.len() < limits::PARTS {
             list.push(part);
         } else {
-            self.opaque("it holds too many commands");
+            self.opaque("it contains too many commands");
         }
     }
 
     fn line(&mut self, line: &str, depth: u8) {
         self.lines += 1;
         if self.lines > limits::LINES {
-            return self.opaque("it holds too many commands");
+            return self.opaque("it contains too many commands");
         }
         let found = shell::tokenise(line);
         if let Some(why) = found.opaque {
@@ -230,7 +230,7 @@ impl Reading {
                 // `PATH=… git` or `LD_PRELOAD=… ls` runs another program than its name says.
                 self.opaque("it sets variables for a program");
             } else if KEYWORDS.contains(&first.text.as_str()) {
-                self.opaque("it uses the shell's own grammar");
+                self.opaque("it uses shell syntax that is not analyzed");
                 if names_what_follows(&first.text, rest) {
                     words = rest.get(1..).unwrap_or_default();
                     continue;
@@ -250,7 +250,7 @@ impl Reading {
         };
         let written = first.text.as_str();
         if written == "[[" {
-            self.opaque("it uses the shell's own grammar");
+            self.opaque("it uses shell syntax that is not analyzed");
         } else if written != "[" && written.contains(['*', '?', '[', '~', '=', '$']) {
             self.opaque("the program is not a plain name");
         }
@@ -301,14 +301,14 @@ impl Reading {
             && rest.first().is_some_and(|word| word.quoted && word.text.starts_with('-'))
         {
             // The keyword `time` takes no quoted option: bash runs a program named `time` instead.
-            self.opaque("a quoted word is no option of `time`");
+            self.opaque("a quoted word is not an option of `time`");
         }
         if programs::changes_the_shell(&part.program, &part.arguments) {
-            self.opaque("it changes the shell that runs the rest");
+            self.opaque("it changes the shell in which the rest of the line runs");
             self.guess_later(&part, depth);
         }
         if place::leads_anywhere(&part) {
-            self.opaque("nobody can tell which folder the rest runs in");
+            self.opaque("the working directory of the rest of the line is unknown");
         }
         let inner = inner(&part);
         self.push(part.clone());
@@ -338,7 +338,7 @@ impl Reading {
             }
             Inner::Perhaps(None) => self.guess_suffixes(&part, depth),
             Inner::Unsure => {
-                self.opaque("it runs what it builds itself");
+                self.opaque("it runs a program that it builds itself");
                 self.guess_suffixes(&part, depth);
             }
         }
@@ -393,7 +393,7 @@ impl Reading {
     /// Guesses that any word begins the executed command, or holds all of it.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
-            self.opaque("it holds too many words");
+            self.opaque("it contains too many words");
         }
         for (i, word) in part.arguments.iter().enumerate().take(limits::GUESSED_STARTS) {
             let end = part.arguments.len().min(i + limits::GUESSED_WORDS);

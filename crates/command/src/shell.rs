@@ -78,9 +78,9 @@ pub(crate) struct Tokens {
 const MAX_HIDDEN: usize = 2;
 
 const EXPANDS: &str = "it expands variables or commands";
-const GRAMMAR: &str = "it uses the shell's own grammar";
+const GRAMMAR: &str = "it uses shell syntax that is not analyzed";
 const UNCLOSED: &str = "a quote is not closed";
-const AMBIGUOUS: &str = "shells differ in how they read it";
+const AMBIGUOUS: &str = "shells interpret it differently";
 
 pub(crate) fn tokenise(line: &str) -> Tokens {
     let mut lexer = Lexer {
@@ -154,7 +154,7 @@ impl Lexer<'_> {
             }
             c => {
                 if c.is_control() {
-                    self.opaque("it holds a control character");
+                    self.opaque("it contains a control character");
                 }
                 if c == '~' {
                     // Some shells expand `~` behind `=` and `:`.
@@ -192,7 +192,7 @@ impl Lexer<'_> {
             self.opaque(AMBIGUOUS);
         }
         if word.text.contains('\0') {
-            self.opaque("it holds a control character");
+            self.opaque("it contains a control character");
         }
         self.found.list.push(Token::Word(word));
     }

@@ -84,7 +84,7 @@ impl Deciders {
         if name == STARTER || self.people.contains(name) {
             return None;
         }
-        Some(format!("nobody who decides here is `{name}`"))
+        Some(format!("no person who may decide is named `{name}`"))
     }
 
     /// Returns an error text if no member of this group may decide.
@@ -92,7 +92,7 @@ impl Deciders {
         if self.groups.contains(name) {
             return None;
         }
-        Some(format!("nobody who decides here is in the group `{name}`"))
+        Some(format!("no person who may decide is in the group `{name}`"))
     }
 }
 
@@ -273,7 +273,7 @@ impl People {
         self.doubles().map(|names| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let names = names.join(" and ");
-            format!("{names} are one name, and a quorum counts them once: remove all but one of them")
+            format!("{names} are the same name, and a quorum counts them once: keep only one of them")
         })
     }
 
@@ -441,7 +441,7 @@ impl People {
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {
-        problems.push(Problem::new("/id", format!("`{id}` is a name of Holdshort's own")));
+        problems.push(Problem::new("/id", format!("`{id}` is reserved for Holdshort")));
     }
     problems.extend(check_name("/id", id));
     if person.roles.is_empty() {
@@ -449,7 +449,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     }
     for (i, role) in person.roles.iter().enumerate() {
         if matches!(role, Role::Engine | Role::Agent) {
-            problems.push(Problem::new(format!("/roles/{i}"), "is no role of a person"));
+            problems.push(Problem::new(format!("/roles/{i}"), "is not a role of a person"));
         }
     }
     if person.groups.len() > limits::GROUPS_OF_PERSON {
@@ -468,7 +468,7 @@ pub fn check(id: &str, person: &Person) -> Vec<Problem> {
         !text.is_empty() && text.len() <= limits::NAME_BYTES && text.bytes().all(tag)
     };
     if person.language.as_ref().is_some_and(|text| !is_tag(text)) {
-        problems.push(Problem::new("/language", "is no such name: `de`"));
+        problems.push(Problem::new("/language", "is not a language tag such as `de`"));
     }
     if person.addresses.len() > limits::ADDRESSES {
         problems.push(Problem::new("/addresses", format!("holds more than {}", limits::ADDRESSES)));

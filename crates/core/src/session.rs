@@ -327,8 +327,7 @@ impl Open {
             problems.push(Problem::new("/name", format!("is longer than {} bytes", limits::TITLE_BYTES)));
         }
         if let Some(problem) = json::unsafe_part(&self.config) {
-            problems
-                .push(Problem::new("/config", format!("holds something that cannot be kept: {problem}")));
+            problems.push(Problem::new("/config", format!("holds a value that cannot be stored: {problem}")));
         }
         if serde_json::to_string(&self.config).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
             problems.push(Problem::new("/config", format!("is larger than {} bytes", limits::INPUT_BYTES)));

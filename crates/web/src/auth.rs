@@ -198,7 +198,7 @@ impl AuthState {
         let reads =
             rights::acting(&roles, Permission::Read).map(|role| rights::extent(role, Permission::Read));
         if reads != Some(Extent::All) && !asked.is_of(&app, &actor).await? {
-            return Err(Refused::new(Code::LinkExpired, "this interrupt is for others to decide"));
+            return Err(Refused::new(Code::LinkExpired, "you are not an approver of this interrupt"));
         }
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if view::interrupt::bound(&app, &asked).await? != shown.subject {

@@ -5,30 +5,31 @@
 
 use super::{Guarded, guarded, in_own_sources};
 
-const GIT_CONFIG: &str = "git reads it in the next command of its owner, and runs what it names";
-const GIT_HOOKS: &str = "git runs what lies in it";
-const GIT_POINTER: &str = "it says where git takes its configuration and its hooks from";
-const GIT_UNDER_WAY: &str = "git runs what a rebase or a pick under way has still to do";
-const GIT_ATTRIBUTES: &str = "git takes attributes, and with them filters, from it";
+const GIT_CONFIG: &str = "git reads it at the owner's next command and runs the programs that it names";
+const GIT_HOOKS: &str = "git runs the programs in it";
+const GIT_POINTER: &str = "it tells git where its configuration and hooks are";
+const GIT_UNDER_WAY: &str = "git runs the remaining steps of a rebase or cherry-pick from it";
+const GIT_ATTRIBUTES: &str = "git reads attributes, and with them filters, from it";
 const GIT_MODULES: &str = "it holds the configuration and the hooks of submodules";
 const VERSION_CONTROL: &str =
-    "version control reads it in the next command of its owner, and runs what it names";
-const ON_COMMIT: &str = "git hooks run what it names";
-const HOOKS: &str = "the tool that the folder belongs to runs what lies in it";
-const ON_ENTRY: &str = "a shell that enters the folder runs it, or sets variables by it";
-const VERSIONS: &str = "it says which programs run under the names of tools";
-const PACKAGES: &str = "a package manager reads it in the next command of its owner, and runs what it names";
-const WRAPPER: &str = "builds are started through it, by people, editors and other tools";
-const PLACE: &str = "programs lie in it that are run by their names";
-const EDITOR: &str = "an editor that opens the folder reads it, and runs what it names";
-const LINTER: &str = "an editor or a hook lints with it, and runs the code that it holds or names";
-const AGENT: &str = "a coding agent that opens the folder follows it, and runs what it names";
-const CONTAINER: &str = "an environment that is opened for the folder runs what it names";
-const DEBUGGER: &str = "a tool that starts in the folder runs it";
-const SETTINGS: &str = "a tool runs it, or takes orders from it, whenever it starts";
-const MULTIPLEXER: &str = "a terminal runs what it names when it starts";
-const SHELL: &str = "a shell runs it when it starts";
-const DESKTOP: &str = "a desktop runs it, or sets variables by it, when its owner logs in";
+    "version control reads it at the owner's next command and runs the programs that it names";
+const ON_COMMIT: &str = "git hooks run the programs that it names";
+const HOOKS: &str = "the tool that owns the directory runs the programs in it";
+const ON_ENTRY: &str = "a shell that enters the directory runs it, or sets variables from it";
+const VERSIONS: &str = "it decides which programs run under the names of tools";
+const PACKAGES: &str =
+    "a package manager reads it at the owner's next command and runs the programs that it names";
+const WRAPPER: &str = "people, editors and other tools start builds through it";
+const PLACE: &str = "it contains programs that are run by name";
+const EDITOR: &str = "an editor that opens the directory reads it and runs the programs that it names";
+const LINTER: &str = "an editor or a hook lints with it, and runs the code that it contains or names";
+const AGENT: &str = "a coding agent that opens the directory follows it and runs the programs that it names";
+const CONTAINER: &str = "an environment that is opened for the directory runs the programs that it names";
+const DEBUGGER: &str = "a tool that starts in the directory runs it";
+const SETTINGS: &str = "a tool runs it, or follows its settings, at every start";
+const MULTIPLEXER: &str = "a new terminal runs the programs that it names";
+const SHELL: &str = "a new shell runs it";
+const DESKTOP: &str = "a desktop runs it, or sets variables from it, when its owner logs in";
 const KEYS: &str = "it holds keys, or names programs that are run for them";
 
 pub(super) const NAMES: &[Guarded] = &[
@@ -41,7 +42,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".git/gitdir", GIT_POINTER),
     // With a `HEAD` in the same folder it makes any folder a repository.
     guarded("commondir", GIT_POINTER),
-    guarded(".git/objects/info/alternates", "git reads objects from where it points to"),
+    guarded(".git/objects/info/alternates", "it tells git where to read objects from"),
     guarded(".git/rebase-merge", GIT_UNDER_WAY),
     guarded(".git/rebase-apply", GIT_UNDER_WAY),
     guarded(".git/sequencer", GIT_UNDER_WAY),
@@ -51,11 +52,8 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("*.git/info", GIT_ATTRIBUTES),
     guarded("*.git/modules", GIT_MODULES),
     guarded("*.git/worktrees", GIT_POINTER),
-    guarded(".gitmodules", "it says what git fetches and where it puts it"),
-    guarded(
-        ".gitattributes",
-        "it says which of the configured filters, diffs and merges git runs on which file",
-    ),
+    guarded(".gitmodules", "it tells git what to fetch and where to put it"),
+    guarded(".gitattributes", "it decides which configured filters, diffs and merges git runs on which file"),
     guarded(".gitconfig*", GIT_CONFIG),
     guarded(".config/git", GIT_CONFIG),
     // Other version control systems, and tools that display them.
@@ -546,7 +544,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("library/launchagents", DESKTOP),
     guarded(".config/systemd", "the system runs it when its owner logs in"),
     // Keys.
-    guarded(".ssh", "it says who gets in, and what ssh runs"),
+    guarded(".ssh", "it decides who may log in and what ssh runs"),
     guarded(".gnupg", KEYS),
     guarded(".netrc", KEYS),
     guarded("_netrc", KEYS),

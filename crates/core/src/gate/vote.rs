@@ -60,13 +60,13 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
     if let Some(command) = command.filter(|_| any_forbidden) {
         if let Some(why) = command.unclear {
-            let text = format!("a rule forbids some, and nobody can tell whether this is one of them: {why}");
+            let text = format!("it is unclear whether a rule forbids this command: {why}");
             mandatory.push(found("unclear_command", text));
         } else if command.unknown_option {
-            let text = "a rule forbids some, and an option that nobody knows may make it one of them";
+            let text = "it is unclear whether a rule forbids this command: one of its options is not known";
             asks.push(found("unclear_command", text.to_owned()));
         } else if forbids(|rule| !rule.paths.is_empty()) && command.reaches_unknown() {
-            let text = "a rule forbids some paths, and nobody can tell which files it reaches";
+            let text = "a rule forbids some paths, and it is unclear which files this command reaches";
             asks.push(found("unclear_command", text.to_owned()));
         }
     }
@@ -75,23 +75,23 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         && asks_about_commands(&lists, subject, command)
         && writes_and_runs()
     {
-        let text = "a rule asks about certain commands, and this line runs a script that it writes itself: the \
-                    script may hold one of them";
+        let text = "a rule asks about certain commands, and this line runs a script that it writes itself: \
+                    the script may contain one";
         asks.push(found("unclear_command", text.to_owned()));
     }
     let by_its_words = |rule: &Rule| !rule.commands.is_empty() || !rule.paths.is_empty();
     if let Some(why) = command.filter(|command| command.computes_and_reads).and_then(|command| command.opaque)
         && holds_back(&lists, subject, by_its_words)
     {
-        let text = format!("a rule holds some back, and nobody can tell whether this is one of them: {why}");
+        let text = format!("it is unclear whether a rule restricts this command: {why}");
         mandatory.push(found("opaque_command", text));
     }
     if subject.changes == Changes::Untried && holds_back(&lists, subject, changes::speaks_of_changes) {
-        let text = "a rule speaks of changes, and nobody can tell which ones it makes".to_owned();
+        let text = "a rule depends on the changes of this call, which are not known in advance".to_owned();
         mandatory.push(found("changes_unknown", text));
     }
     if let Some(why) = subject.untried {
-        mandatory.push(found("untried", format!("it could not be tried before: {why}")));
+        mandatory.push(found("untried", format!("no trial was possible: {why}")));
     }
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
@@ -194,8 +194,7 @@ fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
     // A read-only line reads whatever its words expand to. `vote` handles rules with commands or paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
-        reasons
-            .push(found("opaque_command", format!("the command cannot be understood for certain: {why}")));
+        reasons.push(found("opaque_command", format!("the command cannot be fully analyzed: {why}")));
     }
     if let Some(guarded) = guarded(subject, command) {
         let text = format!("it may write to what your own tools run: `{}`: {}", guarded.name, guarded.why);
@@ -236,36 +235,41 @@ fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> 
 
 fn explain(code: &str) -> &'static str {
     match code {
-        "hard_link" => "the file has another name somewhere (more than one hard link)",
+        "hard_link" => "the file has another name (more than one hard link)",
         "bare_repository" => {
-            "it makes a folder a git repository, or changes configuration or hooks in a folder that git takes for a \
-             repository"
+            "it turns a directory into a git repository, or changes configuration or hooks of a directory \
+             that git treats as one"
         }
         "link_out" => {
-            "it makes a symbolic link that leads out of the workspace, or whose target cannot be told"
+            "it creates a symbolic link that leads out of the workspace, or whose target is unknown"
         }
-        "script_unbound" => "it runs something of the workspace that cannot be bound to the approval",
+        "script_unbound" => "it runs a file of the workspace whose content cannot be bound to the approval",
         "unread_arguments" => {
-            "it names a command, a path or an address in a form that the rules cannot read: `command`, `path` and \
-             `url` of its arguments are read, as texts"
+            "it names a command, a path or an address in a form that rules cannot read: they read the \
+             arguments `command`, `path` and `url` as strings"
         }
         "unguarded" => {
-            "a command left something that your own tools run and that could not be set aside; look at the workspace"
-        }
-        "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
-        "undo" => "it takes back what was released before",
-        "merge" => {
-            "it puts ignored files that only the run has seen into the workspace, where your own tools find them"
-        }
-        "layer_full" => {
-            "the layer of the run has no more room for the ignored files that it writes, so they are changes of the \
+            "a command left a file that your own tools run, and the file could not be set aside; check the \
              workspace"
         }
-        "special_file" => "it leaves something that is no file, folder or link, which cannot be kept",
-        "sandbox_none" => "this host cannot confine commands: they can read and write what the server can",
+        "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
+        "undo" => "it undoes changes that were approved before",
+        "merge" => {
+            "it copies ignored files that only the run has seen into the workspace, where your own tools \
+             find them"
+        }
+        "layer_full" => {
+            "the layer of the run is full, so the ignored files that it writes are changes of the workspace"
+        }
+        "special_file" => {
+            "it leaves something that is not a file, directory or symbolic link, and cannot be stored"
+        }
+        "sandbox_none" => {
+            "this host cannot confine commands: they can read and write everything that the server can"
+        }
         "sandbox_partial" => {
             "this host confines commands only in part: no private view of the file system, no network isolation"
         }
-        _ => "the inspection asks for a person",
+        _ => "the inspection requires a decision by a person",
     }
 }

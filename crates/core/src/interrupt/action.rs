@@ -67,7 +67,7 @@ impl Interrupt {
         } else if text.len() > limits::TEXT_BYTES {
             format!("is longer than {} bytes", limits::TEXT_BYTES)
         } else if self.comments.len() >= limits::COMMENTS {
-            format!("is one too many: an interrupt has at most {} comments", limits::COMMENTS)
+            format!("exceeds the limit: an interrupt has at most {} comments", limits::COMMENTS)
         } else {
             return Ok(());
         };
@@ -95,7 +95,7 @@ impl Interrupt {
                 self.may_take_part(voter)?;
                 if matches!(to, HandedTo::Whole(_)) {
                     let why =
-                        "may only name others: how many of them agree is for admins and operators to say";
+                        "may only name other approvers: only an admin or an operator may change the quorum";
                     return Err(Refusal::Invalid(vec![Problem::new("/assignment", why)]));
                 }
                 if !self.sits_in(voter, now) {
@@ -147,7 +147,7 @@ impl Interrupt {
         if is_same(from, to) {
             problems.push(Problem::new("/to", "is the same person"));
         } else if !voter.people.can_decide(to) {
-            problems.push(Problem::new("/to", format!("nobody who may decide is `{to}`")));
+            problems.push(Problem::new("/to", format!("no person who may decide is named `{to}`")));
         }
         if until.is_some_and(|until| until <= voter.now) {
             problems.push(Problem::new("/until", "is over already"));

@@ -300,13 +300,14 @@ impl Assignment {
             if of.distinct { votes(of) } else { of.stages.iter().map(Stage::needed).max().unwrap_or(1) }
         };
         if other.stages.len() < self.stages.len() {
-            return Some(format!("has fewer stages than its gate asks for: {}", self.stages.len()));
+            return Some(format!("has fewer stages than the gate requires: {}", self.stages.len()));
         }
         if votes(other) < votes(self) || people(other) < people(self) {
-            return Some(format!("asks for fewer people than its gate does: {}", people(self)));
+            return Some(format!("requires fewer people than the gate: {}", people(self)));
         }
         let all = |of: &Self| of.stages.iter().filter(|stage| stage.roles == Represented::All).count();
-        (all(other) < all(self)).then(|| "does not ask for each that is named, as its gate does".to_owned())
+        (all(other) < all(self))
+            .then(|| "does not require every named approver and group, as the gate does".to_owned())
     }
 
     /// Returns the first stage that these ballots do not satisfy.
@@ -411,7 +412,7 @@ impl Assignment {
         for (i, (stage, candidates)) in self.stages.iter().zip(&stages).enumerate() {
             let (needed, there) = (stage.needed(), candidates.len());
             if there < needed {
-                let who = if starter.is_some() { " beside whoever started the run" } else { "" };
+                let who = if starter.is_some() { " (without the person who started the run)" } else { "" };
                 let why = format!("needs {needed}, and {there}{who} may decide");
                 return Some(Lack { stage: i, why });
             }
@@ -422,7 +423,7 @@ impl Assignment {
                 if let Some(name) = people.or_else(|| stage.groups.iter().find(|group| !speaks(group))) {
                     return Some(Lack {
                         stage: i,
-                        why: format!("needs `{name}`, and nobody decides as such"),
+                        why: format!("needs `{name}`, but no approver with this name or group may decide"),
                     });
                 }
             }
@@ -434,7 +435,7 @@ impl Assignment {
         let short = self.distinct.then(|| short_of(&places)).flatten();
         short.map(|stage| Lack {
             stage,
-            why: "needs other people than the other stages, and there are too few".to_owned(),
+            why: "needs other people than the other stages, and too few people may decide".to_owned(),
         })
     }
 }

@@ -62,8 +62,8 @@ pub fn check(
     let problems = carried(interrupt, offer, decision);
     let seat = interrupt.seat(voter, offer, interrupt.edit_of(&decision.edit, seq))?;
     if offer.effect == Effect::Grant && seat.in_place_of.is_some() {
-        let message =
-            "is for whoever is asked themselves: a grant of yours would cover nothing; allow this one";
+        let message = "is only for an approver, not for a delegate, whose grant would cover nothing; \
+                       approve only this call";
         return Err(Refusal::Invalid(vec![Problem::new("/option", message)]));
     }
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
@@ -89,14 +89,15 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
         problems.push(Problem::new("/edit", format!("`{}` ({}) needs an edit{form}", offer.id, offer.label)));
     }
     if decision.from.is_some() && !interrupt.is_answered_by(offer) {
-        problems.push(Problem::new("/from", format!("`{}` takes no answer from history", offer.id)));
+        problems
+            .push(Problem::new("/from", format!("`{}` does not accept an answer from history", offer.id)));
     }
     if decision.on_behalf_of.as_ref().is_some_and(|name| name.len() > limits::ON_BEHALF_BYTES) {
         let message = format!("is longer than {} bytes", limits::ON_BEHALF_BYTES);
         problems.push(Problem::new("/on_behalf_of", message));
     }
     if let Some(problem) = json::unsafe_part(&decision.edit) {
-        problems.push(Problem::new("/edit", format!("holds something that cannot be kept: {problem}")));
+        problems.push(Problem::new("/edit", format!("holds a value that cannot be stored: {problem}")));
     }
     if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));

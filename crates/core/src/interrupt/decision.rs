@@ -44,28 +44,31 @@ pub struct Decision {
 pub enum Refusal {
     #[error("this role may not decide")]
     Role,
-    #[error("whoever is asked names a delegate for themselves: an admin or an operator does so for others")]
+    #[error("approvers may delegate only for themselves: ask an admin or an operator to delegate for others")]
     OfAnother,
-    #[error("this interrupt is for others to decide")]
+    #[error("you are not an approver of this interrupt")]
     NotAnApprover,
-    #[error("whoever started the run or wrote what is released does not release it: somebody else has to")]
+    #[error(
+        "the person who started the run or wrote what is released may not release it: another approver must \
+         decide"
+    )]
     OwnWork,
     #[error(
-        "you started the run or wrote what is asked about, and `self_approval` is false: only somebody else may \
-         reassign or delegate this interrupt, such as an admin"
+        "you started the run or wrote what is asked about, and `self_approval` is false: another person, \
+         such as an admin, must reassign or delegate this interrupt"
     )]
     OwnHandOver,
-    #[error("it is at stage {stage} now, which is for others to decide")]
+    #[error("the interrupt is at stage {stage} now, and you are not an approver of that stage")]
     NotYourStage { stage: usize },
-    #[error("too few people would be left for another stage: somebody else has to agree at this one")]
+    #[error("too few people would be left for another stage: another approver must agree at this one")]
     NeededElsewhere,
-    #[error("you have no vote on it")]
+    #[error("you have no vote on this interrupt")]
     NoVote,
-    #[error("nobody decided in time: the interrupt has expired")]
+    #[error("the interrupt has expired: nobody decided in time")]
     Expired,
-    #[error("the interrupt is resolved already")]
+    #[error("the interrupt is already resolved")]
     AlreadyResolved,
-    #[error("the interrupt changed since it was read: it has version {current} now")]
+    #[error("the interrupt has changed since it was read: it now has version {current}")]
     Stale { current: u64 },
     #[error("`{by}` has claimed it")]
     Claimed { by: String },
@@ -73,6 +76,6 @@ pub enum Refusal {
     Limit { name: &'static str, limit: u64 },
     #[error("the decision does not fit the interrupt")]
     Invalid(Vec<Problem>),
-    #[error("the edit changes what is withheld from whoever sent it")]
+    #[error("the edit changes values that are withheld from its sender")]
     Withheld(Vec<Problem>),
 }

@@ -155,7 +155,7 @@ impl Timing {
             if expires_in_ms.is_some_and(|ms| ms <= after_ms) {
                 say(
                     "/reminders/after_ms".to_owned(),
-                    "the first reminder comes when it has expired".to_owned(),
+                    "the first reminder would come after the interrupt has expired".to_owned(),
                 );
             }
         }
@@ -172,11 +172,11 @@ impl Timing {
             if expires_in_ms.is_some_and(|ms| ms <= passed) {
                 say(
                     format!("{at}/after_ms"),
-                    format!("step {} of the escalation comes when it has expired", i + 1),
+                    format!("step {} of the escalation would start after the interrupt has expired", i + 1),
                 );
             }
             if step.approvers.is_empty() && step.groups.is_empty() {
-                say(at.clone(), format!("step {} of the escalation names nobody", i + 1));
+                say(at.clone(), format!("step {} of the escalation names no approver and no group", i + 1));
             }
             for (field, names) in [("approvers", &step.approvers), ("groups", &step.groups)] {
                 if names.len() > limits::ASSIGNED {
@@ -197,7 +197,8 @@ impl Timing {
                     say(
                         at.clone(),
                         format!(
-                            "step {} of the escalation asks others beside those of whom each has to agree: say `replace: true`",
+                            "step {} of the escalation adds approvers to a stage where each named one must \
+                             agree: set `replace: true`",
                             i + 1
                         ),
                     );
@@ -210,7 +211,8 @@ impl Timing {
         if self.working_time && !counts {
             say(
                 "/working_time".to_owned(),
-                "working time counts where a group that is asked has hours, and none here has".to_owned(),
+                "working time requires an assigned group with hours, and no assigned group has hours"
+                    .to_owned(),
             );
         }
         if problems.is_empty() {
@@ -237,7 +239,8 @@ impl Timing {
                 return None;
             }
             let lack = next.lack(people, starter)?;
-            let why = format!("step {} of the escalation cannot meet it: it {}", i + 1, lack.why);
+            let why =
+                format!("step {} of the escalation cannot satisfy the assignment: it {}", i + 1, lack.why);
             Some(Problem::new(format!("{at}/escalation/{i}"), why))
         })
     }

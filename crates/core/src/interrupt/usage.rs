@@ -12,13 +12,13 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// The reason ends a sentence.
-    #[error("nothing is approved: {0}")]
+    #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
     #[error("it was used at {at}, by `{by}`")]
     Used { by: String, at: Timestamp, digest: Digest },
-    #[error("the approval could be used until {at}")]
+    #[error("the approval has expired: it could be used until {at}")]
     Expired { at: Timestamp, digest: Digest },
-    #[error("something else was approved than what has this digest")]
+    #[error("the approved action does not have this digest")]
     Differs { digest: Digest, approved: Box<Value> },
 }
 
@@ -64,13 +64,13 @@ impl Interrupt {
     /// Checks that the approval can be used now for an action with this digest.
     pub fn check_use(&self, digest: Digest, now: Timestamp) -> Result<(), Unusable> {
         let why = match self.resolution.as_ref().map(|resolution| resolution.outcome) {
-            None => Some("nobody has decided yet"),
+            None => Some("no decision has been made yet"),
             Some(Outcome::Approved) => None,
             Some(Outcome::Rejected) => Some("it was refused"),
-            Some(Outcome::Answered) => Some("it was answered, and nothing released"),
+            Some(Outcome::Answered) => Some("it was answered, which approves nothing"),
             Some(Outcome::Expired) => Some("nobody decided in time"),
             Some(Outcome::Cancelled) => Some("it was withdrawn"),
-            Some(Outcome::Superseded) => Some("another one took its place"),
+            Some(Outcome::Superseded) => Some("another interrupt replaced it"),
         };
         if let Some(why) = why {
             return Err(Unusable::NotApproved(why));
@@ -78,7 +78,7 @@ impl Interrupt {
         if let Some(Usage { by, at, digest }) = &self.used {
             return Err(Unusable::Used { by: by.clone(), at: *at, digest: *digest });
         }
-        let approved = self.approved().ok_or(Unusable::NotApproved("what it was about was erased"))?;
+        let approved = self.approved().ok_or(Unusable::NotApproved("its content was erased"))?;
         let of_approved = Digest::of_json(&approved);
         if let Some(at) = self.usable_until().filter(|at| *at <= now) {
             return Err(Unusable::Expired { at, digest: of_approved });

@@ -26,10 +26,10 @@ impl Topic {
 
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::Destructive => "it speaks of what cannot be had back",
-            Self::Production => "it speaks of production",
-            Self::Privilege => "it speaks of more rights",
-            Self::Network => "it speaks of the network",
+            Self::Destructive => "it mentions an action that cannot be undone",
+            Self::Production => "it mentions production",
+            Self::Privilege => "it mentions elevated rights",
+            Self::Network => "it mentions the network",
         }
     }
 

@@ -322,7 +322,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
 /// Returns the reason why the journal cannot store a value from outside.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
-        return Some(Problem::new(pointer, format!("holds something that cannot be kept: {problem}")));
+        return Some(Problem::new(pointer, format!("holds a value that cannot be stored: {problem}")));
     }
     (serde_json::to_string(value).map_or(0, |text| text.len()) > limits::PAYLOAD_BYTES)
         .then(|| Problem::new(pointer, format!("is larger than {} bytes", limits::PAYLOAD_BYTES)))

@@ -151,7 +151,7 @@ impl Draft<'_> {
         }
         let mut problems = schema::check(&self.run.definition.input, &start.input, "/input");
         if let Some(problem) = json::unsafe_part(&start.input) {
-            problems.push(Problem::new("/input", format!("holds something that cannot be kept: {problem}")));
+            problems.push(Problem::new("/input", format!("holds a value that cannot be stored: {problem}")));
         }
         if serde_json::to_string(&start.input).map_or(0, |text| text.len()) > limits::INPUT_BYTES {
             problems.push(Problem::new("/input", format!("is larger than {} bytes", limits::INPUT_BYTES)));

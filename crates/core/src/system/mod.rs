@@ -199,7 +199,7 @@ impl System {
     fn taken(&self, name: &str, now: Timestamp, leaves: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let is = |other: &str| is_same(other, name);
         if actor::RESERVED.into_iter().any(is) {
-            Some("is a name of Holdshort's own")
+            Some("is reserved for Holdshort")
         } else if self.keys.all().any(|key| is(&key.name) && key.status(now) == keys::Status::Live) {
             Some("is the name of a key")
         } else if self.people.same(name).any(|id| !leaves(id)) {

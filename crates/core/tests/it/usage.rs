@@ -49,7 +49,7 @@ fn an_approval_is_used_once_also_after_its_run_has_ended() {
         let of = |world: &World| world.run.interrupts[&interrupt].clone();
         assert_eq!(of(&world).opened.action_digest, Some(Digest::of_json(&payload)));
         let why = refused(uses(&mut world, &interrupt, &payload));
-        assert_eq!(why, Unusable::NotApproved("nobody has decided yet"));
+        assert_eq!(why, Unusable::NotApproved("no decision has been made yet"));
         world.decide(Kind::ToolApproval, choose("approve"));
         assert_eq!(of(&world).used, None);
         assert_eq!(uses(&mut world, &interrupt, &payload).expect("it is approved"), ["approval_used"]);

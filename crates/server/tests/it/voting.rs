@@ -122,7 +122,7 @@ async fn no_run_starts_that_nobody_could_decide() {
     let refused = operator.post("/v1/runs", &start).await;
     assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/workflow"]));
     assert!(
-        refused.1.to_string().contains("nobody who decides here is in the group `finance`"),
+        refused.1.to_string().contains("no person who may decide is in the group `finance`"),
         "{refused:?}"
     );
 }

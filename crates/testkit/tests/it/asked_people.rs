@@ -131,6 +131,6 @@ async fn a_workflow_that_asks_somebody_who_can_not_decide_does_not_start() {
         let ended = server.try_start().await.expect_err("it does not start");
         let said = server.stderr();
         assert_eq!(ended.code(), Some(2), "{said}");
-        assert!(said.contains(&format!("nobody who decides here is `{nobody}`")), "{said}");
+        assert!(said.contains(&format!("no person who may decide is named `{nobody}`")), "{said}");
     }
 }

@@ -16,20 +16,24 @@ struct Stake {
 }
 
 const TABLE: [Stake; 7] = [
-    Stake { code: "deletes_folders", text: "it deletes folders with all that is in them", holds: deletes },
-    Stake { code: "loses", text: "it deletes or overwrites what cannot be had back", holds: loses },
+    Stake { code: "deletes_folders", text: "it deletes directories with all their contents", holds: deletes },
+    Stake { code: "loses", text: "it deletes or overwrites data that cannot be restored", holds: loses },
     Stake {
         code: "rights",
-        text: "it changes who may use whole folders",
+        text: "it changes the permissions of whole directories",
         holds: |part| losses::any(losses::RIGHTS, part),
     },
     Stake {
         code: "rights",
-        text: "it lets anybody write, or lets a program run with the rights of whom it belongs to",
+        text: "it makes a file writable for everyone, or lets a program run with the rights of its owner",
         holds: |part| losses::opens_to_anybody(part) && !losses::any(losses::RIGHTS, part),
     },
-    Stake { code: "forced", text: "it is forced: what would stop it is told not to", holds: forces },
-    Stake { code: "production", text: "it speaks of production", holds: names_production },
+    Stake {
+        code: "forced",
+        text: "it is forced: an option disables the check that would stop it",
+        holds: forces,
+    },
+    Stake { code: "production", text: "it mentions production", holds: names_production },
     Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
 ];
 

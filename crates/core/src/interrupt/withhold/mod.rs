@@ -49,13 +49,13 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));
     }
     if field.is_empty() || field == "/" {
-        return Some("is the whole payload: nobody could decide on what is left".to_owned());
+        return Some("is the whole payload: nothing would be left to decide on".to_owned());
     }
     if !field.starts_with('/') {
-        return Some("is no JSON pointer into the payload: it begins with `/`".to_owned());
+        return Some("is not a JSON pointer into the payload: begin it with `/`".to_owned());
     }
     let is_escaped = field.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    (!is_escaped).then(|| "is no JSON pointer: `~` is written `~0`, and `/` in a name `~1`".to_owned())
+    (!is_escaped).then(|| "is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`".to_owned())
 }
 
 /// Returns the problems of the rules.

@@ -27,7 +27,8 @@ impl Interrupt {
         let known = self.cover(patterns);
         let effect = self.offers(&decision.option).map(|offer| offer.effect);
         if is_limited && !known.places.is_empty() && effect.is_some_and(Effect::is_of_what_is_made) {
-            let message = "what it covers is withheld from you: allow this one, or refuse";
+            let message =
+                "would cover values that are withheld from you: approve only this call, or reject it";
             return Err(vec![Problem::new("/option", message)]);
         }
         let takes_edit = self.opened.kind.row().edits.is_some() && effect != Some(Effect::ProceedWithSome);
@@ -46,8 +47,9 @@ impl Interrupt {
             Some(seq) => {
                 let vote = self.votes.iter().find(|vote| vote.seq == seq && !vote.edit.is_null());
                 let Some(vote) = vote else {
-                    let message =
-                        format!("holds marks of the edit {seq}, which stands no more: read it again");
+                    let message = format!(
+                        "holds marks of the edit {seq}, which no longer exists: read the interrupt again"
+                    );
                     return if is_limited { Err(vec![Problem::new("/edit", message)]) } else { Ok(None) };
                 };
                 let places = self.edit_places(vote, &known, patterns, voter.people);
@@ -71,7 +73,7 @@ impl Interrupt {
                 continue;
             }
             if says != place || **found != mark(place, of) {
-                let message = format!("this mark stands for `{says}`, and belongs there");
+                let message = format!("this mark stands for `{says}`, and must be placed there");
                 problems.push(Problem::new(at(place), message));
             }
         }
@@ -82,7 +84,7 @@ impl Interrupt {
                     *there = value.clone();
                 }
             } else if is_limited {
-                let message = format!("is withheld from you: leave {} where it stands", mark(place, of));
+                let message = format!("is withheld from you: keep {} in its place", mark(place, of));
                 problems.push(Problem::new(at(place), message));
             }
         }
@@ -90,7 +92,7 @@ impl Interrupt {
             let named = cover::places(&sent, patterns, &BTreeSet::new());
             let added = named.iter().filter(|place| !withheld.contains(*place));
             let inside = |place: &str| withheld.iter().any(|outer| place.starts_with(&format!("{outer}/")));
-            let message = "may be set by others alone: it is withheld from you";
+            let message = "cannot be set by you: it is withheld from you";
             problems
                 .extend(added.filter(|place| !inside(place)).map(|place| Problem::new(at(place), message)));
         }

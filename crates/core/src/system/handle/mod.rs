@@ -283,7 +283,10 @@ impl System {
             if is_same(delegate, &id) {
                 problems.push(Problem::new("/delegate", "is the same person"));
             } else if !self.people.can_decide(delegate) {
-                problems.push(Problem::new("/delegate", format!("nobody who may decide is `{delegate}`")));
+                problems.push(Problem::new(
+                    "/delegate",
+                    format!("no person who may decide is named `{delegate}`"),
+                ));
             }
         }
         if !problems.is_empty() {
