@@ -136,7 +136,7 @@ ${calls.join("\n")}
   await page.goto(`/runs/${id}`);
   const { items: before } = await server.api("GET", "/v1/runs?limit=200");
   await page.getByRole("button", { name: text("run.undo") }).click();
-  await page.getByRole("alert").getByText("taken back already").waitFor();
+  await page.getByRole("alert").getByText("already undone").waitFor();
   assert.equal(new URL(page.url()).pathname, `/runs/${id}`);
   assert.equal((await server.api("GET", "/v1/runs?limit=200")).items.length, before.length);
 });

@@ -53,11 +53,11 @@ pub enum Entry {
 /// Error for a list of changes that is not a valid changeset.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    #[error("`{0}` stands twice, or not in the order of the paths")]
+    #[error("`{0}` appears twice, or is not in the order of the paths")]
     Order(String),
-    #[error("`{0}` is no path in the workspace")]
+    #[error("`{0}` is not a path in the workspace")]
     Path(String),
-    #[error("`{0}` is as it was")]
+    #[error("`{0}` is unchanged")]
     NoChange(String),
 }
 
@@ -137,9 +137,9 @@ impl Changeset {
 /// Error for a part of a changeset that cannot be kept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
-    #[error("names nothing to keep; refuse the call to drop all of its changes")]
+    #[error("names nothing to keep; reject the call to drop all of its changes")]
     Nothing,
-    #[error("`{0}` is none of the parts that can be kept")]
+    #[error("`{0}` is not one of the parts that can be kept")]
     Unknown(String),
 }
 

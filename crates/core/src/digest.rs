@@ -74,7 +74,7 @@ impl From<Digest> for String {
 
 /// Error for a text that is not 64 hexadecimal characters.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a SHA-256 digest of 64 hexadecimal characters")]
+#[error("not a SHA-256 digest with 64 hexadecimal digits")]
 pub struct Malformed;
 
 impl TryFrom<String> for Digest {

@@ -118,7 +118,8 @@ pub(crate) fn check_zone(name: &str) -> Option<Problem> {
 /// Error for a text that is not a span of a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no part of a day: write `09:00-17:00`; what goes on past midnight is two: `22:00-24:00` and, on the next day, `00:00-06:00`"
+    "`{0}` is not a span of a day: write `09:00-17:00`; write a span past midnight as two: `22:00-24:00` \
+     and, on the next day, `00:00-06:00`"
 )]
 pub struct NoSpan(String);
 
@@ -159,7 +160,7 @@ impl Hours {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));
         if self.week.values().all(Vec::is_empty) {
-            problems.push(Problem::new("/week", "names no hour: nobody would ever be at work"));
+            problems.push(Problem::new("/week", "contains no hours: the group would never work"));
         }
         for (day, spans) in &self.week {
             let at = format!("/week/{}", day.word());

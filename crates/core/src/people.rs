@@ -430,8 +430,7 @@ impl People {
     pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
         let mut problems = check(id, person);
         if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
-            problems
-                .push(Problem::new("/id", format!("is one too many: there are {} people", limits::PEOPLE)));
+            problems.push(Problem::new("/id", format!("exceeds the limit of {} people", limits::PEOPLE)));
         }
         problems
     }

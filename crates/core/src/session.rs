@@ -82,18 +82,18 @@ pub struct Open {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("this takes an operator")]
+    #[error("this requires an operator")]
     Role,
     #[error("this session has no such grant")]
     UnknownGrant,
     #[error("this session has no such refusal")]
     UnknownRefusal,
-    #[error("this session is there already")]
+    #[error("this session already exists")]
     AlreadyThere,
     #[error("the session is closed ({})", .0.as_str())]
     Closed(End),
     /// The session never expires, or its idle time is not over.
-    #[error("the session is not idle for long enough")]
+    #[error("the session has not been idle for long enough")]
     NotIdle,
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),

@@ -41,13 +41,13 @@ impl Target {
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err("a URL holds no spaces, control characters or `\\`".to_owned());
         }
-        let url = Url::parse(text).map_err(|error| format!("this is no URL: {error}"))?;
+        let url = Url::parse(text).map_err(|error| format!("this is not a URL: {error}"))?;
         Self::of(url, text)
     }
 
     /// Returns the target of a redirect.
     pub fn join(&self, location: &str) -> Result<Self, String> {
-        let url = self.url.join(location).map_err(|error| format!("this is no URL: {error}"))?;
+        let url = self.url.join(location).map_err(|error| format!("this is not a URL: {error}"))?;
         Self::parse(url.as_str())
     }
 
@@ -178,17 +178,15 @@ impl Pattern {
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
         {
             return Err(match stray {
-                '%' => "a path is compared decoded: write it as it reads, without `%`".to_owned(),
+                '%' => "paths are compared in decoded form: write the path without `%`".to_owned(),
                 '?' | '#' => format!("a pattern names host and path; with `{stray}` it would never match"),
-                stray => format!("with `{}` it would never match", stray.escape_debug()),
+                stray => format!("a pattern with `{}` would never match", stray.escape_debug()),
             });
         }
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme @ ("http" | "https"), rest)) => (Some(scheme.to_owned()), rest),
             Some((scheme, _)) => {
-                return Err(format!(
-                    "only `http` and `https` can be fetched, in small letters, not `{scheme}`"
-                ));
+                return Err(format!("only `http` and `https` can be fetched, in lower case, not `{scheme}`"));
             }
             None => (None, text),
         };
@@ -199,7 +197,7 @@ impl Pattern {
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => {
                 let port = port.parse().ok().filter(|port| *port != 0);
-                (host, Some(port.ok_or("what stands behind `:` is no port")?))
+                (host, Some(port.ok_or("the text after `:` is not a port")?))
             }
             _ => (authority, None),
         };
@@ -263,9 +261,9 @@ impl HostPattern {
                            `tools: [web_fetch]` alone is every host";
             return Err(message.to_owned());
         }
-        match Host::parse(name).map_err(|error| format!("`{name}` is no host: {error}"))? {
+        match Host::parse(name).map_err(|error| format!("`{name}` is not a host: {error}"))? {
             Host::Domain(domain) => {
-                let domain = plain_name(&domain).ok_or_else(|| format!("`{name}` is no host"))?.to_owned();
+                let domain = plain_name(&domain).ok_or_else(|| format!("`{name}` is not a host"))?.to_owned();
                 Ok(if is_below { Self::Below(domain) } else { Self::Exactly(domain) })
             }
             Host::Ipv4(_) | Host::Ipv6(_) if is_below => Err("an address has no subdomains".to_owned()),
@@ -281,7 +279,7 @@ fn path_pattern(path: &str) -> Result<Option<String>, String> {
         return Ok(None);
     }
     if path.contains("//") || path.contains(';') || path.split('/').any(|name| matches!(name, "." | "..")) {
-        return Err("a path without `//`, `;`, `.` and `..`; with them it would never match".to_owned());
+        return Err("a path must not contain `//`, `;`, `.` or `..`: it would never match".to_owned());
     }
     Ok(Some(path.to_owned()))
 }

@@ -168,13 +168,13 @@ impl ForeignCall {
             // A workspace at the root would contain everything, so rules and grants would have no limits.
             let is_root = field == "workspace" && folder == "/";
             if is_root || !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
-                let message =
-                    "is no path in full: it begins with `/`, and has neither `.`, `..` nor a `/` at its end";
+                let message = "is not a full path: begin it with `/`, without `.`, `..` or a `/` at its end";
                 problems.push(Problem::new(format!("{at}/{field}"), message));
             }
         }
         if self.before.is_some() && self.after.is_none() {
-            let message = "is missing: say what the file will hold; an empty text where it is deleted";
+            let message = "is missing: give the future content of the file, or an empty text if it is \
+                           deleted";
             problems.push(Problem::new(format!("{at}/after"), message));
         }
         problems

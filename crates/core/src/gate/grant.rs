@@ -367,8 +367,8 @@ impl Matcher {
     pub fn words(&self) -> String {
         if let Some(category) = self.category {
             return format!(
-                "every call in this workspace that {} (category `{}`), whichever tool makes it; none that a rule asks \
-                 about or that was seen to delete something",
+                "every call in this workspace that {} (category `{}`), from any tool, except calls that a \
+                 rule asks about and calls that were seen to delete something",
                 category.does(),
                 category.as_str(),
             );
@@ -377,7 +377,7 @@ impl Matcher {
             return format!("every page that `{}` gets from `{origin}`, in this workspace", self.tool);
         }
         if self.commands.is_empty() {
-            let inside = if self.elsewhere { "; none that names something outside of it" } else { "" };
+            let inside = if self.elsewhere { "; none that names a path outside it" } else { "" };
             return format!("every call of `{}` in this workspace{inside}", self.tool);
         }
         let mut covers: Vec<String> = self.commands.iter().filter_map(Program::words).collect();
@@ -386,7 +386,7 @@ impl Matcher {
             Some([]) => covers.push("only while it changes nothing".to_owned()),
             Some(within) => {
                 let within = within.join("` `");
-                covers.push(format!("only while it changes nothing outside `{within}` and deletes nothing"));
+                covers.push(format!("only if it changes nothing outside `{within}` and deletes nothing"));
             }
         }
         let present = self.scripts.iter().filter(|script| script.sha256.is_some());
@@ -396,7 +396,7 @@ impl Matcher {
         }
         covers.push("also every command that only reads".to_owned());
         if self.elsewhere {
-            covers.push("none that names something outside of this workspace".to_owned());
+            covers.push("none that names a path outside this workspace".to_owned());
         }
         covers.join("; ")
     }

@@ -142,7 +142,7 @@ impl Interrupt {
         }
         let mut problems = Vec::new();
         if !self.asks(from, voter.people, voter.now) {
-            problems.push(Problem::new("/from", format!("`{from}` is not asked here")));
+            problems.push(Problem::new("/from", format!("`{from}` is not an approver of this interrupt")));
         }
         if is_same(from, to) {
             problems.push(Problem::new("/to", "is the same person"));

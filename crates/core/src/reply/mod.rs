@@ -87,16 +87,16 @@ impl Flaw {
     /// Describes the flaw for a person, as the rest of a sentence about the agent's last reply.
     pub fn says(self) -> &'static str {
         match self {
-            Self::Cut => "was cut before it was whole",
+            Self::Cut => "was cut off before it was complete",
             Self::Filtered => "was filtered by the provider",
-            Self::Unclear => "stopped for a reason that does not say that it is whole",
-            Self::CallAsText => "holds a tool call as text, which ran nothing",
+            Self::Unclear => "stopped for a reason that does not say that it is complete",
+            Self::CallAsText => "contains a tool call as text, which ran nothing",
             Self::Asks => "asks in words",
             Self::Announces => "announces work that it does not do",
             Self::Unassumed => "does not say what it assumes in place of an answer",
             Self::NotFinished => "does not call `finish`, with which its agent ends its work",
             Self::MalformedQuestions => "holds questions that cannot be asked as they are",
-            Self::QuestionsUnasked => "asks instead of bringing a result, and nobody can be asked",
+            Self::QuestionsUnasked => "asks a question instead of giving a result, and no person can answer",
         }
     }
 }

@@ -71,9 +71,9 @@ fn not_json(whole: &str, error: &json::Error) -> Option<Returned> {
     let asks = matches!(values.next(), Some(Ok(value)) if value.pointer("/questions/0/message").is_some());
     let is_all = at == 0 && values.byte_offset() == whole.len();
     if asks && !is_all {
-        return Some(Returned::Malformed("it holds words beside its questions".to_owned()));
+        return Some(Returned::Malformed("it contains text in addition to its questions".to_owned()));
     }
-    (at == 0).then(|| Returned::Malformed(format!("it is no JSON: {error}")))
+    (at == 0).then(|| Returned::Malformed(format!("it is not JSON: {error}")))
 }
 
 /// Removes a fence around the whole text.
@@ -88,7 +88,7 @@ fn unfenced(text: &str) -> String {
 }
 
 fn problems<'k>(questions: &Value, unknown: impl Iterator<Item = &'k String>) -> Vec<String> {
-    let mut problems: Vec<String> = unknown.map(|key| format!("/{key}: is not known here")).collect();
+    let mut problems: Vec<String> = unknown.map(|key| format!("/{key}: is an unknown field")).collect();
     let most = limits::QUESTIONS_PER_REPLY;
     if questions.as_array().is_some_and(|all| all.len() > most) {
         problems.push(format!("/questions: holds more than {most}"));

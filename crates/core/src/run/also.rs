@@ -200,7 +200,7 @@ impl Draft<'_> {
             return Vec::new();
         }
         if offer.effect != Effect::Grant {
-            let message = format!("`{}` gives no grant: it releases this one alone", offer.id);
+            let message = format!("`{}` gives no grant: it approves only this interrupt", offer.id);
             return vec![Problem::new(if also.is_empty() { "/also_shown" } else { "/also" }, message)];
         }
         if also_shown.len() > limits::ALSO {

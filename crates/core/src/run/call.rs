@@ -312,7 +312,7 @@ impl Draft<'_> {
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
         // The commit itself may have changed its files, but not the directories that it works in.
         if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
-            self.doubt(id, "another folder stands where its changes were being written");
+            self.doubt(id, "another directory is now at the place where its changes were being written");
             return;
         }
         if !is_as_released || (!changed.is_empty() && !is_resumed) {
@@ -435,7 +435,7 @@ impl Draft<'_> {
             // A person wanted the call to end, and it has ended. Its effects up to then are unknown.
             _ if call.stopped.is_some() => self.finish_stopped(id, &call, None, Value::Null),
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
-            OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it could tell"),
+            OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it reported a result"),
         }
     }
 
@@ -445,7 +445,7 @@ impl Draft<'_> {
         let title = format!("Did it happen? {}", super::gating::title(&call));
         let mut opening = Opening::new(Kind::UnknownOutcome, About::Call(id.to_owned()), title);
         opening.step = Some(call.step.clone());
-        opening.message = format!("Nobody can know whether this call took effect: {why}.");
+        opening.message = format!("It is unknown whether this call took effect: {why}.");
         opening.risk = Level::High;
         opening.action_digest = call.digest;
         opening.payload = json!({

@@ -59,7 +59,7 @@ impl Draft<'_> {
     pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
         let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;
         if !self.run.is_client_call(&call) {
-            let problem = Problem::new("/call_id", "names a call that the client does not run");
+            let problem = Problem::new("/call_id", "names a call that this client does not run");
             return Err(Rejection::Invalid(vec![problem]));
         }
         if let CallState::Gated(asked) = &call.state {

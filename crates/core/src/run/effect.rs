@@ -119,8 +119,10 @@ impl Run {
             return None;
         }
         let text = match self.confined_before(call)? {
-            CommandEffect::Reads => "it was let through as reading, and tried to write or to run something",
-            CommandEffect::Writes { .. } => "it tried to write elsewhere than it was let through for",
+            CommandEffect::Reads => {
+                "it was allowed as a read-only command, and tried to write or to run something"
+            }
+            CommandEffect::Writes { .. } => "it tried to write outside the paths for which it was allowed",
             CommandEffect::Workspace | CommandEffect::Guarded => {
                 "it tried to write to what your own tools run by themselves"
             }
@@ -129,14 +131,17 @@ impl Run {
     }
 }
 
-const CHANGES_ELSEWHERE: &str = "it changes more than what would have let it through allows";
+const CHANGES_ELSEWHERE: &str = "it changes more than the rule or grant that would allow it permits";
 
 fn unknown_changes() -> Reason {
-    reason("changes_unknown", "nobody can say any more what it changed")
+    reason("changes_unknown", "it is no longer known what it changed")
 }
 
 fn not_enforceable() -> Reason {
-    reason("not_enforceable", "the rule's paths are no folders or files that a command can be held to")
+    reason(
+        "not_enforceable",
+        "the rule's paths are not files or directories to which a command can be confined",
+    )
 }
 
 fn reason(code: &str, text: &str) -> Reason {

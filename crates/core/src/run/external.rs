@@ -34,7 +34,8 @@ impl Draft<'_> {
         let applies = |id: &String| offered.iter().any(|offer| offer.id == *id && offer.applies_alone());
         if let Some(wanted) = ask.on_expiry.as_ref().filter(|wanted| !applies(wanted)) {
             let message = format!(
-                "`{wanted}` is not one of the options, or needs a text, an edit or a person: an expiry has none of these"
+                "`{wanted}` is not one of the options, or needs a text, an edit or a person, which an \
+                 expiry does not have"
             );
             problems.push(Problem::new("/on_expiry", message));
         }
@@ -193,7 +194,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         };
         match offer {
             Some(_) if id == EXPIRED => {
-                let why = "means that nobody decided in time: call the option something else";
+                let why = "is the outcome of an expired interrupt: choose another id for the option";
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` {why}")));
             }
             Some(_) if offers.iter().any(|other| other.id == *id) => {
@@ -202,7 +203,8 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
             Some(offer) if !offer.effect.is_of_own_calls() => offers.push(offer),
             None if ask.kind == Kind::Choice => {
                 let message = format!(
-                    "is no id of an option: one line of 1 to {} bytes, of characters that show, without spaces around it",
+                    "is not a valid option id: use one line of 1 to {} bytes, with printable characters and \
+                     no spaces around them",
                     limits::OPTION_BYTES
                 );
                 problems.push(Problem::new(format!("/options/{i}/id"), message));
@@ -229,7 +231,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let holding =
             ask.kind.row().options.iter().map(Offer::of).filter(|offer| holds_back(ask.kind, offer));
         let ids: Vec<String> = holding.map(|offer| offer.id).collect();
-        let message = format!("whoever decides could only agree: offer at least one of: {}", ids.join(", "));
+        let message = format!("the approver could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
     }
     // The approver can always answer with a text of their own.
@@ -254,7 +256,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
 fn check(ask: &Ask) -> Vec<Problem> {
     let mut problems = Vec::new();
     if !ask.kind.row().from_outside {
-        let message = format!("`{}` speaks of work that Holdshort runs itself", ask.kind.as_str());
+        let message = format!("`{}` is only for work that Holdshort runs itself", ask.kind.as_str());
         problems.push(Problem::new("/kind", message));
     }
     if ask.title.trim().is_empty() {
@@ -273,7 +275,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
         if ask.kind != Kind::ToolApproval {
             problems.push(Problem::new(
                 "/call",
-                format!("is of a `tool_approval`, not of a `{}`", ask.kind.as_str()),
+                format!("is only for a `tool_approval`, not for a `{}`", ask.kind.as_str()),
             ));
         }
         match &ask.payload {
@@ -281,12 +283,14 @@ fn check(ask: &Ask) -> Vec<Problem> {
             Value::Object(fields) => {
                 let said = OF_CALLS.iter().filter(|name| fields.contains_key(**name));
                 problems.extend(said.map(|name| {
-                    Problem::new(format!("/payload/{name}"), "is said by `call`: leave it out here")
+                    Problem::new(format!("/payload/{name}"), "is already given by `call`: leave it out here")
                 }));
             }
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                problems
-                    .push(Problem::new("/payload", "is no object: beside `call` it has fields of its own"));
+                problems.push(Problem::new(
+                    "/payload",
+                    "is not an object: with `call`, the payload must be an object",
+                ));
             }
         }
     }
@@ -304,7 +308,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
         ask.response_schema.iter().flat_map(|schema| schema::refuse_foreign(schema, "/response_schema")),
     );
     if ask.response_schema.is_some() && matches!(ask.kind, Kind::Choice | Kind::Escalation) {
-        let message = format!("no option of `{}` takes data: leave it out", ask.kind.as_str());
+        let message = format!("no option of `{}` accepts data: leave it out", ask.kind.as_str());
         problems.push(Problem::new("/response_schema", message));
     }
     for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {
@@ -313,7 +317,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
         }
     }
     if ask.usable_ms.is_some() && ask.kind.row().edits.is_none() {
-        let message = format!("no option of `{}` approves something that is used", ask.kind.as_str());
+        let message = format!("no option of `{}` approves an action that can be used", ask.kind.as_str());
         problems.push(Problem::new("/usable_ms", message));
     }
     problems

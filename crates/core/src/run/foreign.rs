@@ -141,7 +141,7 @@ impl Draft<'_> {
         }
         let at = if decision.edit.is_null() { "/option" } else { "/edit" };
         if !decision.edit.is_null() && !decision.edit.is_object() {
-            return vec![Problem::new(at, "is no object: it replaces the arguments of the call")];
+            return vec![Problem::new(at, "is not an object: it replaces the arguments of the call")];
         }
         let gated = self.gated_foreign(interrupt, &decision.edit);
         match gated.map(|gated| gated.verdict) {
@@ -149,7 +149,7 @@ impl Draft<'_> {
                 vec![Problem::new(at, format!("a rule of the installation forbids it: {}", reason.text))]
             }
             Some(Verdict::Allow(_) | Verdict::Ask { .. }) => Vec::new(),
-            None => vec![Problem::new(at, "the call cannot be read, so no rule was asked about it")],
+            None => vec![Problem::new(at, "the call cannot be read, so no rule could be evaluated")],
         }
     }
 

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::schema::Problem;
 
 pub(super) fn not_tried() -> Problem {
-    Problem::new("/option", "there is no trial of it whose changes can be kept")
+    Problem::new("/option", "the call has no trial with changes that can be kept")
 }
 
 impl Call {

@@ -53,7 +53,7 @@ impl Draft<'_> {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of(content.as_bytes());
         if edit.is_none() && digest != held.digest {
-            self.fail_run("internal", "what was shown for release is no longer there");
+            self.fail_run("internal", "the content that was shown for release no longer exists");
             return;
         }
         let data = if *content == *held.content { held.data.clone() } else { Value::Null };

@@ -356,21 +356,24 @@ pub struct Ask {
 /// Reason why an input was rejected. Each surface maps each reason to one stable code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("the run has started already")]
+    #[error("the run has already started")]
     AlreadyStarted,
     #[error("the run is {}", .0.as_str())]
     Ended(Status),
     #[error("the run has no such interrupt")]
     UnknownInterrupt,
     /// The text ends a sentence.
-    #[error("the interrupt has no answer that is kept: {0}")]
+    #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
-    #[error("the run has not ended: what it says is needed until then")]
+    #[error("the run has not ended: its content is needed until it ends")]
     NotEnded,
-    #[error("what the run said is held from being erased until somebody lifts that")]
+    #[error("the run is on legal hold: its content cannot be erased until the hold is lifted")]
     Held,
     /// A second reason would be lost, and lifting the first hold would lift both.
-    #[error("it is held already, since {} by {}{}; lift that before you give another reason", .0.at, .0.by, .0.why())]
+    #[error(
+        "the run is already on legal hold, since {} by {}{}; lift the hold before you give another reason",
+        .0.at, .0.by, .0.why()
+    )]
     HeldAlready(LegalHold),
     #[error("the run has no such call")]
     UnknownCall,
@@ -390,18 +393,18 @@ pub enum Rejection {
     Invalid(Vec<Problem>),
     #[error("no such plan is being carried out")]
     NoPlan,
-    #[error("the plan has changed meanwhile: it is at version {found}")]
+    #[error("the plan has changed since it was read: it is now at version {found}")]
     StalePlan { found: usize },
-    #[error("version {version} of the plan waits for a decision: decide on it first")]
+    #[error("version {version} of the plan is waiting for a decision: decide on that version first")]
     PlanHeld { version: usize },
-    #[error("agents of other frameworks cannot take part in a run of ours")]
+    #[error("agents of other frameworks cannot take part in a run that Holdshort executes")]
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
     /// The input answers an action that is not awaited: it is late, repeated, or of another attempt.
-    #[error("nothing waits for this")]
+    #[error("nothing is waiting for this input: it is late or repeated")]
     Outdated,
-    #[error("it is frozen: nothing starts until somebody lifts that")]
+    #[error("it is frozen: nothing starts until the freeze is lifted")]
     Frozen,
     #[error("the session is suspended: nothing starts in it until it is resumed")]
     SessionSuspended,

@@ -24,7 +24,7 @@ const NO_RESULT: &str =
     "A person interrupted it: there is no result. Call it again only if it is still wanted.";
 const GO_ON: &str = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
 const ENDED: &str = "Ended by a person who had interrupted it.";
-const NOBODY: &str = "It was interrupted, and nobody said in time how to go on.";
+const NOBODY: &str = "It was interrupted, and nobody decided in time how to continue.";
 
 impl Draft<'_> {
     /// Handles a person's message to the run. If the person has the turn, the message takes it.
@@ -230,10 +230,10 @@ impl Run {
     /// Checks that a person can interrupt the run. The error says why not.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
-            return Err("its agent runs elsewhere, and only that place can stop it");
+            return Err("its agent runs outside Holdshort, and only that system can stop it");
         }
         if self.definition.agents.is_empty() {
-            return Err("no agent works on it who could hear what is said then");
+            return Err("no agent works on it that could receive a message");
         }
         Ok(())
     }

@@ -265,7 +265,7 @@ fn judged(judgement: Judgement) -> Option<Reason> {
     let (code, text) = match judgement {
         Judgement::Clear => return None,
         Judgement::Escalate => ("judge", "the judging model wants a person to decide"),
-        Judgement::Unheard => ("judge_unheard", "the judging model could not be heard"),
+        Judgement::Unheard => ("judge_unheard", "the judging model gave no usable answer"),
     };
     Some(Reason { source: Source::Smart, code: code.to_owned(), rule: None, text: text.to_owned() })
 }

@@ -49,10 +49,10 @@ impl Run {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
             CallState::WithClient(_) => Err("the client runs it"),
-            CallState::Doubted(_) => Err("nobody knows whether it still runs"),
-            _ if self.command(call).is_none() => Err("it is no command"),
+            CallState::Doubted(_) => Err("it is unknown whether it is still running"),
+            _ if self.command(call).is_none() => Err("it is not a command"),
             CallState::Started { .. } if call.committing().is_some() => {
-                Err("its changes are being written, all of them or none; undo them once they are")
+                Err("its changes are being written as a whole; undo them afterwards")
             }
             CallState::Started { .. } => Ok(()),
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {

@@ -72,7 +72,7 @@ impl Run {
             return None;
         }
         if self.definition.network {
-            return Some("its commands reach the network, and nothing takes back what leaves");
+            return Some("its commands reach the network, and data that was sent cannot be taken back");
         }
         if self.asks_before_trials() {
             return Some("a person decides before anything is executed");
@@ -82,7 +82,7 @@ impl Run {
         }
         let Trial { attempt, running, found, impossible, .. } = &call.trial;
         if found.is_none() && running.is_none() && *attempt >= limits::TRIALS {
-            return Some("others changed the workspace each time that it was tried");
+            return Some("the workspace was changed by others during each trial");
         }
         impossible.as_deref()
     }
@@ -157,7 +157,7 @@ impl Draft<'_> {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };
         if call.trial.lost >= limits::TRIALS_LOST {
-            let why = format!("the server stopped in the middle of its trial, {} times", call.trial.lost);
+            let why = format!("the server stopped during its trial, {} times", call.trial.lost);
             self.give_up_trial(id, &call, why);
         }
     }

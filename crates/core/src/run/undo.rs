@@ -84,19 +84,22 @@ pub struct Undo {
 /// Reason why there is nothing to undo.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUndone {
-    #[error("the run has no event of this number")]
+    #[error("the run has no event with this number")]
     UnknownEvent,
     #[error(
         "the run is in the middle of changing files; wait until its call has ended, or resume the run where it is paused"
     )]
     AtWork,
-    #[error("the run has changed nothing since that can be taken back")]
+    #[error("the run has made no change since then that can be undone")]
     Nothing,
-    #[error("what the run has changed is erased: nobody can tell any more what to take back")]
+    #[error("the record of the run's changes was erased: they can no longer be undone")]
     Erased,
-    #[error("nothing of what the run has changed since is as it left it: it was taken back already")]
+    #[error("none of the run's changes since then is still in place: they were already undone")]
     TakenBack,
-    #[error("nobody may release all of it: its phases name other approvers; undo a part of it, with `to`")]
+    #[error(
+        "no person may approve all of it: its phases name different approvers; undo a part of it with \
+         `to`"
+    )]
     NoCommonApprover,
     #[error("its workspace cannot be used: {0}")]
     NoWorkspace(String),

@@ -29,7 +29,7 @@ impl Draft<'_> {
         let cause = resolution.filter(|each| each.decision.is_none()).map(|each| &each.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
         if by_itself && !matches!(verdict, Some(Verdict::Allow(_))) {
-            return Err(Unusable::NotApproved("the rule or grant that released it is gone").into());
+            return Err(Unusable::NotApproved("the rule or grant that released it no longer exists").into());
         }
         if self.run.ended.as_ref().is_some_and(|ended| ended.status != Status::Completed) {
             return Err(Unusable::NotApproved("its run was cancelled, or has failed").into());

@@ -29,12 +29,12 @@ pub(super) fn refuse(all: &BTreeMap<String, &Value>) -> Option<Problem> {
     let mut at = String::new();
     while let Some(next) = schemas.lack(&at) {
         if next == at {
-            return Some(Problem::new(at, "nothing fits here, and something is needed"));
+            return Some(Problem::new(at, "no value is valid here, but a value is required"));
         }
         way.push(at);
         if way.contains(&next) {
-            let message = "nothing fits: it is needed, and needs itself as a part; do not require it, or take `null` \
-                           or an empty list instead";
+            let message = "no value is valid: it is required and contains itself; make it optional, or \
+                           allow `null` or an empty list";
             return way.pop().map(|last| Problem::new(last, message));
         }
         at = next;

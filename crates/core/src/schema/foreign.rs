@@ -103,8 +103,8 @@ fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);
     match at.rsplit('/').next()? {
-        "type" => Some(format!("there is no type `{found}`; there are: {}", TYPES.join(", "))),
-        "pattern" => Some(format!("the pattern `{found}` is no regular expression that can be read")),
+        "type" => Some(format!("`{found}` is not a type; the types are: {}", TYPES.join(", "))),
+        "pattern" => Some(format!("the pattern `{found}` is not a valid regular expression")),
         _ => None,
     }
 }
@@ -125,24 +125,27 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
         // An `$id` of the whole schema has no effect.
         let is_name = keyword == "$id" && at.is_empty();
         if map.contains_key(keyword) && !is_name {
-            problem(keyword, "is not taken: refer to definitions with `$ref`: `#/$defs/NAME`".to_owned());
+            problem(keyword, "is not supported: refer to definitions with `$ref`: `#/$defs/NAME`".to_owned());
         }
     }
     match map.get("$schema") {
         None => {}
         Some(_) if !at.is_empty() => {
-            problem("$schema", "is taken at the top of a schema only".to_owned());
+            problem("$schema", "is supported only at the top of a schema".to_owned());
         }
         Some(draft) => {
             let named = draft.as_str().map(|draft| draft.strip_suffix('#').unwrap_or(draft));
             if !named.is_some_and(|named| DRAFTS.contains(&named)) {
-                problem("$schema", format!("is none of those that are read: {}", DRAFTS[..3].join(", ")));
+                problem(
+                    "$schema",
+                    format!("is not a supported draft; supported are: {}", DRAFTS[..3].join(", ")),
+                );
             }
         }
     }
     let Some(reference) = map.get("$ref") else { return problems };
     match reference.as_str() {
-        None => problem("$ref", "must be a text: `#/$defs/NAME`".to_owned()),
+        None => problem("$ref", "must be a string such as `#/$defs/NAME`".to_owned()),
         Some(text) if !text.starts_with('#') => problem(
             "$ref",
             format!(
@@ -152,7 +155,10 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
             ),
         ),
         Some(text) if text.contains('%') || !all.contains_key(&text[1..]) => {
-            problem("$ref", format!("`{}` names no schema in here{}", super::shorten(text), defined(all)));
+            problem(
+                "$ref",
+                format!("`{}` names no schema in this document{}", super::shorten(text), defined(all)),
+            );
         }
         Some(_) => {}
     }
@@ -186,8 +192,8 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     for (at, schema) in all {
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if schema.get(keyword).is_some() {
-                let message = "is not taken in a schema with `$ref`, or with a pattern that looks around: say \
-                               `additionalProperties` where the properties are";
+                let message = "is not supported in a schema with `$ref` or a pattern with look-around: set \
+                               `additionalProperties` next to the properties";
                 return vec![Problem::new(format!("{at}/{keyword}"), message)];
             }
         }
@@ -215,13 +221,12 @@ impl Chains<'_> {
             Some(None) => {
                 return Err(Problem::new(
                     at,
-                    "refers to itself without going into the value: no check of it would end",
+                    "refers to itself without descending into the value: its check would never end",
                 ));
             }
             None => {}
         }
-        let too_deep =
-            || Problem::new(at, format!("leads through more than {CHAIN} schemas about one value"));
+        let too_deep = || Problem::new(at, format!("leads through more than {CHAIN} schemas for one value"));
         if steps > CHAIN {
             return Err(too_deep());
         }

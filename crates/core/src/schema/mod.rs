@@ -123,7 +123,7 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     let mut problems: Vec<Problem> = first.iter().flat_map(union::within).map(problem).collect();
     if errors.next().is_some() || problems.len() > MAX_PROBLEMS {
         problems.truncate(MAX_PROBLEMS);
-        problems.push(Problem::new(base, format!("holds more problems than these {MAX_PROBLEMS}")));
+        problems.push(Problem::new(base, format!("contains more problems than these {MAX_PROBLEMS}")));
     }
     problems
 }

@@ -110,8 +110,10 @@ impl Freezes {
         }
         let is_new = part.is_some_and(|part| !self.parts.contains_key(part));
         if is_new && self.parts.len() >= limits::FREEZES {
-            let message =
-                format!("is one too many: {} stand; lift one, or freeze everything", limits::FREEZES);
+            let message = format!(
+                "exceeds the limit: {} freezes are active; lift one, or freeze everything",
+                limits::FREEZES
+            );
             problems.push(Problem::new("/reason", message));
         }
         problems
@@ -122,7 +124,7 @@ impl Freezes {
 pub(crate) fn check_reason(reason: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if reason.trim().is_empty() {
-        problems.push(Problem::new("/reason", "is missing: say why, for whoever wants to go on"));
+        problems.push(Problem::new("/reason", "is missing: give a reason for the people whose work stops"));
     }
     if reason.len() > limits::REASON_BYTES {
         problems.push(Problem::new("/reason", format!("is longer than {} bytes", limits::REASON_BYTES)));

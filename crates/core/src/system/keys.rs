@@ -78,16 +78,16 @@ pub enum Refusal {
     Expiry,
     #[error("must be at most {}", in_words(KEY_OVERLAP_MS))]
     Overlap,
-    #[error("there are at most {KEYS} keys: revoke those that nobody needs")]
+    #[error("there are at most {KEYS} keys: revoke keys that are no longer needed")]
     Limit,
     #[error("there is no such key")]
     Unknown,
-    #[error("the key was revoked: make another one")]
+    #[error("the key was revoked: create a new one")]
     Revoked,
-    #[error("the key has expired: make another one")]
+    #[error("the key has expired: create a new one")]
     Expired,
     /// 256 random bits occurred twice, or an event was replayed.
-    #[error("a key of this id or secret was made already")]
+    #[error("a key with this id or secret already exists")]
     Twice,
 }
 

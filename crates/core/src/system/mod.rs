@@ -51,7 +51,7 @@ pub struct System {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("this role does not change that of the installation")]
+    #[error("this role may not change this setting of the installation")]
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
@@ -62,18 +62,21 @@ pub enum Rejection {
     UnknownPerson,
     #[error("there is no such webhook")]
     UnknownWebhook,
-    #[error("there is no such browser of yours")]
+    #[error("you have no such browser subscription")]
     UnknownPush,
-    #[error("nothing is said of the hours of such a group")]
+    #[error("no hours are set for this group")]
     UnknownGroup,
     /// The person was set by another source, which alone may change them.
     #[error("{0}")]
     OtherSource(&'static str),
     /// The token names a person who was removed here.
-    #[error("`{0}` was removed here; an administrator, or the people file, puts them back")]
+    #[error("`{0}` was removed; only an administrator or the people file can add this person again")]
     Removed(String),
     /// Another reason would hide the current one, and lifting the second freeze would lift both.
-    #[error("it is frozen already, since {} by {}{}; lift that before you give another reason", .0.at, .0.by, .0.why())]
+    #[error(
+        "it is already frozen, since {} by {}{}; lift the freeze before you give another reason",
+        .0.at, .0.by, .0.why()
+    )]
     Frozen(Freeze),
     #[error("the request does not fit")]
     Invalid(Vec<Problem>),

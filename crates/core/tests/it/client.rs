@@ -257,7 +257,7 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     world.work();
     world.pass_ms(1_001);
     world.send(Input::Tick);
-    assert!(heard(&world).contains("did not tell"), "{}", heard(&world));
+    assert!(heard(&world).contains("did not report"), "{}", heard(&world));
 }
 
 /// The approving client may run the call at once, so its result may come before the call is handed out.

@@ -260,7 +260,7 @@ fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
         assert_eq!(world.run.steps["work/route_1"].end, Some(holdshort_core::run::StepEnd::Failed));
         let by_rules = world.log.iter().any(|event| {
             matches!(&event.fact, holdshort_core::event::Fact::Run(holdshort_core::run::Fact::TaskRouted(routed))
-                if routed.by == RoutedBy::Rules && event.content.as_text().contains("could not be heard"))
+                if routed.by == RoutedBy::Rules && event.content.as_text().contains("gave no usable answer"))
         });
         assert!(by_rules, "the journal says so");
     }

@@ -471,8 +471,8 @@ fn a_grant_for_a_category() {
     assert_eq!(payload["grant"]["past"], json!(["cargo build"]));
     assert_eq!(
         payload["grant"]["words"],
-        "every call in this workspace that runs commands (category `bash`), whichever tool makes it; none that a rule \
-         asks about or that was seen to delete something"
+        "every call in this workspace that runs commands (category `bash`), from any tool, except calls that a rule \
+         asks about and calls that were seen to delete something"
     );
     let also = covered(&world, &interrupt);
     world.person(grant_with(interrupt, also));

@@ -133,8 +133,8 @@ fn a_reply_is_questions_or_content_or_neither() {
             "/questions/0/response_schema",
         ),
         (json!({ "questions": many }).to_string(), "more than 20"),
-        (format!("First I ask: {}", json!({ "questions": one })), "words beside"),
-        (format!("{} Thanks!", json!({ "questions": one })), "words beside"),
+        (format!("First I ask: {}", json!({ "questions": one })), "text in addition to"),
+        (format!("{} Thanks!", json!({ "questions": one })), "text in addition to"),
         (r#"{"questions": [{"id": "q1", "message": "Which?"}"#.to_owned(), "no JSON"),
         (r#"{"questions": [{"id": "q1", "id": "q2", "message": "Which?"}]}"#.to_owned(), "no JSON"),
     ] {

@@ -181,7 +181,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(scene.text("hello.txt"), None);
     // A second undo is rejected, since it would find nothing to do.
     terminal.type_raw("/undo\r");
-    terminal.expect("was taken back already");
+    terminal.expect("already undone");
     terminal.type_raw("/done\r");
     let ended = terminal.expect("✓ Done.");
     assert!(!ended.contains("by operator") && !ended.contains("Holding short"), "{ended}");

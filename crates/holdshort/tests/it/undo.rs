@@ -85,7 +85,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
 
     for (arguments, told) in [
         (&["undo", "run_00000000000000000000000000"][..], "no such run"),
-        (&["undo", &run, "--to", "100000"], "no event of this number"),
+        (&["undo", &run, "--to", "100000"], "no event with this number"),
         (&["undo", "nobody"], "run_"),
     ] {
         let ran = home.run(arguments);

@@ -198,7 +198,7 @@ async fn what_was_taken_back_already_is_refused_and_begins_no_run() {
     let before = runs(played.server.get("/v1/runs?limit=200").await.ok());
     let refused = played.server.post(&path, &json!({})).await;
     assert_eq!(refused.refusal(), (409, "nothing_to_undo"));
-    assert!(refused.body["detail"].as_str().unwrap().contains("taken back already"), "{:#}", refused.body);
+    assert!(refused.body["detail"].as_str().unwrap().contains("already undone"), "{:#}", refused.body);
     assert_eq!(runs(played.server.get("/v1/runs?limit=200").await.ok()), before, "no run was made");
     // The undo is known from the journal, not from memory.
     played.server.restart().await;

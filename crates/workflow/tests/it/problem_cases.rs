@@ -370,7 +370,7 @@ phases:
   - {id: work, kind: checkpoint, message: Look.}
 ",
         says: &[
-            "workflow.yaml:5:18: there is no type `strin`; there are: string, integer, number, boolean, object, array, null",
+            "workflow.yaml:5:18: `strin` is not a type; the types are: string, integer, number, boolean, object, array, null",
         ],
     },
     Case {
@@ -882,9 +882,9 @@ phases: [{id: p, kind: one_shot, agent: solo}]
 ",
         says: &[
             "workflow.yaml:2:49: `$ref` `https://example.org/task.json` is in another document: only references within the schema are followed, such as `#/$defs/NAME`",
-            "workflow.yaml:2:96: `$ref` `#/$defs/Mor` names no schema in here; there is `#/$defs/More`",
-            "workflow.yaml:4:69: refers to itself without going into the value: no check of it would end",
-            "workflow.yaml:5:67: `$schema` is none of those that are read: https://json-schema.org/draft/2020-12/schema, https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07/schema",
+            "workflow.yaml:2:96: `$ref` `#/$defs/Mor` names no schema in this document; there is `#/$defs/More`",
+            "workflow.yaml:4:69: refers to itself without descending into the value: its check would never end",
+            "workflow.yaml:5:67: `$schema` is not a supported draft; supported are: https://json-schema.org/draft/2020-12/schema, https://json-schema.org/draft/2019-09/schema, http://json-schema.org/draft-07/schema",
             "workflow.yaml:6:57: what a tool takes is an object: the schema needs `type: object`",
         ],
     },
@@ -894,7 +894,7 @@ phases: [{id: p, kind: one_shot, agent: solo}]
                string, pattern: \"^(/.*\"}}}}]\nagents: {solo: {instructions: i, tools: \
                [x]}}\nphases: [{id: p, kind: one_shot, agent: solo}]\n",
         says: &[
-            "workflow.yaml:2:116: the pattern `^(/.*` is no regular expression that can be read",
+            "workflow.yaml:2:116: the pattern `^(/.*` is not a valid regular expression",
         ],
     },
 ];

@@ -90,7 +90,7 @@ fn answered(interrupt: &Interrupt) -> Result<&Offer, Rejection> {
         return Err(Rejection::NoAnswer("it was erased"));
     }
     let offer = interrupt.answering().filter(|_| interrupt.was_answered());
-    offer.ok_or(Rejection::NoAnswer("it is no question that somebody has answered"))
+    offer.ok_or(Rejection::NoAnswer("it is not a question that a person has answered"))
 }
 
 fn problems(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {

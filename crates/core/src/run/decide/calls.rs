@@ -49,7 +49,7 @@ impl Draft<'_> {
                     self.note(interrupt, &call.step, taken.text);
                 }
                 Effect::Skip => {
-                    let text = format!("not run again; nobody knows whether it took effect{}", why(taken));
+                    let text = format!("not run again; it is unknown whether it took effect{}", why(taken));
                     self.finish_call(id, CallEnd::Skipped, Some("unknown_outcome"), text);
                 }
                 _ => self.fail_run("aborted", format!("a call was left in doubt{}", why(taken))),
@@ -243,10 +243,10 @@ impl Draft<'_> {
             }
             // It is unknown whether the call took effect. A person decides before anything is tried again.
             (_, By::Expiry) if self.run.writes(&call.tool) => {
-                self.doubt(id, "the client did not tell in time what came of it");
+                self.doubt(id, "the client did not report the result in time");
             }
             (_, By::Expiry) => {
-                let text = "the client did not tell in time what came of it";
+                let text = "the client did not report the result in time";
                 self.finish_call(id, CallEnd::Failed, Some(taken.code()), text);
             }
             _ if taken.offer.id == "result" => self.finish_call(id, CallEnd::Done, None, taken.text),

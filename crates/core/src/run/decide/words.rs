@@ -20,13 +20,13 @@ impl Draft<'_> {
             (About::Call(_), Kind::Review) => "nobody released the output in time".to_owned(),
             (About::Call(_), Kind::Question) | (About::Printed(_), _) => "nobody answered in time".to_owned(),
             (About::Call(call), Kind::ClientCall) => {
-                format!("the client did not tell in time what came of `{}`", tool(call))
+                format!("the client did not report the result of `{}` in time", tool(call))
             }
             (About::Call(call), Kind::UnknownOutcome) => {
                 format!("nobody said in time whether `{}` took effect", tool(call))
             }
             (About::Call(call), _) => format!("nobody decided on `{}` in time", tool(call)),
-            (About::BeforeStep(step), _) => format!("nobody let step `{step}` start in time"),
+            (About::BeforeStep(step), _) => format!("nobody approved the start of step `{step}` in time"),
             (About::AfterStep(step), _) => format!("nobody accepted step `{step}` in time"),
             (About::Failure(step), _) => {
                 let error = interrupt.content.pointer("/payload/error").and_then(Value::as_str);
@@ -44,7 +44,7 @@ impl Draft<'_> {
             (About::Round(_), Kind::Turn) => "nobody took their turn in time".to_owned(),
             (About::Round(_), _) => "nobody answered in time".to_owned(),
             (About::Phase(phase), _) => format!("nobody decided on checkpoint `{phase}` in time"),
-            (About::Interruption, _) => "nobody said in time how to go on".to_owned(),
+            (About::Interruption, _) => "nobody decided in time how to continue".to_owned(),
             (About::Hold, _) => "nobody released the task in time".to_owned(),
             (About::External, _) => "nobody decided in time".to_owned(),
         }

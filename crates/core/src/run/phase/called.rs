@@ -305,7 +305,7 @@ impl Run {
                 })
             }
             PhaseTool::Control | PhaseTool::HumanControl => {
-                let plan = self.last_plan().ok_or("there is no plan to carry out: make one first")?;
+                let plan = self.last_plan().ok_or("there is no plan to carry out: create one first")?;
                 phase.gates.before_step |= tool == PhaseTool::HumanControl;
                 PhaseKind::Control(Control { plan: plan.to_owned(), agent: worker, only: None })
             }

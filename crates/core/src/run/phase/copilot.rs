@@ -151,7 +151,7 @@ impl Draft<'_> {
     pub(in super::super) fn router_unheard(&mut self, id: &str, why: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return };
-        let why = format!("the router could not be heard ({why})");
+        let why = format!("the router gave no usable answer ({why})");
         self.route_by_rules(&phase, &copilot, Some(id), &why);
         self.close_step(id, StepEnd::Failed, &why);
     }

@@ -54,7 +54,7 @@ impl Draft<'_> {
             self.emit(Fact::RunCompleted { reason }, Content::data(result));
         } else if open.is_empty() {
             // A need is never met, or there is no room for any step. A run that waits for no person must fail.
-            self.fail_run("no_phase_can_start", "no phase is at work, and none can start");
+            self.fail_run("no_phase_can_start", "no phase is running, and none can start");
             return true;
         }
         done

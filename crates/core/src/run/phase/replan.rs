@@ -168,7 +168,7 @@ impl Run {
         for (old, id, step) in self.changed_steps(phase, &plan) {
             match step.end {
                 Some(StepEnd::Skipped) => {
-                    problems.push(format!("`{}` was skipped: give it another id to plan it anew", old.id));
+                    problems.push(format!("`{}` was skipped: give it another id to plan it again", old.id));
                 }
                 None if self.held_before(id, step).is_some() => {}
                 Some(StepEnd::Completed | StepEnd::Failed) | None => {

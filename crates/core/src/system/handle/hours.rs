@@ -60,9 +60,9 @@ impl System {
     fn may_set_hours(&self, group: &str, source: PeopleSource) -> Result<(), Rejection> {
         match self.people.hours(group).map(|hours| hours.source) {
             Some(before) if before != source => Err(Rejection::OtherSource(match before {
-                PeopleSource::File => "the people file says when this group is at work: change it there",
+                PeopleSource::File => "the people file sets the hours of this group: change them there",
                 PeopleSource::Api | PeopleSource::Provider => {
-                    "an administrator said when this group is at work: unset that first"
+                    "an administrator set the hours of this group: unset them first"
                 }
             })),
             Some(_) | None => Ok(()),
@@ -75,6 +75,6 @@ fn fits(groups: usize) -> Result<(), Rejection> {
     if groups <= limits::GROUPS {
         return Ok(());
     }
-    let message = format!("is one too many: {} groups have hours at most", limits::GROUPS);
+    let message = format!("exceeds the limit: at most {} groups have hours", limits::GROUPS);
     Err(Rejection::Invalid(vec![Problem::new("/group", message)]))
 }

@@ -55,7 +55,7 @@ impl System {
             }
             Input::MakeLoginLink { person } => {
                 if self.people.signs_in(&person).is_empty() {
-                    let message = format!("nobody here is `{person}`");
+                    let message = format!("no person is named `{person}`");
                     return Err(Rejection::Invalid(vec![Problem::new("/person", message)]));
                 }
                 vec![plain(Fact::LoginLinkMade { person })]
@@ -182,10 +182,10 @@ impl System {
         let Some(person) = self.people.get(id) else { return Ok(None) };
         match person.source {
             PeopleSource::File if source != PeopleSource::File => {
-                Err(Rejection::OtherSource("the people file says who this is: change it there"))
+                Err(Rejection::OtherSource("the people file defines this person: change it there"))
             }
             PeopleSource::Api if source != PeopleSource::Api => {
-                Err(Rejection::OtherSource("an administrator set this person: remove them first"))
+                Err(Rejection::OtherSource("an administrator defined this person: remove the person first"))
             }
             PeopleSource::File | PeopleSource::Api | PeopleSource::Provider => Ok(Some(person)),
         }

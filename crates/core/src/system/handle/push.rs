@@ -19,7 +19,7 @@ impl System {
             problems.push(Problem::new("/endpoint", "names no host, or one that is too long"));
         }
         if self.people.signs_in(&is.person).is_empty() {
-            problems.push(Problem::new("", format!("nobody here is `{}`", is.person)));
+            problems.push(Problem::new("", format!("no person is named `{}`", is.person)));
         }
         let of_others = |known: &Subscribed| known.is.endpoint == is.endpoint;
         let mut ends: Vec<PushId> =
@@ -29,7 +29,7 @@ impl System {
         let beyond = (theirs.len() + 1).saturating_sub(PUSH_OF_PERSON);
         ends.extend(theirs.into_iter().take(beyond).cloned().collect::<Vec<_>>());
         if self.push.len() - ends.len() >= PUSH {
-            problems.push(Problem::new("", format!("{PUSH} browsers tell their people already")));
+            problems.push(Problem::new("", format!("{PUSH} browsers are subscribed: no more can be added")));
         }
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));

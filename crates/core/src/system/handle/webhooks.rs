@@ -17,7 +17,7 @@ impl System {
             }
         }
         if self.webhooks.values().any(|known| known.is.name == webhook.name) {
-            problems.push(Problem::new("/name", format!("`{}` is registered already", webhook.name)));
+            problems.push(Problem::new("/name", format!("`{}` is already registered", webhook.name)));
         }
         if self.webhooks.len() >= WEBHOOKS {
             problems.push(Problem::new("", format!("{WEBHOOKS} webhooks are registered: remove one first")));

@@ -151,7 +151,7 @@ fn a_person_may_take_it_as_the_end() {
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Completed, "partial"));
     assert_eq!(
         ended.result["text"],
-        "Half of\n\nTaken as it is by a person. Its last reply was cut before it was whole.",
+        "Half of\n\nTaken as it is by a person. Its last reply was cut off before it was complete.",
     );
 }
 
@@ -170,7 +170,7 @@ fn nobody_decides_in_time() {
             Status::Cancelled,
             "expired".to_owned(),
             Some(
-                "nobody decided in time about step `work`: Its last reply was cut before it was whole."
+                "nobody decided in time about step `work`: Its last reply was cut off before it was complete."
                     .to_owned()
             ),
         )),

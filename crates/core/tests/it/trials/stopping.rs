@@ -156,10 +156,10 @@ fn what_does_not_run_is_not_stopped() {
     file.work();
     for (world, why) in [
         (gated, "it does not run"),
-        (committing, "its changes are being written, all of them or none; undo them once they are"),
+        (committing, "its changes are being written as a whole; undo them afterwards"),
         (ended, "it has ended"),
-        (doubted, "nobody knows whether it still runs"),
-        (file, "it is no command"),
+        (doubted, "it is unknown whether it is still running"),
+        (file, "it is not a command"),
     ] {
         assert_eq!(refused(&world, stop("")), Rejection::NotStoppable(why));
     }

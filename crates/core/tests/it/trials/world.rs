@@ -16,7 +16,7 @@ impl World {
     /// Runs a command on a copy of the files.
     pub(crate) fn try_command(&self, id: &str) -> Tried {
         let Some(line) = self.run.calls[id].argument("command") else {
-            return Tried::Impossible { why: "it is no command".to_owned() };
+            return Tried::Impossible { why: "it is not a command".to_owned() };
         };
         let mut files = self.files.clone();
         let words =
