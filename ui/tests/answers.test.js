@@ -80,7 +80,7 @@ test("an answer of data is written in a form", async (t) => {
     await option(page, "Edit and approve").click();
     await field(text("card.edit.json")).fill('"all of it"');
     await sendEdit(page, "call");
-    await card(page).getByText("must be an object, as what it replaces is", { exact: true }).waitFor();
+    await card(page).getByText("must be an object, like the value that it replaces", { exact: true }).waitFor();
     assert.equal((await now(asked)).status, "open");
   });
 

@@ -76,15 +76,16 @@ pub const RECORD: &str = "record_assumption";
 pub fn record() -> Spec {
     Spec {
         name: RECORD.to_owned(),
-        description: "Writes down something that you assume because nobody has told you. A person reads it beside your \
-                      result. Record each assumption that your result rests on."
-            .to_owned(),
+        description:
+            "Records an assumption that you make because information is missing. A person reads it together \
+                      with your result. Record each assumption that your result depends on."
+                .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": {
-                "assumption": { "type": "string", "minLength": 1, "description": "What you assume, in one sentence." },
-                "question": { "type": "string", "description": "The question that it stands in for." },
-                "why": { "type": "string", "description": "What makes it likely." },
+                "assumption": { "type": "string", "minLength": 1, "description": "The assumption, in one sentence." },
+                "question": { "type": "string", "description": "The question that the assumption answers." },
+                "why": { "type": "string", "description": "The evidence for the assumption." },
             },
             "required": ["assumption"],
             "additionalProperties": false,

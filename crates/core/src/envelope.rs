@@ -140,13 +140,13 @@ pub enum Error {
     FromTheFuture { stream: StreamId, seq: u64, version: u64 },
     #[error("event {stream}/{seq} is not readable: {source}")]
     Unreadable { stream: StreamId, seq: u64, source: json::Error },
-    #[error("event {stream}/{seq} stands where {expected} belongs")]
+    #[error("event {stream}/{seq} is at the position of {expected}")]
     OutOfOrder { stream: StreamId, seq: u64, expected: u64 },
     #[error("the hash chain breaks at {stream}/{seq}: the journal was changed after it was written")]
     BrokenChain { stream: StreamId, seq: u64 },
     #[error("{stream} had {told} events and has {found}: the journal was changed after it was written")]
     Missing { stream: StreamId, found: u64, told: u64 },
-    #[error("the content of {stream}/{seq} is not what was written")]
+    #[error("the content of {stream}/{seq} was changed after it was written")]
     WrongContent { stream: StreamId, seq: u64 },
 }
 

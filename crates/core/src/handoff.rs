@@ -26,7 +26,7 @@ pub fn tool(to: &str) -> Spec {
         TERMINATOR => (
             Receiver::Terminator,
             "Say that the work is finished.".to_owned(),
-            "the result; without it, what you say beside the call is the result",
+            "the result; if omitted, the text of your reply is the result",
         ),
         ADMIN => (
             Receiver::Admin,
@@ -60,16 +60,17 @@ pub const FINISH: &str = "finish";
 pub fn finish() -> Spec {
     Spec {
         name: FINISH.to_owned(),
-        description: "End your work: say what you did, and what you left undone. Nothing else ends it."
+        description: "End your work: say what you did, and what you left undone. Only this call ends it."
             .to_owned(),
         parameters: json!({
             "type": "object",
             "properties": {
-                "summary": { "type": "string", "minLength": 1, "description": "what you did, and what came of it" },
+                "summary": { "type": "string", "minLength": 1, "description": "what you did, and the result" },
                 "undone": {
                     "type": "array",
                     "items": { "type": "string" },
-                    "description": "what was asked for and is not done, each with the reason; empty or left out: nothing",
+                    "description": "what was asked for and is not done, each with the reason; empty or \
+                     omitted if nothing is left",
                 },
             },
             "required": ["summary"],

@@ -392,7 +392,7 @@ impl Matcher {
         let present = self.scripts.iter().filter(|script| script.sha256.is_some());
         let scripts: Vec<String> = present.map(|script| format!("`{}`", script.path)).collect();
         if !scripts.is_empty() {
-            covers.push(format!("only while what they run is unchanged: {}", scripts.join(", ")));
+            covers.push(format!("only while the files that they run are unchanged: {}", scripts.join(", ")));
         }
         covers.push("also every command that only reads".to_owned());
         if self.elsewhere {

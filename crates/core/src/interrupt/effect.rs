@@ -87,7 +87,7 @@ impl Effect {
             Self::EndTurn => row(Rejected, Held, "rejects it and ends the agent's turn"),
             Self::FailRun => row(Rejected, Ended, "ends the run as failed"),
             Self::CancelRun => row(Cancelled, Ended, "cancels the run"),
-            Self::Respond => row(Answered, Held, "gives the agent your words"),
+            Self::Respond => row(Answered, Held, "gives your text to the agent"),
             Self::Retry => row(Answered, Continues, "runs it again"),
             Self::Redo => row(Answered, Continues, "repeats it with your feedback"),
             Self::Skip => row(Answered, Held, "skips it; the run continues"),

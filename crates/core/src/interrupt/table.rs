@@ -144,7 +144,7 @@ const TOOL_APPROVAL: KindRow = KindRow {
             .does("runs it with your arguments, after they are checked again"),
         row(KEEP_SOME, "Approve some of the changes", &[Effect::ProceedWithSome], May, Must),
         row("respond", "Provide the result", &[Effect::Respond], Must, Never)
-            .does("runs nothing; the agent gets your words as the result of the tool"),
+            .does("runs nothing; the agent gets your text as the result of the tool"),
         row("reject", "Reject", &[Effect::Refuse, Effect::EndTurn, Effect::FailRun], May, Never),
     ],
 };
@@ -187,7 +187,7 @@ const ERROR: KindRow = KindRow {
         row("retry", "Retry", &[Effect::Retry], May, Never),
         row("skip", "Skip the step", &[Effect::Skip], May, Never).asks_again(),
         row("hand_over", "Provide the result", &[Effect::Respond], Must, Never)
-            .does("takes your words as the result of the step"),
+            .does("uses your text as the result of the step"),
         row("abort", "Abort the run", &[Effect::FailRun], May, Never).asks_again(),
     ],
 };
@@ -286,7 +286,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     on_expiry: Some("abort"),
     options: &[
         row("happened", "It ran: provide the result", &[Effect::Respond], Must, Never)
-            .does("takes your words as the result of the call, which does not run again"),
+            .does("uses your text as the result of the call, which does not run again"),
         row("rerun", "It did not run: run it now", &[Effect::Retry], May, Never)
             .does("runs it again; choose this only if you are sure that it did not run"),
         row("skip", "Skip", &[Effect::Skip], May, Never).asks_again(),

@@ -95,7 +95,7 @@ impl Flaw {
             Self::Announces => "announces work that it does not do",
             Self::Unassumed => "does not say what it assumes in place of an answer",
             Self::NotFinished => "does not call `finish`, with which its agent ends its work",
-            Self::MalformedQuestions => "holds questions that cannot be asked as they are",
+            Self::MalformedQuestions => "contains questions that cannot be asked in this form",
             Self::QuestionsUnasked => "asks a question instead of giving a result, and no person can answer",
         }
     }

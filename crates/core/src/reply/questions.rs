@@ -42,7 +42,7 @@ pub fn returned(text: &str) -> Returned {
     };
     let is_form = fields.keys().all(|key| key == "questions" || key == "content");
     match (given("questions"), given("content")) {
-        (Some(_), Some(_)) => Returned::Malformed("it holds both `questions` and `content`".to_owned()),
+        (Some(_), Some(_)) => Returned::Malformed("it contains both `questions` and `content`".to_owned()),
         (None, Some(Value::String(content))) if is_form => Returned::Content(content.clone()),
         (Some(questions), None) => {
             let problems = problems(questions, fields.keys().filter(|key| !is_known(key)));

@@ -110,10 +110,10 @@ impl Said {
     /// Describes the parts that were not searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
-            Some(format!("it holds more than {} texts: the rest was not checked", limits::RISK_TEXTS))
+            Some(format!("it contains more than {} texts: the rest was not checked", limits::RISK_TEXTS))
         } else if self.is_cut {
             let chars = limits::RISK_TEXT_CHARS;
-            Some(format!("it holds a text of more than {chars} characters: the rest was not checked"))
+            Some(format!("it contains a text of more than {chars} characters: the rest was not checked"))
         } else {
             None
         }

@@ -89,7 +89,7 @@ impl Routed {
     pub(crate) fn hint(&self) -> Option<String> {
         let is_complex = self.complexity.is_some_and(|complexity| complexity >= COMPLEX);
         let refined =
-            self.refined.as_ref().map(|task| format!("The router understands the task like this: {task}"));
+            self.refined.as_ref().map(|task| format!("The router's understanding of the task: {task}"));
         let plan =
             "This task is complex: a plan helps. Make one with your tools before you begin, if you can.";
         let plan = (self.route == Route::Plan || is_complex).then(|| plan.to_owned());

@@ -106,9 +106,9 @@ pub fn heuristics(task: &str, mode: Mode) -> Routed {
     let words = Words::of(task);
     if let Some(thresholds) = thresholds(mode) {
         let unclear: [(&str, Option<String>); 4] = [
-            ("it says itself that it is not clear", words.first_of(&META)),
+            ("it says itself that it is unclear", words.first_of(&META)),
             ("it names no purpose", words.generic()),
-            ("it points at something unnamed", words.pointing(thresholds.pointing_below)),
+            ("it refers to something that it does not name", words.pointing(thresholds.pointing_below)),
             ("it is vague", words.first_of(&VAGUE)),
         ];
         if let Some((why, found)) = unclear.into_iter().find_map(|(why, found)| Some((why, found?))) {
@@ -165,14 +165,14 @@ pub(super) fn proposals() -> Vec<Proposal> {
         proposal(
             "Planned & Thorough",
             "Make a plan first, and carry it out once you have approved it.",
-            "you see the whole way before it is gone",
+            "you see the whole plan before it starts",
             "takes longer",
         ),
         proposal(
             "Research First",
-            "Look at what is there and at what is known, then propose what to do.",
+            "Inspect the current state first, then propose what to do.",
             "decisions rest on facts",
-            "nothing is changed at first",
+            "nothing changes at first",
         ),
     ]
 }

@@ -22,7 +22,7 @@ impl Draft<'_> {
     /// finitely often, so this ends.
     pub(super) fn advance(&mut self) {
         if self.run.seq >= limits::EVENTS {
-            let text = format!("the run has {} events, the most that one may have", self.run.seq);
+            let text = format!("the run has {} events, the maximum", self.run.seq);
             self.fail_run("limit_events", text);
         }
         while !self.is_over() && !self.run.is_paused() && self.advance_once() {}

@@ -424,7 +424,7 @@ impl Draft<'_> {
             }
             Ran::Halfway { text } => self.doubt(id, &text),
             // A commit never holds a result back.
-            Ran::Held(_) => self.doubt(id, "what it changed was held back"),
+            Ran::Held(_) => self.doubt(id, "its changes were held back"),
         }
     }
 

@@ -64,7 +64,7 @@ impl Draft<'_> {
 
     fn ask_about_end(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) {
         let title =
-            format!("Step `{id}` has no honest end: the last reply of `{}` {}", step.agent, flaw.says());
+            format!("Step `{id}` has not ended properly: the last reply of `{}` {}", step.agent, flaw.says());
         let mut opening = Opening::new(Kind::Continuation, About::Ending(id.to_owned()), title);
         opening.step = Some(id.to_owned());
         opening.message = format!("Its last reply {}{}.", flaw.says(), after_colon(about));

@@ -66,8 +66,8 @@ impl Draft<'_> {
             }
             Room::TooLong { tokens, window } => {
                 let text = format!(
-                    "the next request would take about {tokens} tokens of a window of {window}, and nothing more can \
-                     be left out of it"
+                    "the next request would take about {tokens} tokens of a window of {window}, and nothing \
+                     more can be omitted from it"
                 );
                 self.failed_for(id, "window", text, 0);
                 true
@@ -82,7 +82,7 @@ impl Draft<'_> {
             return true;
         };
         if step.crashes >= limits::CRASHES {
-            self.unsummarised(id, "the process stopped again and again while it was summed up");
+            self.unsummarised(id, "the process stopped repeatedly while it was summed up");
             return true;
         }
         let Some(Entry::Turn { text, .. }) = step.entries.last().filter(|_| step.model == ModelCall::Idle)
@@ -373,7 +373,7 @@ impl Run {
         let earlier = if earlier.is_empty() {
             String::new()
         } else {
-            format!("What came before, summed up:\n{earlier}\n\n")
+            format!("Summary of what came before:\n{earlier}\n\n")
         };
         format!("{earlier}The turns to sum up, a message a line:\n{}", lines.join("\n"))
     }
@@ -397,7 +397,7 @@ fn decided(call: &Call, is_whole: bool) -> String {
     let arguments = call.arguments.to_string();
     let arguments = if is_whole { arguments } else { clip(&arguments, DECIDED_ARGUMENTS_BYTES) };
     format!(
-        "Earlier you called `{}` with {arguments}. What came of it, by a person's word or by a rule:\n{}",
+        "Earlier you called `{}` with {arguments}. The outcome, by a person's decision or by a rule:\n{}",
         call.tool,
         result_text(call)
     )

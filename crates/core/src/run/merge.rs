@@ -56,7 +56,7 @@ pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     Ok(one_call(OneCall {
         workflow: WORKFLOW,
         tool: TOOL,
-        description: "Puts ignored files that a run has written into its workspace.",
+        description: "Copies ignored files of a run into its workspace.",
         input,
         labels: [
             ("approve", "Merge the files"),

@@ -175,11 +175,11 @@ impl Draft<'_> {
         let ends = receives.iter().any(|(_, receiver)| **receiver == Receiver::Terminator);
         for (nth, (at, _)) in receives.iter().enumerate().filter(|_| receives.len() > 1) {
             if ends {
-                let text = "not finished: one reply ends the work once, and hands nothing over beside it; none of these \
-                            calls counts. Make one of them, which says all of it";
+                let text = "not finished: a reply may end the work only once, and not together with a \
+                            handover; none of these calls counts. Make a single call that says everything";
                 problems[*at] = Some(("second_handoff", text.to_owned()));
             } else if nth > 0 {
-                let text = "not done: one reply hands over once, and the first counts";
+                let text = "not done: a reply may hand over only once, and the first call counts";
                 problems[*at] = Some(("second_handoff", text.to_owned()));
             }
         }

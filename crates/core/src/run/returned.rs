@@ -54,8 +54,7 @@ impl Run {
                 && call.interrupt.is_some()
                 && text(&call.arguments) == text(arguments)
         };
-        let told =
-            "not asked again: you asked this before, and what came of it stands above. Go on with that";
+        let told = "not asked again: you asked this before, and the outcome is above. Continue with it";
         self.calls.values().any(same).then(|| ("asked_before", told.to_owned()))
     }
 
@@ -114,7 +113,7 @@ impl Run {
             let answers = answers.collect::<Vec<_>>().join("\n\n");
             [
                 Message::Assistant { agent: agent.to_owned(), text, calls: Vec::new() },
-                Message::User { text: format!("What came of your questions:\n\n{answers}") },
+                Message::User { text: format!("The outcome of your questions:\n\n{answers}") },
             ]
         })
     }
@@ -122,7 +121,7 @@ impl Run {
     /// Returns the outcome of one question, without its turn.
     pub(super) fn returned_answer(&self, call: &Call) -> Option<String> {
         self.is_asked_in_replies(&call.tool)
-            .then(|| format!("Earlier you asked, and this came of it:\n\n{}", answered(call)))
+            .then(|| format!("Earlier you asked, with this outcome:\n\n{}", answered(call)))
     }
 }
 

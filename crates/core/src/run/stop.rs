@@ -115,7 +115,7 @@ fn code(call: &Call) -> &'static str {
 
 /// Returns the message to the agent of a stopped call.
 fn told(call: &Call, printed: Option<String>, happened: &str) -> String {
-    let printed = printed.unwrap_or_else(|| "What it printed is lost.".to_owned());
+    let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {
         _ if call.interrupted => "Run it again only if it is still wanted.".to_owned(),
         Some("") | None => "Do not run the same command again unless a person wants it.".to_owned(),

@@ -21,12 +21,12 @@ use crate::schema::Problem;
 use crate::tool::{SandboxLevel, Tried, Yielded};
 
 /// Note on the card of a command that was tried.
-const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You release exactly the changes that are \
+const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You approve exactly the changes that are \
                     shown; the command does not run again.";
 
 /// Note on the card of an undo or a merge.
 const UNDO_NOTE: &str =
-    "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.";
+    "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.";
 
 impl Run {
     /// Returns the note for the person who decides on a trial.

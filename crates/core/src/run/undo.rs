@@ -291,7 +291,7 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
     Ok(one_call(OneCall {
         workflow: WORKFLOW,
         tool: TOOL,
-        description: "Takes back what a run has changed in its workspace.",
+        description: "Undoes changes of a run in its workspace.",
         input,
         labels: [
             ("approve", "Undo the changes"),

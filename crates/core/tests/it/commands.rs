@@ -342,8 +342,8 @@ fn a_grant_is_for_the_scripts_as_they_were() {
     assert_eq!(
         words.as_deref(),
         Some(
-            "`sh a.sh` without options, with nothing else after it, in `/ws`; only while what they run is unchanged: `a.sh`; \
-             also every command that only reads"
+            "`sh a.sh` without options, with nothing else after it, in `/ws`; only while the files that they run \
+             are unchanged: `a.sh`; also every command that only reads"
         ),
     );
 }

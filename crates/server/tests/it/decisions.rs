@@ -83,7 +83,7 @@ async fn a_question_is_answered_in_the_form_that_was_asked_for() {
     assert_eq!(
         asked["options"][0],
         json!({
-            "id": "answer", "label": "Answer", "effect": "respond", "does": "gives the agent your words",
+            "id": "answer", "label": "Answer", "effect": "respond", "does": "gives your text to the agent",
             "outcome": "answered", "work": "held", "needs_edit": true,
         })
     );

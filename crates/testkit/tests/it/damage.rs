@@ -31,7 +31,7 @@ const DAMAGES: [Damage; 11] = [
         edit: |run| {
             run.sql("UPDATE events SET content = CAST('{\"text\":\"yes\"}' AS BLOB) WHERE stream = ?1 AND seq = 1");
         },
-        said: "is not what was written",
+        said: "was changed after it was written",
     },
     Damage {
         what: "the first event is missing",

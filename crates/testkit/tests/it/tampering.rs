@@ -75,7 +75,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.put_content(&files.story.decided, &[7; 16], br#"{"text":"Something else."}"#),
         hides: Nothing,
         found: Alone,
-        said: "is not what was written",
+        said: "was changed after it was written",
     },
     Tampering {
         what: "an event is removed",
@@ -176,7 +176,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.put_content(&files.story.erased, &[7; 16], br#"{"text":"Something else."}"#),
         hides: Nothing,
         found: Alone,
-        said: "is not what was written",
+        said: "was changed after it was written",
     },
     Tampering {
         what: "everything is recomputed, and signed with another key",

@@ -321,7 +321,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
         "<li><bdi>left as it is: kept2 (it was changed since)</bdi></li>",
         "<li><bdi>left as it is: made/7 (it is as it was before already)</bdi></li>",
         "<li><bdi>left as it is: made/mine.txt (the run did not put it there)</bdi></li>",
-        "Nothing has happened yet. You release exactly the changes that are shown, and they can be undone again.",
+        "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.",
         "<summary>Undo only some of the changes</summary>",
         "delete those to leave as they are",
         "takes the paths that you undo",

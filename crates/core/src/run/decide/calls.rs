@@ -196,7 +196,7 @@ impl Draft<'_> {
             _ => {
                 let text = match taken.by {
                     By::Person => format!("The plan was rejected{}. Do not carry it out.", why(taken)),
-                    By::Expiry => "Nobody decided on the plan in time. Do not carry it out.".to_owned(),
+                    By::Expiry => "The plan was not decided on in time. Do not carry it out.".to_owned(),
                 };
                 self.finish_call(id, CallEnd::Refused, Some(taken.code()), text);
             }

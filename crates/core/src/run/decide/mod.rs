@@ -273,7 +273,7 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
             schema::check(schema, &Value::from(text.as_deref().unwrap_or_default()), "/text")
         }
         None if offer.needs_edit && replaces_an_object(interrupt) && !edit.is_object() => {
-            vec![Problem::new("/edit", "must be an object, as what it replaces is")]
+            vec![Problem::new("/edit", "must be an object, like the value that it replaces")]
         }
         Some(_) | None => Vec::new(),
     }

@@ -86,7 +86,7 @@ impl Draft<'_> {
 
     fn begin_called(&mut self, id: &str, call: &Call, tool: PhaseTool) {
         if self.run.depth(&call.step) >= limits::PHASE_DEPTH {
-            let text = format!("not begun: phases begin in one another at most {} deep", limits::PHASE_DEPTH);
+            let text = format!("not started: phases may be nested at most {} deep", limits::PHASE_DEPTH);
             return self.finish_call(id, CallEnd::Failed, Some("limit_phase_depth"), text);
         }
         let arguments = if tool == PhaseTool::Chain {
@@ -95,7 +95,7 @@ impl Draft<'_> {
             call.arguments.clone()
         };
         if tool == PhaseTool::Chain && holds_previous(&arguments) {
-            let text = "the first phase of a chain has none before it: `$previous` means nothing there";
+            let text = "the first phase of a chain has no previous phase: `$previous` cannot be used there";
             return self.finish_call(id, CallEnd::Failed, Some("invalid_arguments"), text);
         }
         self.begin_nth(id, call, 0, tool, &arguments, None);
@@ -111,7 +111,8 @@ impl Draft<'_> {
         before: Option<String>,
     ) {
         if self.run.called.size() >= limits::CALLED_PHASES {
-            let text = format!("not begun: a run begins at most {} phases by calls", limits::CALLED_PHASES);
+            let text =
+                format!("not started: a run may start at most {} phases by calls", limits::CALLED_PHASES);
             return self.finish_call(id, CallEnd::Failed, Some("limit_called_phases"), text);
         }
         let named = arguments.get("phase").and_then(Value::as_str).and_then(PhaseTool::parse);

@@ -129,7 +129,7 @@ impl Draft<'_> {
     pub(in super::super) fn advance_router(&mut self, id: &str, step: &Step) -> bool {
         let Some((phase, copilot)) = self.run.copilot(&step.phase) else { return false };
         if step.crashes >= limits::CRASHES {
-            self.router_unheard(id, "the process stopped again and again while it was asked");
+            self.router_unheard(id, "the process stopped repeatedly while it was asked");
             return true;
         }
         let Some(Entry::Turn { text, .. }) = step.entries.last().filter(|_| step.model == ModelCall::Idle)
@@ -165,7 +165,8 @@ impl Draft<'_> {
             opening.payload = json!({ "question": questions, "questions": routed.questions });
             opening
         } else {
-            let mut opening = Opening::new(Kind::Choice, about, "Several ways are open: which one?");
+            let mut opening =
+                Opening::new(Kind::Choice, about, "Several approaches are possible: which one?");
             opening.own = routed.proposals.iter().enumerate().map(offer).collect();
             opening.payload = json!({ "proposals": routed.proposals });
             opening

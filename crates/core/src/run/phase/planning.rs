@@ -106,7 +106,7 @@ impl Draft<'_> {
         }
         let problem = match problem {
             Some(problems) => format!("It cannot be carried out: {}.", told(&problems)),
-            None => "No plan can be read in it.".to_owned(),
+            None => "It contains no readable plan.".to_owned(),
         };
         let text = format!("{problem} {}", self.run.plan_form(&step.phase));
         self.plan_unusable(id, &step.phase, text, problem);

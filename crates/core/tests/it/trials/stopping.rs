@@ -83,7 +83,7 @@ fn a_stopped_trial_never_begins_again() {
         end(&mut world);
         assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused), "{:#?}", world.story());
         let told = told(&world);
-        assert!(told.starts_with("What it printed is lost.\nA person stopped it."), "{told}");
+        assert!(told.starts_with("Its output is lost.\nA person stopped it."), "{told}");
         assert!(told.ends_with("Do not run the same command again unless a person wants it."), "{told}");
         world.work();
         assert_eq!((world.count("trial_started"), world.effects.len()), (1, 0));
