@@ -36,7 +36,7 @@ pub fn tool(to: &str) -> Spec {
         agent => (
             Receiver::Agent(agent.to_owned()),
             format!(
-                "Hand the work over to `{agent}`, who reads this conversation and goes on instead of you."
+                "Hand the work over to `{agent}`, who reads this conversation and continues in your place."
             ),
             "what to do next",
         ),

@@ -169,7 +169,7 @@ impl Hours {
             } else if let Some((one, next)) =
                 spans.iter().zip(spans.iter().skip(1)).find(|(one, next)| next.from < one.to)
             {
-                problems.push(Problem::new(&at, format!("`{next}` begins before `{one}` is over")));
+                problems.push(Problem::new(&at, format!("`{next}` begins before `{one}` ends")));
             }
         }
         if self.holidays.len() > limits::HOLIDAYS {

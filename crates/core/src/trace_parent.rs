@@ -51,6 +51,6 @@ impl TryFrom<String> for TraceParent {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::read(&text).ok_or("is no `traceparent`")
+        Self::read(&text).ok_or("is not a `traceparent`")
     }
 }

@@ -39,7 +39,7 @@ impl Target {
         }
         // The parser would drop these, or read `\` as `/`, but a person reads them differently.
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
-            return Err("a URL holds no spaces, control characters or `\\`".to_owned());
+            return Err("a URL must not contain spaces, control characters or `\\`".to_owned());
         }
         let url = Url::parse(text).map_err(|error| format!("this is not a URL: {error}"))?;
         Self::of(url, text)
@@ -58,10 +58,10 @@ impl Target {
         let authority = text.split_once("://").map_or("", |(_, rest)| rest);
         let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
         if !url.username().is_empty() || url.password().is_some() || authority.contains('@') {
-            return Err("a URL with a user name or a password is not fetched".to_owned());
+            return Err("a URL with a user name or a password cannot be fetched".to_owned());
         }
         if url.port() == Some(0) {
-            return Err("there is no port 0".to_owned());
+            return Err("port 0 is not valid".to_owned());
         }
         let host = match url.host() {
             Some(Host::Domain(name)) => Some(plain_name(name).ok_or("the host is not a name")?.to_owned()),

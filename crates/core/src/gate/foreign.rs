@@ -161,7 +161,7 @@ impl ForeignCall {
             problems.push(Problem::new(format!("{at}/tool"), message));
         }
         if !self.arguments.is_object() {
-            problems.push(Problem::new(format!("{at}/arguments"), "is no object"));
+            problems.push(Problem::new(format!("{at}/arguments"), "is not an object"));
         }
         for (field, folder) in [("workspace", &self.workspace), ("cwd", &self.cwd)] {
             let Some(folder) = folder else { continue };

@@ -150,7 +150,7 @@ impl Interrupt {
             problems.push(Problem::new("/to", format!("no person who may decide is named `{to}`")));
         }
         if until.is_some_and(|until| until <= voter.now) {
-            problems.push(Problem::new("/until", "is over already"));
+            problems.push(Problem::new("/until", "is in the past"));
         }
         if self.delegations.len() >= limits::DELEGATIONS {
             problems

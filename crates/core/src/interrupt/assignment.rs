@@ -339,7 +339,7 @@ impl Assignment {
     pub fn check(&self, deciders: &Deciders, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.stages.is_empty() {
-            problems.push(Problem::new(format!("{at}/stages"), "holds no stage"));
+            problems.push(Problem::new(format!("{at}/stages"), "has no stage"));
         }
         if self.stages.len() > limits::STAGES {
             problems
@@ -413,7 +413,7 @@ impl Assignment {
             let (needed, there) = (stage.needed(), candidates.len());
             if there < needed {
                 let who = if starter.is_some() { " (without the person who started the run)" } else { "" };
-                let why = format!("needs {needed}, and {there}{who} may decide");
+                let why = format!("needs {needed}, but only {there}{who} may decide");
                 return Some(Lack { stage: i, why });
             }
             if stage.roles == Represented::All {

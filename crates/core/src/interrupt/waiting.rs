@@ -72,7 +72,7 @@ impl Interrupt {
         let Some(until) = until else { return Ok(before.is_some()) };
         let refused = |why: String| Err(Refusal::Invalid(vec![Problem::new("/until", why)]));
         if until <= voter.now {
-            return refused("is over already".to_owned());
+            return refused("is in the past".to_owned());
         }
         if let Some(expires_at) = self.opened.expires_at.filter(|at| until > *at) {
             return refused(format!("is after it expires, at {expires_at}"));

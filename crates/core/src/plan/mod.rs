@@ -51,7 +51,7 @@ impl Plan {
         })?;
         let mut problems = Vec::new();
         if plan.subtasks.is_empty() {
-            problems.push(Problem::new(format!("{base}/subtasks"), "holds no subtask"));
+            problems.push(Problem::new(format!("{base}/subtasks"), "contains no subtask"));
         }
         if plan.subtasks.len() > limit as usize {
             problems
@@ -62,11 +62,11 @@ impl Plan {
         for (i, subtask) in plan.subtasks.iter().enumerate() {
             let at = |field: &str| format!("{base}/subtasks/{i}/{field}");
             if !seen.insert(subtask.id.as_str()) {
-                problems.push(Problem::new(at("id"), format!("`{}` is there twice", subtask.id)));
+                problems.push(Problem::new(at("id"), format!("`{}` appears twice", subtask.id)));
             }
             if !is_id(&subtask.id) {
                 let message =
-                    format!("is not 1 to {} letters, digits, `_`, `-` or `.`", limits::SUBTASK_ID_BYTES);
+                    format!("must be 1 to {} letters, digits, `_`, `-` or `.`", limits::SUBTASK_ID_BYTES);
                 problems.push(Problem::new(at("id"), message));
             }
             if subtask.description.trim().is_empty() {
@@ -84,7 +84,7 @@ impl Plan {
                 if !plan.subtasks.iter().any(|other| other.id == *needed) {
                     problems.push(Problem::new(pointer, format!("there is no subtask `{needed}`")));
                 } else if subtask.depends_on[..j].contains(needed) {
-                    problems.push(Problem::new(pointer, format!("`{needed}` is there twice")));
+                    problems.push(Problem::new(pointer, format!("`{needed}` appears twice")));
                 }
             }
             // More problems would not help a person or a planner.
@@ -96,7 +96,7 @@ impl Plan {
         if problems.is_empty()
             && let Some(stuck) = plan.cycle()
         {
-            let message = format!("a cycle of dependencies goes through `{stuck}`");
+            let message = format!("the dependencies form a cycle through `{stuck}`");
             problems.push(Problem::new(format!("{base}/subtasks"), message));
         }
         if problems.is_empty() { Ok(plan) } else { Err(problems) }

@@ -106,7 +106,7 @@ fn problems<'k>(questions: &Value, unknown: impl Iterator<Item = &'k String>) ->
     for (at, question) in questions.as_array().into_iter().flatten().enumerate() {
         let id = question["id"].as_str().unwrap_or_default();
         if !ids.insert(id) {
-            problems.push(format!("/questions/{at}/id: `{id}` is there twice"));
+            problems.push(format!("/questions/{at}/id: `{id}` appears twice"));
         }
         if let Some(own) = question.get("response_schema") {
             let found = schema::refuse_foreign(own, &format!("/questions/{at}/response_schema"));

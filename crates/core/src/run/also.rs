@@ -211,7 +211,7 @@ impl Draft<'_> {
         let mut problems = Vec::new();
         for (at, id) in also.iter().enumerate() {
             if also[..at].contains(id) {
-                problems.push(Problem::new(format!("/also/{at}"), format!("`{id}` is there twice")));
+                problems.push(Problem::new(format!("/also/{at}"), format!("`{id}` appears twice")));
             } else if !covered.contains(id) {
                 let message = format!(
                     "`{id}` is not an open interrupt of this run that the grant covers and that you may approve; \

@@ -198,7 +198,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
                 problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` {why}")));
             }
             Some(_) if offers.iter().any(|other| other.id == *id) => {
-                problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` is there twice")));
+                problems.push(Problem::new(format!("/options/{i}/id"), format!("`{id}` appears twice")));
             }
             Some(offer) if !offer.effect.is_of_own_calls() => offers.push(offer),
             None if ask.kind == Kind::Choice => {

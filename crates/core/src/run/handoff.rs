@@ -92,7 +92,7 @@ impl Draft<'_> {
     fn hand_over(&mut self, id: &str, call: &Call) {
         match self.run.receiver(&call.tool).cloned() {
             Some(Receiver::Agent(to)) => {
-                let mut text = format!("`{to}` goes on from here.");
+                let mut text = format!("`{to}` continues from here.");
                 for (key, says) in [("message", "says"), ("reason", "gives the reason")] {
                     if let Some(said) = call.argument(key).map(str::trim).filter(|said| !said.is_empty()) {
                         text.extend(["\n`", &call.agent, "` ", says, ": ", said]);
@@ -106,7 +106,7 @@ impl Draft<'_> {
             // failed calls of the same reply.
             Some(Receiver::Terminator) => match self.run.went_wrong_beside(call) {
                 Some(tool) => {
-                    let text = format!("Not finished yet: see what became of `{tool}`.");
+                    let text = format!("Not finished yet: check the result of `{tool}`.");
                     self.finish_call(id, CallEnd::Failed, Some("not_finished"), text);
                 }
                 None => match self.run.unassumed_and_untold(&call.step) {

@@ -145,7 +145,7 @@ impl Draft<'_> {
             )),
             Arguments::Json(arguments) => {
                 if let Some(problem) = json::unsafe_part(arguments) {
-                    return Some(("malformed_arguments", format!("the arguments hold {problem}")));
+                    return Some(("malformed_arguments", format!("the arguments contain {problem}")));
                 }
                 let mut problems = schema::check(&spec.parameters, arguments, "");
                 if problems.is_empty() && spec.runs == Runs::Opens(Opens::Question) {

@@ -68,8 +68,8 @@ pub struct NewKey {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error(
-        "must be 1 to {KEY_NAME_BYTES} characters, of small letters a to z, digits, `.`, `_` and `-`, and begin with \
-         a letter or digit"
+        "must be 1 to {KEY_NAME_BYTES} characters: lower-case letters a to z, digits, `.`, `_` and `-`, and \
+         begin with a letter or digit"
     )]
     Name,
     #[error("must be `agent`, `operator`, `reviewer` or `auditor`")]

@@ -99,7 +99,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
     assert!(matches!(&messages[0], Message::System { text } if text == "Agent: writer\n\nWrite."));
     assert_eq!(
         results(&world),
-        ["`writer` goes on from here.\n`pair` says: Write it down.\n`pair` gives the reason: I only look."],
+        ["`writer` continues from here.\n`pair` says: Write it down.\n`pair` gives the reason: I only look."],
     );
     // The tool is available to the other agent only.
     world = world.with("work", vec![calls(&[command("make")]), says("Done.")]);
@@ -136,7 +136,7 @@ fn the_other_calls_of_a_reply_come_first() {
     assert_eq!(
         results(&world),
         [
-            "`writer` goes on from here.\n`pair` says: go on",
+            "`writer` continues from here.\n`pair` says: go on",
             "there is no file `a`",
             "written",
             "a person refused this call",

@@ -125,7 +125,7 @@ fn a_reply_is_questions_or_content_or_neither() {
         (
             json!({ "questions": [{ "id": "q1", "message": "Which?" }, { "id": "q1", "message": "When?" }] })
                 .to_string(),
-            "/questions/1/id: `q1` is there twice",
+            "/questions/1/id: `q1` appears twice",
         ),
         (
             json!({ "questions": [{ "id": "q1", "message": "Which?", "response_schema": { "$ref": "#" } }] })

@@ -56,8 +56,8 @@ fn what_can_not_be_made_says_why() {
     let _serving = home.serve(&[]);
     let table = [
         (&["keys", "create", "operator"][..], "[name_taken]"),
-        (&["keys", "create", "Bot"], "small letters"),
-        (&["keys", "create", "bot\u{202e}"], "small letters"),
+        (&["keys", "create", "Bot"], "lower-case letters"),
+        (&["keys", "create", "bot\u{202e}"], "lower-case letters"),
         (&["keys", "create", "bot", "--role", "admin"], "agent, operator, reviewer, auditor"),
         (&["keys", "create", "bot", "--expires-in", "soon"], "is no time such as"),
         (&["keys", "rotate", "run_01k6f0000000000000000000aa"], "is a run, not a key"),

@@ -237,7 +237,8 @@ impl Cover {
             let is_of_rule = reason.rule.is_some()
                 || matches!(reason.source, Source::Default | Source::System | Source::Run | Source::Workflow);
             if !is_of_rule {
-                "not shown: it contains values that are withheld from you".clone_into(&mut reason.text);
+                "not shown: it is derived from values that are withheld from you"
+                    .clone_into(&mut reason.text);
             }
         }
     }

@@ -277,7 +277,7 @@ impl System {
         }
         let mut problems = Vec::new();
         if away.as_ref().and_then(|away| away.until).is_some_and(|until| until <= at) {
-            problems.push(Problem::new("/until", "is over already"));
+            problems.push(Problem::new("/until", "is in the past"));
         }
         if let Some(delegate) = away.as_ref().and_then(|away| away.delegate.as_deref()) {
             if is_same(delegate, &id) {

@@ -16,7 +16,7 @@ impl System {
         }
         let mut problems = Vec::new();
         if !is_name(&is.host, NAME_BYTES) {
-            problems.push(Problem::new("/endpoint", "names no host, or one that is too long"));
+            problems.push(Problem::new("/endpoint", "names no host, or its host is too long"));
         }
         if self.people.signs_in(&is.person).is_empty() {
             problems.push(Problem::new("", format!("no person is named `{}`", is.person)));

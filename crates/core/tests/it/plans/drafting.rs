@@ -94,7 +94,7 @@ fn what_is_no_plan_goes_back_to_the_planner_and_ends_the_run_at_last() {
     let bad = [says("No."), proposes(&[]), proposes(&[subtask("a", &["b"]), subtask("b", &["a"])])];
     let mut world = World::started(planned(planning()), Vec::new()).with("plan/plan", bad[..2].to_vec());
     world.work();
-    assert!(request(&world, "plan/plan").contains("holds no subtask"));
+    assert!(request(&world, "plan/plan").contains("contains no subtask"));
     let mut again = world.clone().with("plan/plan", vec![proposes(&[subtask("a", &[])])]);
     again.work();
     again.open(Kind::PlanApproval);
