@@ -77,7 +77,8 @@ const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a head: a number of events, a colon, and {DIGITS} to {ALL_DIGITS} hexadecimal digits, as `holdshort audit head` prints it"
+    "not a head: write a number of events, a colon, and {DIGITS} to {ALL_DIGITS} hexadecimal digits, as \
+     `holdshort audit head` prints it"
 )]
 pub struct Malformed;
 

@@ -258,7 +258,7 @@ impl HostPattern {
         };
         if name.contains('*') || name.is_empty() {
             let message = "a pattern names a host, or the subdomains of one as `*.example.org`; \
-                           `tools: [web_fetch]` alone is every host";
+                           `tools: [web_fetch]` alone matches every host";
             return Err(message.to_owned());
         }
         match Host::parse(name).map_err(|error| format!("`{name}` is not a host: {error}"))? {

@@ -386,7 +386,7 @@ impl Matcher {
             Some([]) => covers.push("only while it changes nothing".to_owned()),
             Some(within) => {
                 let within = within.join("` `");
-                covers.push(format!("only if it changes nothing outside `{within}` and deletes nothing"));
+                covers.push(format!("only while it changes nothing outside `{within}` and deletes nothing"));
             }
         }
         let present = self.scripts.iter().filter(|script| script.sha256.is_some());

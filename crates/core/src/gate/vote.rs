@@ -179,7 +179,7 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
     let mut paths = changes.changes().iter().map(|change| change.path.as_str());
     if let Some((path, guarded)) = paths.find_map(|path| Some((path, guarded(path)?))) {
-        let text = format!("it changes what your own tools run: `{path}`: {}", guarded.why);
+        let text = format!("it changes a file that your own tools run: `{path}`: {}", guarded.why);
         reasons.push(found("guarded_path", text));
     }
     if changes.changes().iter().any(|change| changes::decides_what_is_ignored(&change.path)) {
@@ -197,7 +197,8 @@ fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<
         reasons.push(found("opaque_command", format!("the command cannot be fully analyzed: {why}")));
     }
     if let Some(guarded) = guarded(subject, command) {
-        let text = format!("it may write to what your own tools run: `{}`: {}", guarded.name, guarded.why);
+        let text =
+            format!("it may write to a file that your own tools run: `{}`: {}", guarded.name, guarded.why);
         reasons.push(found("guarded_path", text));
     }
     reasons
@@ -252,7 +253,7 @@ fn explain(code: &str) -> &'static str {
             "a command left a file that your own tools run, and the file could not be set aside; check the \
              workspace"
         }
-        "ignores_changed" => "it changes what git ignores, which rules over changes rely on",
+        "ignores_changed" => "it changes which files git ignores, and rules about changes rely on that",
         "undo" => "it undoes changes that were approved before",
         "merge" => {
             "it copies ignored files that only the run has seen into the workspace, where your own tools \

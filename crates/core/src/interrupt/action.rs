@@ -153,8 +153,10 @@ impl Interrupt {
             problems.push(Problem::new("/until", "is in the past"));
         }
         if self.delegations.len() >= limits::DELEGATIONS {
-            problems
-                .push(Problem::new("/to", format!("there are {} delegations already", limits::DELEGATIONS)));
+            problems.push(Problem::new(
+                "/to",
+                format!("exceeds the limit of {} delegations", limits::DELEGATIONS),
+            ));
         }
         if problems.is_empty() { Ok(()) } else { Err(Refusal::Invalid(problems)) }
     }

@@ -56,7 +56,7 @@ impl Run {
             }
             CallState::Started { .. } => Ok(()),
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
-                call.trial.running.map(|_| ()).ok_or("it does not run")
+                call.trial.running.map(|_| ()).ok_or("it is not running")
             }
         }
     }

@@ -86,9 +86,7 @@ pub struct Undo {
 pub enum NotUndone {
     #[error("the run has no event with this number")]
     UnknownEvent,
-    #[error(
-        "the run is in the middle of changing files; wait until its call has ended, or resume the run where it is paused"
-    )]
+    #[error("the run is changing files; wait until its call has ended, or resume the run if it is paused")]
     AtWork,
     #[error("the run has made no change since then that can be undone")]
     Nothing,

@@ -20,7 +20,7 @@ pub struct Undone {
 impl Undone {
     /// Describes the undo to an agent.
     pub fn told(&self) -> String {
-        let told = format!("A person has taken back changes that you may rely on. {}", self.text);
+        let told = format!("A person has undone changes that you may rely on. {}", self.text);
         told.trim_end().to_owned()
     }
 }

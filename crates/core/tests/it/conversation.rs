@@ -146,7 +146,7 @@ fn a_run_that_goes_on_is_told_once_of_what_was_taken_back() {
         .collect();
     assert!(matches!(told[..], [event::Fact::Session(_), event::Fact::Run(_)]), "{told:?}");
     let request = json!(world.run.request("work").expect("the step is there").messages).to_string();
-    let words = "A person has taken back changes that you may rely on. These are as they were before: `a`.";
+    let words = "A person has undone changes that you may rely on. These are as they were before: `a`.";
     assert_eq!(request.matches(words).count(), 1, "{request}");
     // A later run gets the undo as an act of the person, and not as a message.
     let said = Turn::of(&world.run, &world.session).said;

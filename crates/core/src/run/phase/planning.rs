@@ -126,7 +126,7 @@ impl Draft<'_> {
     pub(in super::super) fn plan_called(&mut self, id: &str, call: &Call, phase: &str, sent: &Value) {
         match self.run.check_plan(phase, sent, "") {
             Ok(plan) => {
-                self.finish_call(id, CallEnd::Done, None, "The plan is put forward.");
+                self.finish_call(id, CallEnd::Done, None, "The plan is proposed.");
                 self.draft_plan(phase, Some(&call.step), &plan);
             }
             Err(problems) => {

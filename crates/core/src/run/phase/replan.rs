@@ -162,7 +162,7 @@ impl Run {
             .carriers(phase)
             .filter_map(|(carrier, control)| {
                 let only = control.only?;
-                Some(format!("`{}` carries out number {only} alone: this plan stays as it is", carrier.id))
+                Some(format!("`{}` carries out only number {only}: this plan cannot be changed", carrier.id))
             })
             .collect();
         for (old, id, step) in self.changed_steps(phase, &plan) {
@@ -172,7 +172,7 @@ impl Run {
                 }
                 None if self.held_before(id, step).is_some() => {}
                 Some(StepEnd::Completed | StepEnd::Failed) | None => {
-                    problems.push(format!("`{}` has started: it stays as it is", old.id));
+                    problems.push(format!("`{}` has started: it cannot be changed", old.id));
                 }
             }
         }

@@ -155,7 +155,7 @@ fn what_does_not_run_is_not_stopped() {
     let mut file = World::started(definition(), vec![calls(&[write("a.txt")])]);
     file.work();
     for (world, why) in [
-        (gated, "it does not run"),
+        (gated, "it is not running"),
         (committing, "its changes are being written as a whole; undo them afterwards"),
         (ended, "it has ended"),
         (doubted, "it is unknown whether it is still running"),
