@@ -95,7 +95,7 @@ pub enum NotUndone {
     #[error("none of the run's changes since then is still in place: they were already undone")]
     TakenBack,
     #[error(
-        "no person may approve all of it: its phases name different approvers; undo a part of it with \
+        "no approver may approve all of it: its phases name different approvers; undo a part of it with \
          `to`"
     )]
     NoCommonApprover,

@@ -84,7 +84,7 @@ impl Interrupt {
                     *there = value.clone();
                 }
             } else if is_limited {
-                let message = format!("is withheld from you: keep {} in its place", mark(place, of));
+                let message = format!("is withheld from you: keep {} where it is", mark(place, of));
                 problems.push(Problem::new(at(place), message));
             }
         }

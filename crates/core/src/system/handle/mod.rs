@@ -55,7 +55,7 @@ impl System {
             }
             Input::MakeLoginLink { person } => {
                 if self.people.signs_in(&person).is_empty() {
-                    let message = format!("no person is named `{person}`");
+                    let message = format!("there is no person `{person}`");
                     return Err(Rejection::Invalid(vec![Problem::new("/person", message)]));
                 }
                 vec![plain(Fact::LoginLinkMade { person })]

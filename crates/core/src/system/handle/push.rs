@@ -19,7 +19,7 @@ impl System {
             problems.push(Problem::new("/endpoint", "names no host, or its host is too long"));
         }
         if self.people.signs_in(&is.person).is_empty() {
-            problems.push(Problem::new("", format!("no person is named `{}`", is.person)));
+            problems.push(Problem::new("", format!("there is no person `{}`", is.person)));
         }
         let of_others = |known: &Subscribed| known.is.endpoint == is.endpoint;
         let mut ends: Vec<PushId> =
