@@ -9,33 +9,33 @@ use holdshort_core::definition;
 
 /// Parts of the page, with the files whose constants are their rows.
 const PARTS: &[(&str, &[&str])] = &[
-    ("Of every run", &["core/src/limits.rs"]),
-    ("Of what is sent", &["core/src/limits.rs"]),
-    ("Of keys", &["core/src/limits.rs"]),
-    ("Of people", &["core/src/limits.rs"]),
-    ("Of a workflow's file", &["workflow/src/bounds.rs"]),
+    ("All runs", &["core/src/limits.rs"]),
+    ("Requests and content", &["core/src/limits.rs"]),
+    ("API keys", &["core/src/limits.rs"]),
+    ("People", &["core/src/limits.rs"]),
+    ("Workflow files", &["workflow/src/bounds.rs"]),
     (
-        "Of models",
+        "Models",
         &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs", "models/src/limits.rs"],
     ),
-    ("Of tools", &["tools/src/limits.rs", "http/src/guard.rs"]),
-    ("Of command lines", &["command/src/limits.rs"]),
-    ("Of the server", &["web/src/limits.rs", "edges/src/limits.rs"]),
-    ("Of tokens of issuers", &["web/src/identity/limits.rs"]),
-    ("Of channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs", "store/src/outbox.rs"]),
-    ("Of the journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
-    ("Of the terminal", &["cli/src/limits.rs"]),
-    ("Of training data", &["../packs/coach/src/training/limits.rs"]),
+    ("Tools", &["tools/src/limits.rs", "http/src/guard.rs"]),
+    ("Command lines", &["command/src/limits.rs"]),
+    ("Server", &["web/src/limits.rs", "edges/src/limits.rs"]),
+    ("Tokens of issuers", &["web/src/identity/limits.rs"]),
+    ("Channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs", "store/src/outbox.rs"]),
+    ("Journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
+    ("Terminal", &["cli/src/limits.rs"]),
+    ("Training data", &["../packs/coach/src/training/limits.rs"]),
     (
-        "Of compliance cases",
+        "Compliance cases",
         &["../packs/compliance/src/casework/limits.rs", "../packs/compliance/src/limits.rs"],
     ),
-    ("Of reports", &["presentation/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
-    ("Of the coach", &["../packs/coach/src/limits.rs"]),
-    ("Of traces", &["engine/src/traces/limits.rs"]),
+    ("Reports", &["presentation/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
+    ("Coach", &["../packs/coach/src/limits.rs"]),
+    ("Traces", &["engine/src/traces/limits.rs"]),
 ];
 /// Part whose rows are the defaults of a type.
-const OF_WORKFLOWS: &str = "Of a workflow";
+const OF_WORKFLOWS: &str = "Runs of a workflow";
 
 /// Name and value of each row or constant: a time in milliseconds, or a plain count.
 type Limits = BTreeMap<String, Option<u128>>;
