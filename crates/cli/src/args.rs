@@ -87,23 +87,24 @@ impl Args {
 
 const ENVIRONMENT: &str = "\
 Environment:
-  HOLDSHORT_DATA, HOLDSHORT_SERVER   as --data and --server
-  HOLDSHORT_TOKEN                    the token, in place of the data folder's
-  SSL_CERT_FILE                      authorities whose certificates count, in
-                                     place of those that this machine trusts
-  HOLDSHORT_MODEL, OPENAI_BASE_URL   as --model and --base-url
+  HOLDSHORT_DATA, HOLDSHORT_SERVER   same as --data and --server
+  HOLDSHORT_TOKEN                    token to use instead of the one in the
+                                     data folder
+  SSL_CERT_FILE                      file of certificate authorities to trust,
+                                     instead of those of this machine
+  HOLDSHORT_MODEL, OPENAI_BASE_URL   same as --model and --base-url
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY
                                      keys of providers; with _FILE after the
-                                     name, a file that holds the key
-  HOLDSHORT_STORE                    as --store
-  HOLDSHORT_LOG                      what a server writes to standard error:
+                                     name, the path of a file with the key
+  HOLDSHORT_STORE                    same as --store
+  HOLDSHORT_LOG                      what a server logs to standard error:
                                      error, warn, info, debug or trace, or
                                      PART=LEVEL such as holdshort_engine=debug,
-                                     with commas between [serve: warn, others:
-                                     off]; access=debug shows each request
-  HOLDSHORT_LOG_FORMAT               as --log-format of serve
-  OTEL_EXPORTER_OTLP_ENDPOINT        as --otlp-endpoint of serve
-  OTEL_EXPORTER_OTLP_HEADERS         headers that the collector wants";
+                                     separated by commas [serve: warn, others:
+                                     off]; access=debug logs each request
+  HOLDSHORT_LOG_FORMAT               same as --log-format of serve
+  OTEL_EXPORTER_OTLP_ENDPOINT        same as --otlp-endpoint of serve
+  OTEL_EXPORTER_OTLP_HEADERS         HTTP headers to send to the collector";
 
 fn help() -> String {
     format!("{ENVIRONMENT}\n\n{}", exit::HELP)
@@ -441,7 +442,7 @@ pub(crate) enum Verb {
 
 /// Parses a time such as `30m` into milliseconds.
 fn duration(text: &str) -> Result<u64, String> {
-    duration::parse(text).ok_or_else(|| "is no time such as `30m`, `2h` or `7d`".to_owned())
+    duration::parse(text).ok_or_else(|| "is not a duration such as `30m`, `2h` or `7d`".to_owned())
 }
 
 #[derive(Debug, clap::Args)]

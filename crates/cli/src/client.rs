@@ -51,7 +51,7 @@ fn describe(problem: &Problem) -> String {
     let places: Vec<String> = problem.errors.iter().map(place).collect();
     match &places[..] {
         _ if problem.code == Code::Stale && problem.version.is_some() => {
-            text = format!("{text}: it has version {} now", problem.version.unwrap_or_default());
+            text = format!("{text}: its current version is {}", problem.version.unwrap_or_default());
         }
         // The detail of the server repeats this place in other words.
         [only] => text = format!("{text}: {only}"),
@@ -281,7 +281,7 @@ impl Client {
     /// Returns a text unchanged, such as a page.
     pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
         let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
-        response.text().await.context("the answer did not arrive whole")
+        response.text().await.context("the response is incomplete")
     }
 
     /// Returns all pages of a list.
@@ -339,7 +339,7 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> anyhow::Result<RequestBuilder> {
         let target = self.find_again()?;
-        let url = target.base.join(path).with_context(|| format!("{path} is no path"))?;
+        let url = target.base.join(path).with_context(|| format!("{path} is not a valid URL path"))?;
         let request = self.http.request(method, url).header(header::VIA, "cli");
         Ok(match target.token {
             Some(token) => request.bearer_auth(token),
@@ -352,10 +352,9 @@ impl Client {
         if response.status() == StatusCode::NO_CONTENT {
             return Ok(serde_json::from_value(Value::Null)?);
         }
-        let text = response.text().await.context("the answer did not arrive whole")?;
-        serde_json::from_str(&text).with_context(|| {
-            format!("{} gave an answer that this version does not understand", self.address())
-        })
+        let text = response.text().await.context("the response is incomplete")?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("{} sent a response that this version cannot read", self.address()))
     }
 
     async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
@@ -363,8 +362,8 @@ impl Client {
             let address = self.address();
             if let Some(why) = refused_certificate(&source) {
                 usage(format!(
-                    "the certificate of {address} does not count here: {why}; where an authority of your own gave it, \
-                     SSL_CERT_FILE names the file with all that count"
+                    "the certificate of {address} is not trusted: {why}; if your own authority issued it, \
+                     set SSL_CERT_FILE to a file with all trusted authorities"
                 ))
             } else if source.is_connect() {
                 no_server(format!(
@@ -373,7 +372,7 @@ impl Client {
                     holdshort()
                 ))
             } else {
-                anyhow::Error::new(source.without_url()).context(format!("{address} gave no answer"))
+                anyhow::Error::new(source.without_url()).context(format!("{address} did not respond"))
             }
         })?;
         let status = response.status();
@@ -385,7 +384,7 @@ impl Client {
         match serde_json::from_str::<Problem>(&text) {
             Ok(problem) => Err(self.refused(problem, named.as_deref())),
             Err(_) => anyhow::bail!(
-                "{} answered {status}: it is no Holdshort server, or another version",
+                "{} answered {status}: it is not a Holdshort server, or it has another version",
                 self.address()
             ),
         }
@@ -400,7 +399,7 @@ impl Client {
             }
             let lists = id.split_once('_').map_or("inbox --all", |(kind, _)| listed_by(kind));
             problem.detail = format!(
-                "{}\n  `{} {lists}{}` lists those that there are",
+                "{}\n  `{} {lists}{}` lists the existing ones",
                 problem.detail,
                 holdshort(),
                 self.words()
@@ -408,7 +407,7 @@ impl Client {
         }
         if problem.code == Code::Frozen {
             problem.detail = format!(
-                "{}\n  `{} doctor{}` says what is frozen, why, and what lifts it",
+                "{}\n  `{} doctor{}` shows what is frozen, why, and how to lift it",
                 problem.detail,
                 holdshort(),
                 self.words()
@@ -440,19 +439,19 @@ impl Client {
         let token = token.unwrap_or_default();
         if from == From::Environment && token.starts_with("ey") && token.split('.').count() == 3 {
             return format!(
-                "the token in HOLDSHORT_TOKEN is no JWT of an issuer that the server at {at} believes, or not signed as \
-                 [[identity.jwt]] of its holdshort.toml says; with HOLDSHORT_LOG=debug its log says which"
+                "the server at {at} rejects the JWT in HOLDSHORT_TOKEN: its issuer is not trusted, or its signature does not \
+                 match [[identity.jwt]] in holdshort.toml; with HOLDSHORT_LOG=debug the server's log says which"
             );
         }
         if from == From::Environment && token.starts_with("hs_key_") {
             return format!(
-                "the key in HOLDSHORT_TOKEN is not one of the server at {at}, or has ended; `{} keys` lists those that count",
+                "the server at {at} does not know the key in HOLDSHORT_TOKEN, or it has ended; `{} keys` lists the valid keys",
                 holdshort()
             );
         }
         if from == From::Environment {
             return format!(
-                "the token in HOLDSHORT_TOKEN is not one of the server at {at}; unset the variable and name the \
+                "the server at {at} does not know the token in HOLDSHORT_TOKEN; unset the variable and name the \
                  server's folder with --data DIR, or set it to the `operator` of tokens.json in that folder"
             );
         }
@@ -492,7 +491,7 @@ pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
 pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     let fits = !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if fits { Ok(text) } else { Err(usage(format!("`{}` is no id", plain::line(text)))) }
+    if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
 /// Returns the arguments that reach the same server. They are empty for the person's own data folder.
@@ -536,10 +535,10 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let base = base.ok_or_else(|| {
-        usage(format!("`{text}` is no address such as http://127.0.0.1:7349 or localhost:7349"))
+        usage(format!("`{text}` is not an address such as http://127.0.0.1:7349 or localhost:7349"))
     })?;
     if base.scheme() == "http" && !is_loopback(&base) {
-        return Err(usage(format!("{text} is not on this machine: a token goes there by https only")));
+        return Err(usage(format!("{text} is not on this machine: tokens are sent there over https only")));
     }
     Ok(base)
 }
@@ -574,7 +573,7 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
     match name(found) {
         Some(_) if found == prefix => Ok(text),
         Some(other) => Err(usage(format!("{text} is {other}, not {wanted}"))),
-        None => Err(usage(format!("`{text}` is no id of {wanted}, such as {prefix}_…"))),
+        None => Err(usage(format!("`{text}` is not the id of {wanted}, such as {prefix}_…"))),
     }
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
                 (None, None) => None,
                 (certificate, _) => {
                     let key = if certificate.is_some() { "tls_cert" } else { "tls_key" };
-                    return Err(telling.wrong(key, "`tls_cert` and `tls_key` are a pair: name both"));
+                    return Err(telling.wrong(key, "`tls_cert` and `tls_key` belong together: set both"));
                 }
             }
         },
@@ -214,7 +214,9 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         })?;
     }
     if telling.is_from_file("base_url") && telling.of("model").is_none_or(|told| told.value.is_none()) {
-        return Err(telling.wrong("base_url", "`base_url` is asked for no model: name one with `model`"));
+        return Err(
+            telling.wrong("base_url", "`base_url` has no effect without a model: name one with `model`")
+        );
     }
     let said = serve.store.store.clone();
     let store = StoreArgs {
@@ -227,7 +229,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     if store.store.is_none() && (store.node.is_some() || store.lease.is_some()) {
         return Err(telling.wrong(
             if store.node.is_some() { "node" } else { "lease" },
-            "`node` and `lease` are of a database: name it with --store, or with `store` or `store_file` in holdshort.toml",
+            "`node` and `lease` need a database: name it with --store, or with `store` or `store_file` in holdshort.toml",
         ));
     }
     let requests = serve.agent_requests;
@@ -267,7 +269,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     // Channels that ask for checkpoints are known only after their file is read.
     if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
-            "`checkpoint_every` is of a file or of channels: name a file with --checkpoint-file, or with `checkpoint_file` in \
+            "`checkpoint_every` needs a file or channels: name a file with --checkpoint-file, or with `checkpoint_file` in \
              holdshort.toml, or channels with --channels",
         ));
     }
@@ -425,13 +427,13 @@ pub(crate) fn was_said(flag: &str) -> bool {
 fn read(path: &Path) -> anyhow::Result<(File, String)> {
     let shown = path.display();
     let file = fs::File::open(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => usage(format!("{shown} is not there")),
+        ErrorKind::NotFound => usage(format!("{shown} does not exist")),
         _ => usage(format!("{shown} cannot be read: {error}")),
     })?;
     let mode = file.metadata().with_context(|| format!("{shown}"))?.permissions().mode() & 0o777;
     if mode & 0o022 != 0 {
         return Err(usage(format!(
-            "{shown} can be changed by others (mode {mode:03o}), and it says who is let in: run `chmod go-w`"
+            "{shown} can be changed by others (mode {mode:03o}), but it controls who may sign in: run `chmod go-w`"
         )));
     }
     let mut text = String::new();
@@ -472,7 +474,7 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     if let Some(secret) = &file.store_file {
         let place = place_of(&text, &["store_file"]);
         if file.store.is_some() {
-            return Err(usage(format!("{shown}, {place}: name one of `store` and `store_file`")));
+            return Err(usage(format!("{shown}, {place}: set either `store` or `store_file`, not both")));
         }
         let of_file = secret_of("store_file", secret);
         file.store = Some(of_file.map_err(|error| usage(format!("{shown}, {place}: {error}")))?);
@@ -493,7 +495,7 @@ fn as_flag<'de, D: Deserializer<'de>, T>(
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, D::Error> {
     let text = String::deserialize(from)
-        .map_err(|_| de::Error::custom(format_args!("expected a text in quotes, such as `\"{such}\"`")))?;
+        .map_err(|_| de::Error::custom(format_args!("expected a string in quotes, such as `\"{such}\"`")))?;
     read(&text).map(Some).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")))
 }
 
@@ -517,7 +519,7 @@ fn as_flags<'de, D: Deserializer<'de>>(
     read: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Option<Vec<String>>, D::Error> {
     let named = Vec::<String>::deserialize(from)
-        .map_err(|_| de::Error::custom(format_args!("expected a list of texts, such as `[\"{such}\"]`")))?;
+        .map_err(|_| de::Error::custom(format_args!("expected a list of strings, such as `[\"{such}\"]`")))?;
     let read = |text: String| read(&text).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")));
     named.into_iter().map(read).collect::<Result<_, _>>().map(Some)
 }
@@ -564,14 +566,18 @@ fn amount<'de, D: Deserializer<'de>>(from: D, each: &str) -> Result<Option<u32>,
 fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_empty = text.trim().is_empty();
-    if is_empty { Err(de::Error::custom("is empty: name a model, or leave it out")) } else { Ok(Some(text)) }
+    if is_empty {
+        Err(de::Error::custom("is empty: name a model, or remove the key"))
+    } else {
+        Ok(Some(text))
+    }
 }
 
 /// Checks a URL. The error does not show the value: it may contain a password.
 fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    let such = "is no URL such as `http://127.0.0.1:8080/v1`";
+    let such = "is not a URL such as `http://127.0.0.1:8080/v1`";
     if is_url { Ok(Some(text)) } else { Err(de::Error::custom(such)) }
 }
 
@@ -579,11 +585,11 @@ fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Err
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));
-    let url = url.ok_or_else(|| de::Error::custom("is no URL such as `postgres://host/name`"))?;
+    let url = url.ok_or_else(|| de::Error::custom("is not a URL such as `postgres://host/name`"))?;
     let holds = url.password().is_some() || url.query_pairs().any(|(name, _)| name.contains("password"));
     if holds {
         return Err(de::Error::custom(
-            "holds a password: put the address into a file, and name it as `store_file`",
+            "contains a password: put the address into a file, and set `store_file` to its path",
         ));
     }
     Ok(Some(text))

@@ -59,7 +59,7 @@ impl DataDir {
         for path in self.path.ancestors() {
             let shown = path.display();
             return match fs::metadata(path) {
-                Ok(found) if !found.is_dir() => Some(format!("{shown} is no folder")),
+                Ok(found) if !found.is_dir() => Some(format!("{shown} is not a directory")),
                 Ok(_) => {
                     let refused = access(path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).err();
                     refused.map(|_| format!("{shown} cannot be written"))
@@ -82,7 +82,7 @@ impl DataDir {
     pub(crate) fn lost_journal(&self) -> Option<String> {
         let is_lost = !self.holds_journal() && self.path.join(PIN).exists();
         is_lost.then(|| {
-            format!("{} has {PIN}, so it had a journal, and {DATABASE} is gone", self.path.display())
+            format!("{} contains {PIN}, so it had a journal, but {DATABASE} is missing", self.path.display())
         })
     }
 
@@ -139,7 +139,7 @@ impl DataDir {
         match fs::read_to_string(&path) {
             Ok(text) => {
                 let tokens: Tokens = serde_json::from_str(&text)
-                    .with_context(|| format!("{} does not hold tokens", path.display()))?;
+                    .with_context(|| format!("{} does not contain valid tokens", path.display()))?;
                 Ok(Some(tokens.operator))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

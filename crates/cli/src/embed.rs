@@ -84,7 +84,7 @@ impl Plan {
             crew: self.crew,
             otlp: self.otlp,
             accept_loss: self.accept_loss,
-            sandbox_program: std::env::current_exe().context("the path of this program is not known")?,
+            sandbox_program: std::env::current_exe().context("the path of this program is unknown")?,
         })
     }
 }
@@ -136,8 +136,8 @@ async fn end_with(failed: impl Future<Output = String>, journal: String, json: b
     tokio::time::sleep(NOTICE).await;
     crate::log::flush();
     let error = anyhow::anyhow!(
-        "{journal}: {why}. What was answered is kept; start the server again, and what was \
-         under way is settled"
+        "{journal}: {why}. Every confirmed request is stored; start the server again to \
+         recover the running work"
     );
     crate::output::failed(&error, json);
     std::process::exit(crate::exit::Exit::Failed.code().into());
@@ -152,9 +152,10 @@ pub(crate) fn store_of_environment() -> Option<String> {
 /// run would be missing from the journal that people read.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
-        Some(_) => {
-            Err(no_server(format!("the journal is in HOLDSHORT_STORE: start `{} serve`", holdshort())))
-        }
+        Some(_) => Err(no_server(format!(
+            "the journal is in the database of HOLDSHORT_STORE: start `{} serve`",
+            holdshort()
+        ))),
         None => Ok(()),
     }
 }

@@ -22,11 +22,11 @@ pub(crate) enum Exit {
 
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  completed, whole or in part; or done
-  1  failed, or refused: whoever asks may not, or it has changed meanwhile
-  2  usage or configuration
+  0  completed, fully or in part; or done
+  1  failed or refused: no permission, or the state has changed
+  2  usage or configuration error
   3  cancelled
-  4  left waiting: detached, end of input, or no terminal to decide in";
+  4  still waiting: detached, end of input, or no terminal to decide in";
 
 impl Exit {
     pub(crate) const fn code(self) -> u8 {

@@ -43,7 +43,8 @@ fn read(data: &DataDir) -> anyhow::Result<Kept> {
         }
         Err(error) => return Err(usage(format!("{shown} {error}"))),
     };
-    serde_json::from_slice(&bytes).with_context(|| format!("{shown} does not hold logins: delete it"))
+    serde_json::from_slice(&bytes)
+        .with_context(|| format!("{shown} does not contain valid logins: delete it"))
 }
 
 fn write(data: &DataDir, kept: &Kept) -> anyhow::Result<()> {

@@ -78,7 +78,7 @@ pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     // This client library logs the answers of providers, which must not reach the log.
     let quiet = |filter: &str| format!("{filter},genai=off");
     let parsed = match without_level(&filter) {
-        Some(part) => Err(format!("`{part}` is neither a level ({}) nor a part with one", LEVELS.join(", "))),
+        Some(part) => Err(format!("`{part}` is neither a level ({}) nor PART=LEVEL", LEVELS.join(", "))),
         None => EnvFilter::try_new(quiet(&filter)).map_err(|error| error.to_string()),
     };
     parsed.map_err(|why| {

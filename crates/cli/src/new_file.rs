@@ -20,11 +20,11 @@ impl NewFile {
         let created = File::options().write(true).create_new(true).mode(0o600).open(path);
         if created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
             return Err(usage(format!(
-                "{} is there already, and nothing is written over: name another file, or take it away first",
+                "{} already exists and is not overwritten: name another file, or remove it first",
                 path.display()
             )));
         }
-        let file = created.with_context(|| format!("{} cannot be made", path.display()))?;
+        let file = created.with_context(|| format!("{} cannot be created", path.display()))?;
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 

@@ -92,9 +92,9 @@ fn problem(error: &anyhow::Error) -> Value {
         return value;
     }
     let (code, title) = match error.downcast_ref::<Usage>() {
-        Some(usage) if usage.code == NO_SERVER => (usage.code, "No server is there to ask"),
+        Some(usage) if usage.code == NO_SERVER => (usage.code, "No server answers"),
         Some(usage) if usage.code == Code::JournalDamaged.as_str() => (usage.code, "The journal is damaged"),
-        Some(usage) => (usage.code, "It cannot be done as it was said"),
+        Some(usage) => (usage.code, "Usage or configuration error"),
         None => ("failed", "It failed"),
     };
     json!({"code": code, "title": title, "detail": self::error(error)})

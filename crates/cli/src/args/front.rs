@@ -51,7 +51,7 @@ pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),
         Some(_) | None => text.to_owned(),
     };
-    address.parse().map_err(|_| "is no address such as `127.0.0.1:7349` or `localhost:7349`".to_owned())
+    address.parse().map_err(|_| "is not an address such as `127.0.0.1:7349` or `localhost:7349`".to_owned())
 }
 
 pub(crate) fn public_url(text: &str) -> Result<PublicUrl, String> {
@@ -64,7 +64,7 @@ pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
 
 /// Checks a network and returns its text unchanged.
 pub(crate) fn callback_network(text: &str) -> Result<String, String> {
-    range(text).map(|_| text.to_owned()).map_err(|_| "is no network such as `10.0.0.0/8`".to_owned())
+    range(text).map(|_| text.to_owned()).map_err(|_| "is not a network such as `10.0.0.0/8`".to_owned())
 }
 
 /// Checks a proxy and returns its text unchanged, for display.

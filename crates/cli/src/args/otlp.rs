@@ -5,10 +5,10 @@ use reqwest::Url;
 /// Parses the endpoint. Rejects credentials and a query, since the address is displayed.
 pub(crate) fn otlp_endpoint(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let url = url.ok_or("is no URL such as `http://localhost:4318`")?;
+    let url = url.ok_or("is not a URL such as `http://localhost:4318`")?;
     let is_bare = url.username().is_empty() && url.password().is_none();
     if !is_bare || url.query().is_some() || url.fragment().is_some() {
-        return Err("must hold neither a user nor a query: headers that the collector wants go into \
+        return Err("must not contain a user or a query: put headers for the collector into \
                     OTEL_EXPORTER_OTLP_HEADERS or the file `otlp_headers_file`"
             .to_owned());
     }

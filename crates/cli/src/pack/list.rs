@@ -47,11 +47,11 @@ impl Packs {
 
     /// Returns the error for `--output-dir` with a workflow that writes no files.
     pub(crate) fn no_output(self) -> anyhow::Error {
-        let of = self.iter().map(|pack| format!("of `{}` with {}", pack.name(), pack.words().start_option));
+        let of = self.iter().map(|pack| format!("for `{}` with {}", pack.name(), pack.words().start_option));
         let of: Vec<String> = of.collect();
         if of.is_empty() {
             return usage(
-                "--output-dir is for workflows that write files when they have ended; this build has none",
+                "--output-dir is only for workflows that write files at their end; this build has none",
             );
         }
         usage(format!("--output-dir is {}", of.join(", and ")))
@@ -76,8 +76,8 @@ impl Packs {
             .mut_subcommand("demo", |demo| demo.mut_arg("workflow", |arg| self.demo_help(arg)))
             .mut_subcommand("init", |init| self.init_help(init).hide(!has_packs))
             .mut_subcommand("attach", |attach| {
-                let reports = "where its reports go; without it none are written";
-                let help = format!("Of a run of {}: {reports}", named.join(" or "));
+                let reports = "without it none are written";
+                let help = format!("Folder for the reports of {}; {reports}", named.join(" or "));
                 attach.mut_arg("output_dir", |arg| arg.help(help).hide(!has_packs))
             })
     }
@@ -90,7 +90,7 @@ impl Packs {
 
     fn init_help(self, init: Command) -> Command {
         let places: Vec<&str> = self.iter().map(|pack| pack.words().init_default_path).collect();
-        let file = format!("Where to write it [default: {}]", places.join(", or "));
+        let file = format!("Path of the new file [default: {}]", places.join(", or "));
         let workflow = self.written(", ");
         init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
     }
@@ -112,7 +112,7 @@ impl Packs {
         let outputs =
             self.iter().map(|pack| format!("`{}` [default: {}]", pack.name(), pack.words().default_output));
         let outputs = outputs.collect::<Vec<_>>().join(" and ");
-        let outputs = format!("Where the reports go, of {outputs}");
+        let outputs = format!("Folder for the reports of {outputs}");
         let place = |arg: Arg| match order.iter().position(|id| id == arg.get_id()) {
             Some(at) => arg.display_order(at),
             None => arg,

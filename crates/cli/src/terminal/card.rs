@@ -161,8 +161,7 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
 /// Returns the command that revokes a grant for the session, if one was given.
 pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
-    (effect == "grant")
-        .then(|| format!("to take it back: {} grants {}{words}", holdshort(), interrupt.session))
+    (effect == "grant").then(|| format!("to revoke it: {} grants {}{words}", holdshort(), interrupt.session))
 }
 
 fn holding(interrupt: &Interrupt) -> &'static str {
@@ -281,7 +280,7 @@ fn command(text: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let leads = std::iter::once("  $ ").chain(std::iter::repeat("    "));
     let drawn = leads.zip(&lines).map(|(lead, line)| format!("{}{}", paint.cyan(lead), paint.bold(line)));
     let is_long = matches!(cap, Cap::Lines(cap) if lines.len() > cap);
-    let long = is_long.then(|| paint.yellow("    a long one: read it to its end"));
+    let long = is_long.then(|| paint.yellow("    long command: read it to the end"));
     drawn.chain(long).collect()
 }
 

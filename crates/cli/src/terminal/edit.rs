@@ -12,7 +12,7 @@ const BYTES: u64 = 1024 * 1024;
 
 /// Opens the editor on `text` and returns the saved text.
 pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
-    let editor = editor().context("no editor is found; set EDITOR")?;
+    let editor = editor().context("no editor was found; set EDITOR")?;
     let mut file = tempfile::Builder::new().prefix("holdshort-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
@@ -34,9 +34,9 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     std::fs::File::open(file.path())?
         .take(BYTES + 1)
         .read_to_string(&mut saved)
-        .context("what was saved is no text")?;
+        .context("the saved file is not text")?;
     if saved.len() as u64 > BYTES {
-        anyhow::bail!("what was saved is larger than {} KiB", BYTES / 1024);
+        anyhow::bail!("the saved file is larger than {} KiB", BYTES / 1024);
     }
     Ok(saved)
 }

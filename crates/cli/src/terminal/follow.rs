@@ -158,7 +158,7 @@ impl Follower<'_> {
                 () = leaving.came() => Next::Over(Outcome::Left(Left::Signal)),
                 item = events.next() => match item {
                     Some(item) => self.item(item).await?,
-                    None => anyhow::bail!("the event stream ended for no known reason"),
+                    None => anyhow::bail!("the event stream ended unexpectedly"),
                 },
                 _ = looks.tick(), if self.progress.is_shown() => {
                     self.show_team().await;
@@ -192,7 +192,7 @@ impl Follower<'_> {
             }
             Item::Lost => {
                 self.message(
-                    "The server is gone. The run is safe in its journal; trying to reach it again …",
+                    "The connection to the server is lost. The run is safe in its journal; reconnecting …",
                 );
             }
             Item::Back => self.message("The server is back."),
@@ -366,8 +366,7 @@ impl Follower<'_> {
         let reaction = match line {
             Line::End => Reaction::Detach,
             Line::TooLong => Reaction::Ask(vec![
-                "  That is longer than a terminal can hand over, and was not sent; e opens an editor."
-                    .to_owned(),
+                "  That line is too long for a terminal and was not sent; e opens an editor.".to_owned(),
             ]),
             Line::Text(text) => match &mut self.asker {
                 Some(asker) if asker.asks(&prompt.interrupt) => asker.line(prompt, &text, paint),

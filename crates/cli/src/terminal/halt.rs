@@ -11,9 +11,8 @@ pub(super) async fn freeze(client: &Client, reason: String, paint: Paint) -> Vec
     let body = Freeze { run: None, workflow: None, agent: None, reason };
     match client.post::<System>("/v1/system/freeze", &body).await {
         Ok(_) => vec![
-            "  Frozen: no tool and no model call of anything starts. What is under way comes to its end."
-                .to_owned(),
-            format!("  `{} unfreeze{}` lifts it. You may decide meanwhile.", holdshort(), client.words()),
+            "  Frozen: no tool call and no model call starts. Calls that are running finish.".to_owned(),
+            format!("  `{} unfreeze{}` lifts it. You can still decide.", holdshort(), client.words()),
         ],
         Err(error) => vec![format!("  {}", paint.red(&crate::output::error(&error)))],
     }

@@ -19,18 +19,18 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     out.push(String::new());
     let expiry = match &interrupt.expires_at {
         Some(at) => {
-            format!("If nobody decides until {}: {}.", time::at(at), plain::line(&interrupt.on_expiry))
+            format!("Without a decision until {}: {}.", time::at(at), plain::line(&interrupt.on_expiry))
         }
-        None => "It waits for as long as it takes; nothing is lost while you think.".to_owned(),
+        None => "It has no deadline; nothing is lost while you think.".to_owned(),
     };
     out.extend(paint.fold(&format!("  {expiry}"), 2).iter().map(|line| paint.dim(line)));
     let edited = if interrupt.editable().is_some() {
-        "opens $EDITOR on what is asked about"
+        "opens $EDITOR on the content to decide on"
     } else {
-        "opens $EDITOR, for words of many lines"
+        "opens $EDITOR, for a text of several lines"
     };
     let back = format!(
-        "leaves; the run keeps its place, and `{} attach {}{words}` comes back to it",
+        "leaves; the run waits, and `{} attach {}{words}` returns to it",
         holdshort(),
         plain::line(&interrupt.run)
     );
@@ -42,16 +42,19 @@ pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<S
     }
     let by_path = interrupt.options.iter().any(Offer::keeps_some);
     if by_path {
-        let what = "opens $EDITOR on the paths that it changes: delete the lines of those to drop";
+        let what = "opens $EDITOR on the changed paths: delete the lines of paths to drop";
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{:16}", "f"))), HANG));
     }
     let named = if interrupt.takes_a_number() { "its name" } else { "number or name" };
     for (key, what) in [
-        (named, "chooses an option; words after it go along as your reason or note"),
+        (named, "chooses an option; text after it is sent as your reason or note"),
         ("e", edited),
         ("v", "shows everything, uncut"),
         ("d", &back),
-        ("!", "freezes everything, once you say why: no tool and no model call starts until it is lifted"),
+        (
+            "!",
+            "freezes everything once you give a reason: no tool call and no model call starts until it is lifted",
+        ),
     ] {
         out.extend(paint.fold(&format!("  {} {what}", paint.bold(&format!("{key:16}"))), HANG));
     }

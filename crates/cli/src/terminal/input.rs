@@ -83,7 +83,7 @@ impl Input {
 
     /// Returns the next line. Dropping the future loses no input.
     pub(crate) async fn line(&mut self) -> io::Result<Line> {
-        let gone = || io::Error::other("nothing reads the terminal any more");
+        let gone = || io::Error::other("the terminal is not read any more");
         loop {
             if !self.is_asked {
                 self.ask.send(()).map_err(|_| gone())?;

@@ -112,15 +112,15 @@ impl Projector {
                 let by = if string("by") == "router" { "the router" } else { "rules" };
                 note(format!("the task is routed by {by}: {}", plain::line(string("route"))))
             }
-            "history_summarised" => note("old turns are summed up".to_owned()),
-            "changes_undone" => note("the agent is told what was taken back".to_owned()),
+            "history_summarised" => note("older turns were summarized".to_owned()),
+            "changes_undone" => note("the agent was notified of the undone changes".to_owned()),
             "handed_over" => {
                 if let Some(step) = self.steps.get_mut(string("step")) {
                     string("to").clone_into(&mut step.agent);
                 }
-                note(format!("{} goes on: agent {}", self.step(string("step")), plain::line(string("to"))))
+                note(format!("{} continues: agent {}", self.step(string("step")), plain::line(string("to"))))
             }
-            "step_redone" => note(format!("{} is done again", self.step(string("step")))),
+            "step_redone" => note(format!("{} is redone", self.step(string("step")))),
             "model_started" => {
                 self.activity = format!("{} is thinking", plain::line(&self.agent(string("step"))));
                 Vec::new()
@@ -134,8 +134,8 @@ impl Projector {
             }
             "model_failed" => {
                 let what = match data.get("retry_at").and_then(Value::as_str) {
-                    Some(_) => "the model gave no answer, and is asked again",
-                    None => "the model gave no answer",
+                    Some(_) => "the model did not answer; the request is repeated",
+                    None => "the model did not answer",
                 };
                 let lead = format!("  {} {what}: ", paint.yellow("!"));
                 let room = paint.width.saturating_sub(console::measure_text_width(&lead));
@@ -152,9 +152,9 @@ impl Projector {
             "end_refused" => {
                 let agent = plain::line(&self.agent(string("step"))).into_owned();
                 let flaw = flaw::words(string("flaw"));
-                note(format!("{agent} is told that it has not ended: {flaw}"))
+                note(format!("{agent} has not finished and continues: {flaw}"))
             }
-            "adopted" => note("the server was started again; the run goes on".to_owned()),
+            "adopted" => note("the server was restarted; the run continues".to_owned()),
             "trial_started" | "tool_started" => {
                 let call = string("call");
                 self.activity = self.name(call);
@@ -201,7 +201,7 @@ impl Projector {
             },
             "tool_doubted" => {
                 let name = self.name(string("call"));
-                vec![format!("  {} {name}: a crash left it in doubt", paint.yellow("!"))]
+                vec![format!("  {} {name}: its outcome is unknown after a crash", paint.yellow("!"))]
             }
             "result_held" => vec![format!("  {} held back the result: {}", paint.yellow("!"), title())],
             "output_released" => vec![format!("  {} released: {}", paint.green("✓"), title())],
@@ -226,12 +226,12 @@ impl Projector {
                 _ => Vec::new(),
             },
             "run_paused" => {
-                self.activity = format!("paused: `{} resume RUN{}` lets it go on", holdshort(), self.words);
+                self.activity = format!("paused: `{} resume RUN{}` continues it", holdshort(), self.words);
                 note("paused".to_owned())
             }
             "run_suspended" => {
                 "its session is suspended".clone_into(&mut self.activity);
-                note("rests: its session is suspended".to_owned())
+                note("stopped: its session is suspended".to_owned())
             }
             "run_resumed" | "run_unsuspended" => {
                 self.activity.clear();
@@ -388,7 +388,7 @@ impl Projector {
                 vec![format!("  {} {name}: forbidden by a rule", paint.red("✗"))]
             }
             ("refused", _) => vec![format!("  {} {name}: refused", paint.yellow("✗"))],
-            ("answered", _) => vec![format!("  {} {name}: answered in its place", paint.yellow("✓"))],
+            ("answered", _) => vec![format!("  {} {name}: a person provided the result", paint.yellow("✓"))],
             ("skipped", _) => vec![format!("  {} {name}: skipped", paint.yellow("–"))],
             (_, _) => vec![format!("  {} {name}: {}", paint.yellow("–"), plain::line(string("end")))],
         }
@@ -527,7 +527,7 @@ mod tests {
             [format!("  {name} starts: agent engineer")]
         );
         let redone = event("step_redone", &json!({"step": "control/build"}));
-        assert_eq!(projector.project(&redone), [format!("  {name} is done again")]);
+        assert_eq!(projector.project(&redone), [format!("  {name} is redone")]);
         // A step that started before this terminal attached is known by its id only.
         let skipped = event("step_ended", &json!({"step": "work", "end": "skipped"}));
         assert_eq!(projector.project(&skipped), ["  step work was skipped"]);

@@ -126,7 +126,7 @@ impl Prompt {
         match &self.stage {
             Stage::Choose => "> ",
             Stage::Words(_) => "your words> ",
-            Stage::Freeze => "why everything is to be frozen> ",
+            Stage::Freeze => "reason for the freeze> ",
             Stage::Fill(_) => "your answer> ",
             Stage::Also(_) => also::KEYS,
             Stage::Confirm(decision) if self.wants_a_yes(decision) => {
@@ -149,8 +149,8 @@ impl Prompt {
             None if self.interrupt.takes_a_number() => "an option's name",
             Some(offer) if offer.needs_edit => "a number, or the answer as JSON",
             Some(offer) if offer.effect == "respond" => "a number, or your own words",
-            Some(offer) if offer.effect == "proceed" => "a number, or your own words to go along",
-            Some(offer) if offer.id == "abort" => "a number, or your own words to end it with",
+            Some(offer) if offer.effect == "proceed" => "a number, or your own words to send along",
+            Some(offer) if offer.id == "abort" => "a number, or your own words to abort with",
             Some(offer) if offer.effect == "replan" => "a number, or your own words to ask for another plan",
             Some(_) => "a number, or your own words to reject it",
             None => "a number",
@@ -345,7 +345,7 @@ impl Prompt {
                 Err(error) => {
                     return Reaction::Ask(vec![format!(
                         "  {}",
-                        paint.red(&format!("That is no JSON: {error}. e opens it again."))
+                        paint.red(&format!("That is not valid JSON: {error}. e opens it again."))
                     )]);
                 }
             },
@@ -379,7 +379,7 @@ impl Prompt {
             "!" => {
                 self.stage = Stage::Freeze;
                 return Reaction::Ask(vec![
-                    "  Nothing starts any more until it is lifted; an empty line freezes nothing.".to_owned(),
+                    "  A freeze prevents all starts until it is lifted; an empty line cancels it.".to_owned(),
                 ]);
             }
             "e" => {
@@ -416,7 +416,7 @@ impl Prompt {
             None => {
                 let typed = if self.interrupt.takes_a_number() { "an option's name" } else { "a number" };
                 let line = plain::line(line);
-                let told = format!("  “{line}” is none of the options; type {typed}, or ? for what they do.");
+                let told = format!("  “{line}” is not an option; type {typed}, or ? for an explanation.");
                 Reaction::Ask(vec![told])
             }
         }
@@ -484,7 +484,7 @@ impl Prompt {
         let edit = match serde_json::from_str(line) {
             Ok(edit) => edit,
             Err(error) => {
-                let told = format!("The answer is JSON, and this is none: {error}. e opens an editor.");
+                let told = format!("The answer must be JSON, but this is not: {error}. e opens an editor.");
                 return Reaction::Ask(vec![format!("  {}", paint.red(&told))]);
             }
         };

@@ -33,9 +33,9 @@ pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
 pub(super) fn counted(work: &[Work]) -> String {
     let working = work.iter().filter(|each| is_at_work(each)).count();
     match work.len() - working {
-        0 => format!("{working} at work"),
-        1 => format!("{working} at work, 1 waits"),
-        waiting => format!("{working} at work, {waiting} wait"),
+        0 => format!("{working} working"),
+        1 => format!("{working} working, 1 waiting"),
+        waiting => format!("{working} working, {waiting} waiting"),
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
                 "  look                      waits for the answer to recovery",
             ]
         );
-        assert_eq!(counted(&team), "2 at work, 4 wait");
+        assert_eq!(counted(&team), "2 working, 4 waiting");
         assert_eq!(
             meanwhile(&team, "int_1").as_deref(),
             Some("meanwhile: metrics thinks · activity (runner\\u{1b}[2J) runs compute_metric")

@@ -25,7 +25,9 @@ pub(super) async fn answers(scene: &Scene, args: Answers) -> anyhow::Result<Exit
                         .map_err(|error| usage(format!("the answer is not valid JSON: {error}")))?;
                     CorrectAnswer { text: None, edit }
                 }
-                (None, None) => return Err(usage("say what the answer is: `--text` or `--edit`")),
+                (None, None) => {
+                    return Err(usage("the new answer is missing: give it with `--text` or `--edit`"));
+                }
             };
             let path = format!("/v1/answers/{}/correct", id_of(&interrupt, "int")?);
             shown(scene, scene.client()?.post(&path, &correction).await?, "Corrected.")
@@ -49,11 +51,11 @@ async fn list(scene: &Scene, subject: Option<&str>, search: Option<&str>) -> any
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell("No such answer is kept.");
+        tell("No such answer is stored.");
     } else {
         let words = client.words();
         tell(&paint.dim(&format!(
-            "{0} answers correct ID --text …{words} (of data: --edit FILE) · {0} answers erase ID{words}",
+            "{0} answers correct ID --text …{words} (for JSON: --edit FILE) · {0} answers erase ID{words}",
             holdshort()
         )));
     }

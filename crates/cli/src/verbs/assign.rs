@@ -66,7 +66,7 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
     let until = shown.you.as_ref().and_then(|you| you.snoozed_until.as_deref());
     say(&until.map_or_else(
         || "It is in your inbox again.".to_owned(),
-        |at| format!("It is out of your inbox until {}. For others nothing has changed.", time::at(at)),
+        |at| format!("It is hidden from your inbox until {}. Nothing changes for others.", time::at(at)),
     ));
     Ok(Exit::Ok)
 }

@@ -94,6 +94,6 @@ async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     Err(usage(
-        "a model plays this run, and none is configured here: name it with --model NAME, as when it was started",
+        "this run uses a model, and none is configured here: name it with --model NAME, as at its start",
     ))
 }

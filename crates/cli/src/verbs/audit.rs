@@ -29,7 +29,7 @@ pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> 
         Source::Server(client) => client.get("/v1/audit/head").await?,
         Source::Here(journal) => {
             let head = journal.head().await;
-            journal.close().await.context("the journal did not close")?;
+            journal.close().await.context("the journal could not be closed")?;
             journal_head(head.map_err(not_read)?)
         }
     };
@@ -56,7 +56,7 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
         }
         Source::Here(journal) => {
             let report = audit::verify_against(&*journal, &noted).await;
-            journal.close().await.context("the journal did not close")?;
+            journal.close().await.context("the journal could not be closed")?;
             serde_json::to_value(verification(report.map_err(not_read)?))?
         }
     };
@@ -136,7 +136,7 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
         Err(malformed) => malformed,
     };
     if !Path::new(against).is_file() {
-        return Err(usage(format!("--against {against}: {malformed}; or a file that holds such heads")));
+        return Err(usage(format!("--against {against}: {malformed}; or name a file with such heads")));
     }
     let text = std::fs::read_to_string(against).map_err(|error| usage(format!("{against}: {error}")))?;
     // A saved mail has CRLF line ends.
@@ -151,13 +151,13 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
     });
     let noted = noted.collect::<anyhow::Result<Vec<_>>>()?;
     at_most(against, &noted)?;
-    if noted.is_empty() { Err(usage(format!("{against} holds no head"))) } else { Ok(noted.into()) }
+    if noted.is_empty() { Err(usage(format!("{against} contains no head"))) } else { Ok(noted.into()) }
 }
 
 fn at_most(file: &str, heads: &[Noted]) -> anyhow::Result<()> {
     match heads.len() {
         ..=MAX_HEADS => Ok(()),
-        many => Err(usage(format!("{file} holds {many} heads; at most {MAX_HEADS} are compared at once"))),
+        many => Err(usage(format!("{file} contains {many} heads; at most {MAX_HEADS} are compared at once"))),
     }
 }
 
@@ -165,9 +165,9 @@ fn at_most(file: &str, heads: &[Noted]) -> anyhow::Result<()> {
 /// journal could have signed some, too, so the person has to name the keys.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> {
     if keys.is_empty() {
-        let told = "`audit checkpoint` told it beside the checkpoint, and the journal has it as `checkpoint_key_set`";
+        let told = "`audit checkpoint` printed it with the checkpoint, and the journal records it as `checkpoint_key_set`";
         return Err(usage(format!(
-            "{file} holds checkpoints: say with --key with which key they are signed; {told}"
+            "{file} contains checkpoints: name the key that signed them with --key; {told}"
         )));
     }
     let keys = keys
@@ -183,7 +183,7 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
     let room = MAX_HEADS.saturating_sub(heads);
     if room == 0 {
         return Err(usage(format!(
-            "{file} holds {heads} heads beside its checkpoints; at most {MAX_HEADS} of both are compared at once"
+            "{file} contains {heads} heads and its checkpoints; at most {MAX_HEADS} of both are compared at once"
         )));
     }
     let mut is_whole = false;
@@ -200,13 +200,13 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
                 for line in note.lines().filter(|line| !line.starts_with("head ")) {
                     kept.noted.extend(beside(&place, line)?);
                 }
-                kept.left_out.push(format!("{place} is left out: {error}"));
+                kept.left_out.push(format!("{place} is ignored: {error}"));
             }
             Err(error @ Malformed::Signature) => return Err(usage(format!("{place}: {error}"))),
         }
     }
     at_most(file, &kept.noted)?;
-    if is_whole { Ok(kept) } else { Err(usage(format!("{file} holds no whole checkpoint"))) }
+    if is_whole { Ok(kept) } else { Err(usage(format!("{file} contains no complete checkpoint"))) }
 }
 
 /// Returns the head at the end of a line outside the checkpoints, if there is one. Rejects a head that was cut off:

@@ -30,7 +30,7 @@ pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow
     let head = match copied {
         Ok(head) => head,
         Err(NotCopied::NotEmpty) => {
-            return Err(usage(format!("{} is not empty: name a folder that is new", into.display())));
+            return Err(usage(format!("{} is not empty: name a new folder", into.display())));
         }
         Err(NotCopied::Store(Error::Corrupt(why))) => return Err(damage(why)),
         Err(error) => {

@@ -24,7 +24,9 @@ const HISTORY: &str = "chat-history";
 
 pub(super) async fn chat(scene: &Scene, args: args::Chat) -> anyhow::Result<Exit> {
     if scene.json {
-        return Err(usage("a conversation is no JSON: `POST /v1/sessions/{id}/messages` is for programs"));
+        return Err(usage(
+            "a conversation has no JSON output: programs use `POST /v1/sessions/{id}/messages`",
+        ));
     }
     if let Some(session) = &args.session {
         id_of(session, "ses")?;
@@ -33,7 +35,7 @@ pub(super) async fn chat(scene: &Scene, args: args::Chat) -> anyhow::Result<Exit
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.model.base_url.is_some() {
             return Err(usage(
-                "a server answers already, and it has its own model: start it with --base-url URL",
+                "a server is already running with its own model: start that server with --base-url URL",
             ));
         }
         return talk(&scene.client()?, &data_dir, &args, None).await;
@@ -79,18 +81,18 @@ async fn found(client: &Client, id: &str, args: &args::Chat) -> anyhow::Result<S
         answer => answer?,
     };
     let Some(workflow) = &session.workflow else {
-        return Err(usage(format!("{id} was opened for no workflow: it cannot be spoken to")));
+        return Err(usage(format!("{id} has no workflow, so it takes no messages")));
     };
     if let Some(wanted) = args.workflow.as_ref().filter(|wanted| *wanted != workflow) {
         return Err(usage(format!(
-            "{id} is a conversation with `{}`, not with `{}`: leave --workflow out",
+            "{id} is a conversation with `{}`, not with `{}`: omit --workflow",
             plain::line(workflow),
             plain::line(wanted)
         )));
     }
     if session.state == SessionState::Closed {
         let why = session.end_reason.as_deref().unwrap_or_default();
-        return Err(usage(format!("{id} is closed ({}): begin another conversation", plain::line(why))));
+        return Err(usage(format!("{id} is closed ({}): start another conversation", plain::line(why))));
     }
     Ok(session)
 }
@@ -118,7 +120,9 @@ async fn partner(client: &Client) -> anyhow::Result<String> {
     let has = |name: &str| items.iter().any(|item| item.get("name").and_then(Value::as_str) == Some(name));
     let found = PARTNERS.into_iter().find(|name| has(name));
     found.map(str::to_owned).ok_or_else(|| {
-        usage("this server has neither `copilot` nor `pair`: name who is spoken to with --workflow NAME")
+        usage(
+            "this server has neither `copilot` nor `pair`: name the workflow to talk to with --workflow NAME",
+        )
     })
 }
 
@@ -127,6 +131,6 @@ fn introduce(session: &Session, is_new: bool) {
     let workflow = plain::line(session.workflow.as_deref().unwrap_or_default()).into_owned();
     say_all(&paint.message(&format!("{} {}", paint.bold(&workflow), paint.dim(&session.id)), 2));
     if is_new {
-        say_all(&paint.message(&paint.dim("Say what is to be done; /help lists the rest."), 2));
+        say_all(&paint.message(&paint.dim("Type a task; /help lists the commands."), 2));
     }
 }

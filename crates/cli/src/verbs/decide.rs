@@ -68,7 +68,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     } else {
         let paint = Paint::stdout();
         let decided: Interrupt = serde_json::from_value(decided)?;
-        let waits = || "Noted; others must decide too.".to_owned();
+        let waits = || "Recorded; others must decide, too.".to_owned();
         say(&card::resolution(&decided, paint).unwrap_or_else(waits));
         if let Some(released) = also::released(&decided) {
             say(&released);
@@ -90,7 +90,7 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     };
     match unseen.filter(|_| is_open) {
         Some(unseen) => Err(usage(format!(
-            "{} Look at it with `{} show {}`, then let it go on with `--unseen`.",
+            "{} Read it with `{} show {}`, then repeat the command with `--unseen`.",
             plain::line(&unseen),
             holdshort(),
             interrupt.id
@@ -145,7 +145,7 @@ fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
     suggested.and_then(|suggested| earlier::decision(interrupt, suggested)).ok_or_else(|| {
         usage(format!(
-            "{from} is not suggested for this question; `{} show {}` lists what is",
+            "{from} is not suggested for this question; `{} show {}` lists the suggestions",
             holdshort(),
             interrupt.id
         ))
@@ -164,7 +164,7 @@ fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value
         Err(error) => {
             let is_stdin = path == Path::new("-");
             let what = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
-            Err(usage(format!("{what} is not valid JSON, which this option takes: {error}")))
+            Err(usage(format!("{what} is not valid JSON, which this option requires: {error}")))
         }
     }
 }

@@ -39,7 +39,11 @@ async fn list(scene: &Scene, channel: Option<&str>, state: Option<&str>) -> anyh
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell(if query.is_empty() { "Nothing was told over a channel so far." } else { "No such delivery." });
+        tell(if query.is_empty() {
+            "No notification was sent over a channel yet."
+        } else {
+            "No such delivery."
+        });
     } else {
         tell(&paint.dim(&format!("{} deliveries show ID · retry ID{}", holdshort(), client.words())));
     }
@@ -128,9 +132,9 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
         let Channel { name, kind, failing_since, disabled_at, why } = serde_json::from_value(item)?;
         let state = match (&disabled_at, &failing_since) {
             (Some(at), _) => paint.red(&format!("disabled {}", time::ago(at))),
-            (None, Some(since)) => paint.yellow(&format!("failing for the first time {}", time::ago(since))),
+            (None, Some(since)) => paint.yellow(&format!("failing, for the first time {}", time::ago(since))),
             (None, None) if was_tried(&client, &name).await? => paint.green("works"),
-            (None, None) => paint.dim("nothing was sent lately"),
+            (None, None) => paint.dim("nothing was sent recently"),
         };
         say(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
         if let Some(why) = why {

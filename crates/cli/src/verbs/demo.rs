@@ -29,7 +29,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let samples = scene.packs.samples();
     let sample = *samples.iter().find(|shipped| shipped.name == workflow).ok_or_else(|| {
         let names: Vec<&str> = samples.iter().map(|shipped| shipped.name).collect();
-        usage(format!("there is no demo of `{workflow}`: there is one of {}", names.join(", ")))
+        usage(format!("there is no demo of `{workflow}`, only of {}", names.join(", ")))
     })?;
     let folder = tempfile::Builder::new().prefix("holdshort-demo-").tempdir()?;
     let repository = folder.path().join(sample.folder);
@@ -89,7 +89,9 @@ async fn play(
         input: serde_json::from_str(sample.input)?,
         session: None,
         config: Some(RunConfig {
-            workspace: Some(repository.to_str().context("the temporary folder is no UTF-8 path")?.to_owned()),
+            workspace: Some(
+                repository.to_str().context("the path of the temporary folder is not UTF-8")?.to_owned(),
+            ),
             model: info.rehearsal.then(|| REHEARSAL.to_owned()),
             ..RunConfig::default()
         }),
@@ -108,7 +110,7 @@ async fn play(
             unnamed,
         );
         // On a line of its own, however long: it is a command to copy.
-        say("  if this is killed, go on with:");
+        say("  if this is killed, continue with:");
         say(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
     beside(scene, &client, &run.id, Some(again), files.as_deref()).await
@@ -169,9 +171,12 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     // Agents of a pack write nothing into the folder. Their results are in the files named above.
     let diff = pack.is_none().then_some(diff);
     let commands = [
-        (format!("{holdshort} serve --data {data}"), "the journal of this run, served; then, elsewhere:"),
+        (
+            format!("{holdshort} serve --data {data}"),
+            "serves the journal of this run; then, in another terminal:",
+        ),
         (format!("{holdshort} inbox --all --data {data}"), "every decision"),
-        (format!("{holdshort} audit verify --data {data}"), "the proof that nothing was changed since"),
+        (format!("{holdshort} audit verify --data {data}"), "proves that nothing was changed since"),
         yours(holdshort, sample.name, pack),
     ];
     for (command, what) in diff.into_iter().chain(commands) {
@@ -185,10 +190,7 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     if let Some(pack) = pack {
         return (format!("{holdshort} init {name}"), pack.words().init_hint);
     }
-    (
-        format!("{holdshort} run {name} --workspace PATH \"task\""),
-        "the same in a folder of yours, with a model",
-    )
+    (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
 
 /// Returns the changes that git reports, or one sentence if git is not asked.
@@ -196,9 +198,7 @@ fn changed(repository: &Path) -> Vec<String> {
     // To compare a file, git runs the filters of its configuration. The sample has none.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
     if !filters.is_ok_and(|output| output.status.code() == Some(1)) {
-        return vec![
-            "nobody looked: the repository's configuration names programs for git to run".to_owned(),
-        ];
+        return vec!["not checked: the repository's configuration names programs for git to run".to_owned()];
     }
     // New files are changes, too, here and in the command below.
     let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);
@@ -293,7 +293,7 @@ mod tests {
         git(repository, &["config", "filter.evil.clean", &program]).expect("git");
         fs::write(repository.join(".gitattributes"), "* filter=evil\n").expect("a file");
         fs::write(repository.join("a.txt"), "c\n").expect("a file");
-        assert!(changed(repository)[0].starts_with("nobody looked"));
+        assert!(changed(repository)[0].starts_with("not checked"));
         assert!(!ran.exists());
     }
 }

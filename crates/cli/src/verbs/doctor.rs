@@ -123,7 +123,7 @@ fn of_model(report: &Value) -> (Mark, String) {
     match report["answers"].as_bool() {
         Some(true) => (Mark::Good, format!("{model} at {at}")),
         Some(false) => (Mark::Bad, format!("{model} does not answer at {at}: {}", string("why"))),
-        None => (Mark::Good, format!("{model}; a key is set, and was not tried")),
+        None => (Mark::Good, format!("{model}; a key is set, but was not tested")),
     }
 }
 
@@ -200,7 +200,11 @@ fn tell(report: &Value) {
         None => line(true, "data", &format!("{}{state}", string("/data/path").unwrap_or_default())),
     }
     if let Some(store) = string("/store") {
-        line(true, "store", &format!("{store} has the journal of `{} serve` (HOLDSHORT_STORE)", holdshort()));
+        line(
+            true,
+            "store",
+            &format!("{store} holds the journal of `{} serve` (HOLDSHORT_STORE)", holdshort()),
+        );
     }
     if let Some(warning) = string("/store_warning") {
         line(false, "store", warning);
@@ -235,7 +239,7 @@ fn tell(report: &Value) {
                 line(true, "", &format!("others use {url}"));
             }
             if let Some(problem) = string("/server/certificate_problem") {
-                marked(Mark::Bad, "", &format!("{problem}; the certificate from before is used on"));
+                marked(Mark::Bad, "", &format!("{problem}; the previous certificate stays in use"));
             }
             for problem in report["server"]["journal_problems"].as_array().into_iter().flatten() {
                 marked(Mark::Bad, "journal", problem.as_str().unwrap_or_default());
@@ -256,5 +260,5 @@ fn tell(report: &Value) {
         }
     }
     let editor = string("/editor");
-    line(editor.is_some(), "editor", editor.unwrap_or("none is found; set EDITOR"));
+    line(editor.is_some(), "editor", editor.unwrap_or("not found; set EDITOR"));
 }

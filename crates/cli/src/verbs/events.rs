@@ -54,7 +54,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
                 }
             }
             Item::Broken(error) => return Err(error),
-            Item::Lost => crate::output::tell("The server is gone; trying to reach it again …"),
+            Item::Lost => crate::output::tell("The connection to the server is lost; reconnecting …"),
             Item::Back => crate::output::tell("The server is back."),
             Item::Preview(_) => {}
         }

@@ -33,7 +33,7 @@ pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Res
     };
     say(&told);
     let paint = Paint::stderr();
-    tell_all(&paint.message(&format!("Its key is {}", plain::line(&signed.key)), 0));
+    tell_all(&paint.message(&format!("The signing key is {}", plain::line(&signed.key)), 0));
     Ok(Exit::Ok)
 }
 

@@ -28,7 +28,10 @@ pub(super) async fn groups(scene: &Scene, verb: Option<Groups>) -> anyhow::Resul
         Groups::Unset { group } => {
             scene.client()?.delete(&path(&group)).await?;
             if !scene.json {
-                say(&format!("Of `{}` time is counted by the clock alone.", plain::line(&group)));
+                say(&format!(
+                    "`{}` has no working hours now: time is counted by the clock alone.",
+                    plain::line(&group)
+                ));
             }
             Ok(Exit::Ok)
         }
@@ -42,7 +45,7 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     if items.is_empty() {
-        tell("Nobody is in a group, and no group has hours.");
+        tell("No group has members or working hours.");
     }
     for item in items {
         say_all(&lines(&serde_json::from_value(item)?));

@@ -69,7 +69,7 @@ fn line(interrupt: &Interrupt, paint: Paint) {
         say(&paint.yellow(&format!("    {told}")));
     }
     if !interrupt.warnings.is_empty() {
-        say(&paint.red(&format!("    ! not all of it is what it looks like: `{} show` tells", holdshort())));
+        say(&paint.red(&format!("    ! some of its text is misleading: `{} show` explains", holdshort())));
     }
     let mut facts = format!("{}  {}", interrupt.run, time::ago(&interrupt.created_at));
     if interrupt.status == InterruptStatus::Open {

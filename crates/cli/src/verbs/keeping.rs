@@ -32,22 +32,22 @@ pub(super) async fn hold(
     let by_whom = match (&kept.hold, &lifted) {
         (Some(hold), _) => format!("Held by {}.", whose(hold, ",")),
         (None, Some(hold)) => {
-            format!("Lifted the hold that {}. Nobody holds it.", whose(hold, " placed"))
+            format!("Lifted the hold that {}. It is not held.", whose(hold, " placed"))
         }
-        (None, None) => "Nobody holds it.".to_owned(),
+        (None, None) => "It is not held.".to_owned(),
     };
     let keeps = match (&kept.hold, &kept.erased, kept.erased_to) {
         (None, ..) => "",
-        (Some(_), Some(_), _) => " It came too late to keep what the run said.",
-        (Some(_), None, 0) => " Nothing of it is erased.",
-        (Some(_), None, _) => " Nothing more of it is erased.",
+        (Some(_), Some(_), _) => " It came too late: the content of the run was already erased.",
+        (Some(_), None, 0) => " None of its content is erased.",
+        (Some(_), None, _) => " No more of its content is erased.",
     };
     say(&format!("{by_whom}{keeps}"));
     if let Some(erased) = &kept.erased {
         let why = erased.why();
-        say(&format!("All that it said is erased, {} ({}).", time::ago(&erased.at), plain::line(&why)));
+        say(&format!("All of its content is erased, {} ({}).", time::ago(&erased.at), plain::line(&why)));
     } else if kept.erased_to > 0 {
-        say(&format!("What its events up to {} said is erased.", kept.erased_to));
+        say(&format!("The content of its events up to {} is erased.", kept.erased_to));
     }
     Ok(Exit::Ok)
 }
@@ -72,16 +72,16 @@ pub(super) async fn erase(
             say(&format!("{run}  erased"));
         }
         for run in &done.not_ended {
-            say(&format!("{run}  has not ended: nothing is erased. Ask again once it has"));
+            say(&format!("{run}  has not ended: nothing is erased. Retry after its end"));
         }
         for run in &done.held {
-            say(&format!("{run}  is held: nothing is erased. `hold {run}` says by whom and why"));
+            say(&format!("{run}  is held: nothing is erased. `hold {run}` shows who holds it and why"));
         }
         for run in &done.failed {
             say(&format!("{run}  cannot be read or changed: the server's log says why"));
         }
         if is_nothing(&done) {
-            tell("No run is about that.");
+            tell("No run has this subject.");
         }
     }
     // The exit code reports that content is left.

@@ -28,7 +28,7 @@ async fn create(scene: &Scene, name: String, role: &str, expires_in_ms: Option<u
         scene.client()?.post("/v1/keys", &MakeKey { name, role: Some(role), expires_in_ms }).await?;
     let (name, id) = (plain::line(&made.key.name), &made.key.id);
     let end = made.key.expires_at.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
-    let what = format!("{id} is `{name}`, {}{end}. Its secret is shown this once.", kind(made.key.role));
+    let what = format!("{id} is `{name}`, {}{end}. Its secret is shown only once.", kind(made.key.role));
     show(scene, &made, &what)
 }
 
@@ -36,11 +36,11 @@ async fn rotate(scene: &Scene, key: &str, overlap_ms: Option<u64>) -> anyhow::Re
     let path = format!("/v1/keys/{}/rotate", id_of(key, "key")?);
     let made: KeyWithSecret = scene.client()?.post(&path, &RotateKey { overlap_ms }).await?;
     let before = match &made.key.previous_until {
-        Some(until) => format!("The one before counts until {}.", time::at(until)),
-        None => "The one before counts no more.".to_owned(),
+        Some(until) => format!("The previous secret is valid until {}.", time::at(until)),
+        None => "The previous secret is no longer valid.".to_owned(),
     };
     let name = plain::line(&made.key.name);
-    show(scene, &made, &format!("The new secret of `{name}` is shown this once. {before}"))
+    show(scene, &made, &format!("The new secret of `{name}` is shown only once. {before}"))
 }
 
 async fn revoke(scene: &Scene, key: &str) -> anyhow::Result<Exit> {
@@ -49,10 +49,7 @@ async fn revoke(scene: &Scene, key: &str) -> anyhow::Result<Exit> {
         document(&key)?;
     } else {
         let key: Key = serde_json::from_value(key)?;
-        say(&format!(
-            "`{}` lets nobody in any more. What was open with it is closed.",
-            plain::line(&key.name)
-        ));
+        say(&format!("`{}` is revoked. Its open connections are closed.", plain::line(&key.name)));
     }
     Ok(Exit::Ok)
 }
@@ -77,7 +74,7 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     if items.is_empty() {
-        tell(&format!("There are no keys. {} keys create NAME{} makes one.", holdshort(), client.words()));
+        tell(&format!("There are no keys. {} keys create NAME{} creates one.", holdshort(), client.words()));
     }
     let paint = Paint::stdout();
     for item in items {
@@ -91,12 +88,12 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
             (KeyStatus::Live, _, None) => "live".to_owned(),
         };
         say(&format!("{}  {}  {}  {state}", key.id, paint.bold(&plain::line(&key.name)), word(key.role)));
-        let mut told = vec![format!("made {} by {}", time::ago(&key.made_at), plain::line(&key.made_by))];
+        let mut told = vec![format!("created {} by {}", time::ago(&key.made_at), plain::line(&key.made_by))];
         told.extend(key.rotated_at.as_deref().map(|at| format!("rotated {}", time::ago(at))));
         told.extend(
             key.previous_until
                 .as_deref()
-                .map(|at| format!("the secret before counts until {}", time::at(at))),
+                .map(|at| format!("the previous secret is valid until {}", time::at(at))),
         );
         told.extend(key.last_used_at.as_deref().map(|at| format!("last used {}", time::ago(at))));
         say(&paint.dim(&format!("    {}", told.join(", "))));

@@ -34,7 +34,7 @@ pub(super) async fn decision(
     show(
         scene,
         &link,
-        &format!("Whoever opens it{here} acts on this interrupt as you, within what you may do"),
+        &format!("Anyone who opens it{here} acts on this interrupt as you, with your permissions"),
     )
 }
 
@@ -44,7 +44,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     } else {
         say(&link.url);
         let paint = Paint::stderr();
-        let note = paint.message(&format!("{what}. It is good until {}.", time::at(&link.expires_at)), 0);
+        let note = paint.message(&format!("{what}. It is valid until {}.", time::at(&link.expires_at)), 0);
         tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
     }
     Ok(Exit::Ok)
@@ -56,5 +56,5 @@ pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyh
     if !paint.is_terminal {
         return Ok(format!("`{} login{words}` prints a link", holdshort()));
     }
-    Ok(format!("{}  (once; then it is signed in)", embedded.server.login_link()?))
+    Ok(format!("{}  (works once, and signs the browser in)", embedded.server.login_link()?))
 }

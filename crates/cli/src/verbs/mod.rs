@@ -150,13 +150,13 @@ fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
         return Ok(());
     }
     let does = match verb {
-        "demo" => "starts a server of its own",
-        "serve" => "starts a server of its own, and --listen ADDRESS says where",
+        "demo" => "starts its own server",
+        "serve" => "starts its own server, and --listen ADDRESS sets its address",
         "init" => "writes files on this machine",
         _ => {
-            "asks no server, and works on a data folder of this machine, or on a database: run it on the machine of the server, with --data DIR"
+            "uses no server, but a data folder of this machine or a database: run it on the machine of the server, with --data DIR"
         }
     };
     let named = if is_said { "--server" } else { "HOLDSHORT_SERVER" };
-    Err(usage(format!("`{verb}` {does}; {named} is for the other verbs")))
+    Err(usage(format!("`{verb}` {does}; {named} is for other verbs")))
 }

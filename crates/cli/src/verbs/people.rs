@@ -39,7 +39,7 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
             if scene.json {
                 document(&left)?;
             } else {
-                say(&format!("`{}` decides nothing any more.", plain::line(&person)));
+                say(&format!("`{}` is removed and cannot decide any more.", plain::line(&person)));
                 say_all(&left_lines(&serde_json::from_value(left)?, client.words()));
             }
             Ok(Exit::Ok)
@@ -101,7 +101,7 @@ fn lines(person: &Person) -> Vec<String> {
     )];
     if let Some(away) = &person.away {
         let until = away.until.as_deref().map(|at| format!(" until {}", time::at(at))).unwrap_or_default();
-        let delegate = away.delegate.as_deref().map(|who| format!("; `{}` stands in", plain::line(who)));
+        let delegate = away.delegate.as_deref().map(|who| format!("; delegate `{}`", plain::line(who)));
         out.push(format!("  away{until}{}", delegate.unwrap_or_default()));
     }
     out
@@ -112,7 +112,7 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     let paint = Paint::stdout();
     let mut out = Vec::new();
     if !removed.interrupts.is_empty() {
-        out.push("Open interrupts that named them:".to_owned());
+        out.push("Open interrupts that were assigned to them:".to_owned());
     }
     for left in &removed.interrupts {
         let who =
@@ -122,7 +122,7 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
         out.push(format!("    {}", plain::line(&left.title)));
     }
     if removed.more {
-        out.push(format!("There may be more: `{} inbox{words}` lists all that are open.", holdshort()));
+        out.push(format!("There may be more: `{} inbox{words}` lists all open interrupts.", holdshort()));
     }
     out
 }

@@ -55,7 +55,7 @@ async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     for plan in &plans {
         if let Some(decided) = card::resolution(plan, paint) {
             let show = format!("{} show {}{}", holdshort(), plan.id, client.words());
-            say_all(&paint.message(&format!("A plan of an agent, {decided}: `{show}` shows it."), 2));
+            say_all(&paint.message(&format!("A plan by an agent, {decided}: `{show}` shows it."), 2));
             continue;
         }
         say_all(&card::render(plan, View { paint, uncut: true, alone: true, said: "" }));
@@ -65,7 +65,7 @@ async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     if plans.is_empty() {
         let yet = if run.status.is_terminal() { "" } else { " yet" };
         let show = format!("{} show {}{}", holdshort(), run.id, client.words());
-        say_all(&paint.message(&format!("This run has no plan{yet}. How it stands: `{show}`."), 0));
+        say_all(&paint.message(&format!("This run has no plan{yet}. Its state: `{show}`."), 0));
     }
     Ok(())
 }
@@ -77,7 +77,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
             Item::Event(event, _) => event.ends_run(),
             Item::Preview(_) => continue,
             Item::Lost => {
-                tell("The server is gone. Trying to reach it again …");
+                tell("The connection to the server is lost; reconnecting …");
                 continue;
             }
             Item::Back => {
@@ -101,7 +101,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
             return Ok(of_status(run.status));
         }
     }
-    anyhow::bail!("the event stream ended for no known reason")
+    anyhow::bail!("the event stream ended unexpectedly")
 }
 
 /// Prints only changes: a line for each subtask with a new status, or the whole graph if it is a new one.

@@ -16,7 +16,7 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
     let journal = Arc::new(open(scene, at).await?);
     let driver = Driver::new(journal.clone(), SystemClock, Idle);
     let rebuilt = rows::rebuild(&driver).await;
-    journal.close().await.context("the journal did not close")?;
+    journal.close().await.context("the journal could not be closed")?;
     let rebuilt = rebuilt.context("nothing was changed")?;
     if scene.json {
         let rows::Rebuilt { runs, sessions, interrupts, grants, answers } = rebuilt;
@@ -28,7 +28,7 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
         let (sessions, interrupts) =
             (count(rebuilt.sessions, "session"), count(rebuilt.interrupts, "interrupt"));
         let answers = count(rebuilt.answers, "answer");
-        say(&format!("Made new from the journal: {runs}, {sessions}, {interrupts}, {grants}, {answers}."));
+        say(&format!("Rebuilt from the journal: {runs}, {sessions}, {interrupts}, {grants}, {answers}."));
     }
     Ok(Exit::Ok)
 }

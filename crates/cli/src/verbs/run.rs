@@ -35,8 +35,8 @@ pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
 
-const NO_REHEARSAL: &str = "without one the rehearsals of shipped workflows play on their samples (`holdshort demo`), \
-                           and the script beside a workflow of yours plays with `holdshort serve --workflows DIR` and \
+const NO_REHEARSAL: &str = "without a model, `holdshort demo` plays the rehearsals of shipped workflows on their \
+                           samples; for the script next to your own workflow, run `holdshort serve --workflows DIR` and \
                            `holdshort run NAME --model rehearsal`";
 
 pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Result<Exit> {
@@ -53,14 +53,14 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.workflows.is_some() {
             return Err(usage(
-                "a server answers already, and it has its own workflows: start it with --workflows DIR",
+                "a server is already running with its own workflows: start that server with --workflows DIR",
             ));
         }
         return on_server(scene, &args, start, files, made).await;
     }
     if args.detach {
         return Err(no_server(format!(
-            "--detach leaves the run to a server that goes on, and none is there: start `{} serve{}`",
+            "--detach needs a server that keeps running, and none is running: start `{} serve{}`",
             holdshort(),
             data_dir.words()
         )));
@@ -159,7 +159,7 @@ async fn on_server(
     let client = scene.client()?;
     if args.model.base_url.is_some() {
         return Err(usage(
-            "a server answers already, and it has its own model: start it with --base-url URL",
+            "a server is already running with its own model: start that server with --base-url URL",
         ));
     }
     let info: Info = client.get("/v1/info").await?;
@@ -181,7 +181,7 @@ async fn on_server(
             document(&run)?;
         } else {
             say(&shown.id);
-            tell(&format!("It runs at {}; to be beside it:", client.address()));
+            tell(&format!("It runs at {}; to follow it:", client.address()));
             let files = output_words(files);
             tell(&format!("  {} attach {}{}{files}", holdshort(), shown.id, client.words()));
         }
@@ -195,8 +195,7 @@ async fn on_server(
 
 /// Returns the error for a server without a model. A `--model` on this command line has no effect on it.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
-    let named =
-        if model.model.is_some() { ", and the `--model` given here does not count there" } else { "" };
+    let named = if model.model.is_some() { ", and the `--model` given here has no effect there" } else { "" };
     usage(format!(
         "the server at {} has no model{named}: stop it and start it with --model NAME\n  {}",
         client.address(),
@@ -232,7 +231,7 @@ pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     if is_rehearsal(args) {
         return Err(usage(spelled(
             "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
-             a server plays yours: start `holdshort serve --workflows DIR` and say this again",
+             a server plays yours: start `holdshort serve --workflows DIR`, then repeat this command",
         )));
     }
     match model::source(args) {
@@ -247,12 +246,12 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
         (_, Some(path)) => {
             let text = file_or_stdin(path)?;
             serde_json::from_str(&text)
-                .map_err(|error| usage(format!("{} is no JSON: {error}", path.display())))
+                .map_err(|error| usage(format!("{} is not valid JSON: {error}", path.display())))
         }
         (Some(task), None) => Ok(json!({"task": task})),
         (None, None) => {
             described(packs, &args.workflow)?;
-            Err(usage("say what is to be done: a task in words, or --input FILE"))
+            Err(usage("the task is missing: give it as text, or with --input FILE"))
         }
     }
 }
@@ -268,7 +267,7 @@ pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
     let text = path.into_os_string().into_string();
-    text.map(Some).map_err(|path| usage(format!("{} is no UTF-8 path", path.display())))
+    text.map(Some).map_err(|path| usage(format!("the path {} is not UTF-8", path.display())))
 }
 
 fn introduce(run: &Run) {
@@ -366,16 +365,16 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, f
             }
         }
     }
-    let what = if open.is_empty() { "goes on" } else { "waits for a decision" };
+    let what = if open.is_empty() { "continues" } else { "waits for a decision" };
     match (embedded, left) {
         (Some(_), _) => tell_folded(&format!(
-            "Left. The server stops with this process; the run is kept, {}, and goes on from here with:",
+            "Left. The server stops with this process; the run is kept, {}. Continue it with:",
             if open.is_empty() { "in its journal" } else { "waiting for a decision" }
         )),
         (None, Left::Nobody) => {
-            tell_folded(&format!("Nobody is at a terminal here. The run {what}; to be beside it:"));
+            tell_folded(&format!("There is no terminal to decide in. The run {what}; to follow it:"));
         }
-        (None, _) => tell_folded(&format!("Left. The run {what}; to be beside it again:")),
+        (None, _) => tell_folded(&format!("Left. The run {what}; to follow it again:")),
     }
     let words = embedded.unwrap_or_else(|| client.words());
     tell(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
@@ -390,14 +389,14 @@ pub(super) fn output_words(files: Option<&Path>) -> String {
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}
-        _ = tokio::signal::ctrl_c() => tell("Not waiting any longer; the next start settles what was under way."),
+        _ = tokio::signal::ctrl_c() => tell("Not waiting any longer; the next start recovers the running work."),
     }
 }
 
 /// Reads a file of this machine, or standard input.
 pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
-        return std::io::read_to_string(std::io::stdin()).context("standard input is no text");
+        return std::io::read_to_string(std::io::stdin()).context("standard input is not text");
     }
     std::fs::read_to_string(path).map_err(|error| usage(format!("{}: {error}", path.display())))
 }

@@ -129,7 +129,7 @@ fn greet(
     output::say("  In another terminal:");
     output::say(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));
     output::say(&format!("    {} inbox{data}", holdshort()));
-    output::say(&paint.dim("  Ctrl-C stops it; what waits is kept."));
+    output::say(&paint.dim("  Ctrl-C stops it; open requests are kept."));
     Ok(())
 }
 

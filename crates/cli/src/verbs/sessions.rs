@@ -60,11 +60,7 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell(if session.is_some() {
-            "Nothing was allowed for this session."
-        } else {
-            "Nothing was allowed for any session."
-        });
+        tell(if session.is_some() { "This session has no grants." } else { "No session has grants." });
     } else {
         tell(&paint.dim(&format!("{} revoke ID{}", holdshort(), client.words())));
     }
@@ -123,7 +119,7 @@ pub(super) async fn revoke(scene: &Scene, grant: &str) -> anyhow::Result<Exit> {
     } else if is_refusal {
         say(&format!("{grant}: the refusal is revoked; grants and rules allow the call again."));
     } else {
-        say(&format!("{grant}: taken back; from the next call on it asks again."));
+        say(&format!("{grant}: revoked; the next call asks for approval again."));
     }
     Ok(Exit::Ok)
 }

@@ -175,7 +175,7 @@ fn result(run: &Run, words: &str, paint: Paint) {
     for item in items(&run.result, "undone").filter_map(Value::as_str) {
         say(&format!("Left undone: {}", plain::line(item)));
     }
-    let all = format!("what each phase brought: `{} show {} --json{words}`", holdshort(), run.id);
+    let all = format!("the result of each phase: `{} show {} --json{words}`", holdshort(), run.id);
     say("");
     say_all(&paint.message(&paint.dim(&all), 2));
 }

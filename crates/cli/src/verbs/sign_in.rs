@@ -49,7 +49,7 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     } else {
         let words = format!(" --server {}", quoted(&client.address()));
         tell(&format!(
-            "Signed in as {} until {}. `{} inbox{words}` is your inbox there.",
+            "Signed in as {} until {}. `{} inbox{words}` lists your inbox there.",
             plain::line(&person),
             time::at(&expires_at),
             holdshort()
@@ -81,7 +81,7 @@ fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyho
     }
     say(&plain::line(page));
     tell(&format!(
-        "Open it in any browser and sign in with {}. The code is {}; it counts until {}.",
+        "Open it in any browser and sign in with {}. The code is {}; it is valid until {}.",
         plain::line(&provider.name),
         plain::line(&begun.user_code),
         time::at(&begun.expires_at)
@@ -107,7 +107,7 @@ async fn signed_in(client: &Client, begun: &DeviceLogin) -> anyhow::Result<Token
             Err(error) => return Err(error),
         }
         if waited >= LONGEST_WAIT {
-            anyhow::bail!("nobody has signed in in time");
+            anyhow::bail!("the sign-in was not completed in time");
         }
     }
 }
@@ -130,7 +130,7 @@ pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Ex
     if scene.json {
         document(&json!({"server": client.address(), "everywhere": everywhere}))?;
     } else if had_ended {
-        say(&format!("The login at {} had ended already.", client.address()));
+        say(&format!("The login at {} had already ended.", client.address()));
     } else {
         let whence = if everywhere { " everywhere" } else { "" };
         say(&format!("Signed out of {}{whence}.", client.address()));

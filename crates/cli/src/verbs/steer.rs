@@ -25,7 +25,7 @@ pub(super) const PAUSE: Steer = Steer {
 };
 pub(super) const RESUME: Steer = Steer {
     run: ("resume", "It goes on."),
-    session: ("resume", "Open: its runs go on, and others may start."),
+    session: ("resume", "Resumed: its runs continue, and others may start."),
 };
 const CANCEL: Steer = Steer {
     run: ("cancel", "Cancelled."),
@@ -34,14 +34,14 @@ const CANCEL: Steer = Steer {
 
 pub(super) async fn message(scene: &Scene, run: &str, text: String) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/messages", id_of(run, "run")?);
-    post(scene, run, &path, &Message { text }, "It hears that with its next request.").await
+    post(scene, run, &path, &Message { text }, "Its agents read the message with their next request.").await
 }
 
 pub(super) async fn interrupt(scene: &Scene, run: &str, text: Option<String>) -> anyhow::Result<Exit> {
     let path = format!("/v1/runs/{}/interrupt", id_of(run, "run")?);
     let said = match &text {
-        Some(_) => "Interrupted. It goes on with your words.",
-        None => "Interrupted. It goes on with your words: say them with `message`, or decide its turn.",
+        Some(_) => "Interrupted. It continues with your message.",
+        None => "Interrupted. It waits for your message: send it with `message`, or decide its turn.",
     };
     post(scene, run, &path, &Note { text }, said).await
 }
@@ -54,7 +54,7 @@ pub(super) async fn cancel(scene: &Scene, id: &str, text: Option<String>) -> any
     match text {
         None => act(scene, id, CANCEL, &json!({})).await,
         Some(_) if is_session(id) => {
-            Err(usage("--text is for a run: a session is closed without a word".to_owned()))
+            Err(usage("--text is for a run: closing a session takes no text".to_owned()))
         }
         text => act(scene, id, CANCEL, &Note { text }).await,
     }

@@ -21,7 +21,7 @@ pub(super) async fn stop(
     let call = match call {
         Some(call) if is_id(call) => call.to_owned(),
         Some(call) => {
-            return Err(usage(format!("`{}` is no id of a call, such as call_1", plain::line(call))));
+            return Err(usage(format!("`{}` is not the id of a call, such as call_1", plain::line(call))));
         }
         None => at_work(&client, run).await?,
     };
@@ -29,7 +29,7 @@ pub(super) async fn stop(
     if scene.json {
         document(&now)?;
     } else {
-        say(&format!("{call}: Stopped. The run goes on, and its agent is told."));
+        say(&format!("{call}: Stopped. The run continues, and its agent is notified."));
     }
     Ok(Exit::Ok)
 }
@@ -42,7 +42,7 @@ fn is_id(call: &str) -> bool {
 /// Returns the only command that runs.
 async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
-    let none = || usage(format!("no command of {} is at work", run.id));
+    let none = || usage(format!("no command of {} is running", run.id));
     // A run that has ended sends no further events.
     if run.status.is_terminal() {
         return Err(none());
@@ -58,14 +58,14 @@ async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
             }
             Some(Item::Broken(error)) => return Err(error),
             Some(Item::Lost | Item::Back | Item::Preview(_)) => {}
-            None => anyhow::bail!("the event stream ended for no known reason"),
+            None => anyhow::bail!("the event stream ended unexpectedly"),
         }
     }
     let at_work: Vec<&str> = commands.at_work().collect();
     match at_work.as_slice() {
         [] => Err(none()),
         [call] => Ok((*call).to_owned()),
-        several => Err(usage(format!("several commands are at work: name one of {}", several.join(", ")))),
+        several => Err(usage(format!("several commands are running: name one of {}", several.join(", ")))),
     }
 }
 

@@ -61,7 +61,7 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     let why = reason.as_ref().map(|reason| format!(": {}", reason.trim_end_matches('.')));
     let why = why.unwrap_or_default();
     let line = format!(
-        "{what} is frozen since {at} by {by}{why}. Decisions are taken, and nothing of it starts before `{}`; an agent that runs elsewhere can only be stopped.",
+        "{what} is frozen since {at} by {by}{why}. Decisions are accepted, and nothing of it starts before `{}`; an agent that runs elsewhere can only be stopped.",
         lift(&of, words)
     );
     plain::line(&line).into_owned()
@@ -103,7 +103,7 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     let body = Freeze { run, workflow, agent, reason };
     let system: System = client.post("/v1/system/freeze", &body).await?;
     let line =
-        format!("Frozen: no tool and no model call of {what} starts. What was under way comes to its end.");
+        format!("Frozen: no tool call and no model call of {what} starts. Calls that are running finish.");
     told(scene, &system, &[plain::line(&line).into_owned()])?;
     if let Some(doubt) = doubt(&client, &of).await {
         tell(&doubt);
@@ -130,7 +130,7 @@ async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
         return None;
     }
     let what = if of.agent.is_some() {
-        "No workflow here has an agent of this name; one that runs elsewhere may have it."
+        "No workflow here has an agent of this name; an agent that runs elsewhere may have it."
     } else {
         "No workflow here has this name."
     };
@@ -138,7 +138,7 @@ async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let likely = likely.map(|likely| format!(" Did you mean `{likely}`?")).unwrap_or_default();
     let lift = lift(of, client.words());
     Some(
-        plain::line(&format!("{what}{likely} It is frozen all the same; `{lift}` takes it back."))
+        plain::line(&format!("{what}{likely} It is frozen all the same; `{lift}` lifts the freeze."))
             .into_owned(),
     )
 }

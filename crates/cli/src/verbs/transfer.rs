@@ -27,7 +27,7 @@ pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit
         export.run.iter().map(|run| Ok(id_of(run, "run")?.parse()?)).collect::<anyhow::Result<Vec<_>>>()?;
     let journal = open(scene, &export.store).await?;
     let written = write(&journal, &runs, &export.file).await;
-    journal.close().await.context("the journal did not close")?;
+    journal.close().await.context("the journal could not be closed")?;
     let (moved, from) = (written?, journal::words(scene, &export.store)?);
     let words = format!("Exported {} from {from}.", words(&moved));
     match (export.file.as_os_str() == STDOUT, scene.json) {
@@ -69,13 +69,13 @@ pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit
         anyhow::Ok(moved)
     };
     let done = done.await;
-    journal.close().await.context("the journal did not close")?;
+    journal.close().await.context("the journal could not be closed")?;
     let moved = done?;
     let into = journal::words(scene, &import.store)?;
     if scene.json {
         document(&json!({ "into": into, "moved": moved }))?;
     } else {
-        say(&format!("Imported {} into {into}; what was there already is as it was.", words(&moved)));
+        say(&format!("Imported {} into {into}; existing entries are unchanged.", words(&moved)));
     }
     Ok(Exit::Ok)
 }

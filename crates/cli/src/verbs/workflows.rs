@@ -73,7 +73,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
             say(&plain::line(&problem.to_string()));
         }
         for file in files.iter().filter(|file| problems.iter().all(|problem| problem.file != **file)) {
-            say(&format!("{}: nothing is wrong", plain::line(file)));
+            say(&format!("{}: no problems found", plain::line(file)));
         }
         if !is_given && !problems.is_empty() {
             tell(NOBODY_GIVEN);
@@ -82,7 +82,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
     Ok(if problems.is_empty() { Exit::Ok } else { Exit::Usage })
 }
 
-const NOBODY_GIVEN: &str = "No people are given, so the operator alone decides here: use --people FILE, or start the server that has \
+const NOBODY_GIVEN: &str = "No people are configured, so only the operator decides here: use --people FILE, or start the server that has \
                             them.";
 
 /// Returns the people of the server. None if no server runs, or if it does not list them.
@@ -94,7 +94,7 @@ async fn of_server(scene: &Scene) -> Option<People> {
     match read_people(scene).await {
         Ok(people) => Some(people),
         Err(error) => {
-            tell(&format!("The people of the server are not known: {}", crate::output::error(&error)));
+            tell(&format!("The people of the server are unknown: {}", crate::output::error(&error)));
             None
         }
     }

@@ -93,7 +93,7 @@ fn what_is_no_head_is_said_to_be_none() {
     let many = format!("{head}\n").repeat(101);
     for (text, said) in [
         (&*format!("{head}\nnone\n"), "line 2: not a head"),
-        ("\n", "holds no head"),
+        ("\n", "contains no head"),
         (&*many, "holds 101 heads; at most 100"),
     ] {
         fs::write(file, text).unwrap();

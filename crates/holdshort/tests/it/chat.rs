@@ -159,10 +159,10 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
 
     for (word, shown) in [
         ("/plan", "Write hello.txt"),
-        ("/grants", "Nothing was allowed for this session."),
+        ("/grants", "This session has no grants."),
         ("/cost", "requests"),
         ("/help", "Ctrl-C"),
-        ("/pause", "Nothing is at work."),
+        ("/pause", "No task is running."),
     ] {
         terminal.type_raw(&format!("{word}\r"));
         terminal.expect(shown);
@@ -186,11 +186,11 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let ended = terminal.expect("✓ Done.");
     assert!(!ended.contains("by operator") && !ended.contains("Holding short"), "{ended}");
     terminal.type_raw("/plan\r");
-    let told = terminal.expect("Nothing is under way: the last piece of work is done. This was its plan:");
+    let told = terminal.expect("No task is running. The last one is done. This was its plan:");
     assert!(!told.contains("Write hello.txt"), "{told}");
     terminal.expect("Write hello.txt");
     terminal.type_raw("/done\r");
-    terminal.expect("Nothing waits for that");
+    terminal.expect("There is no task to end");
     terminal.type_raw("/quit\r");
     let (code, left) = terminal.end();
     assert_eq!(code, 0, "{left}");
@@ -305,22 +305,22 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.type_raw("/resume\r");
     terminal.expect("Nothing is paused.");
     terminal.type_raw("/pause\r");
-    terminal.expect("Paused: what you say is kept, and heard after /resume.");
+    terminal.expect("Paused: your messages are kept and delivered after /resume.");
     terminal.type_raw("use tabs\r");
     terminal.type_raw("/grants\r");
     terminal.expect("1 ");
-    terminal.expect("/grants revoke N takes one back");
+    terminal.expect("/grants revoke N revokes one");
     terminal.type_raw("/grants revoke 2\r");
-    terminal.expect("There is no grant of this number");
+    terminal.expect("There is no grant with this number");
     terminal.type_raw("/grants all\r");
-    terminal.expect("/grants lists, /grants revoke N takes one back.");
+    terminal.expect("/grants lists them, /grants revoke N revokes one.");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
 
     // The grant is revoked while the agent works: the next write asks again.
     terminal.type_raw("/grants revoke 1\r");
-    terminal.expect("taken back; from the next call on it asks again.");
+    terminal.expect("revoked; the next call asks for approval again.");
     terminal.type_raw("/grants\r");
-    terminal.expect("Nothing was allowed for this session.");
+    terminal.expect("This session has no grants.");
     terminal.type_raw("/resume\r");
     terminal.expect(PROMPT);
     scene.model.release();
@@ -405,7 +405,7 @@ fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     terminal.expect("Say what is next, or /done.");
     terminal.expect(PROMPT);
     terminal.type_raw("\u{3}");
-    terminal.expect("Nothing is at work. Ctrl-C again leaves.");
+    terminal.expect("No task is running. Ctrl-C again leaves.");
     terminal.type_raw("/done\r");
     terminal.expect("✓ Done.");
     terminal.expect(PROMPT);
@@ -425,7 +425,7 @@ fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
         terminal.expect(PROMPT);
     }
     terminal.type_raw("one too many\r");
-    terminal.expect("20 lines wait to be sent, and no more are kept: “one too many” was not.");
+    terminal.expect("20 lines already wait to be sent, so “one too many” was dropped.");
     proxy.let_events_go();
     terminal.expect("It goes on.");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
@@ -508,7 +508,7 @@ fn two_terminals_are_in_one_conversation() {
     one.type_raw("\u{4}");
     let (code, left) = one.end();
     assert_eq!(code, 4, "{left}");
-    assert!(left.contains("Something waits for your decision."), "{left}");
+    assert!(left.contains("A request waits for your decision."), "{left}");
     let mut back = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
     back.expect("d leave");
     back.type_raw("\u{3}");
@@ -545,7 +545,7 @@ fn a_script_says_one_thing_after_the_other() {
     let arguments = [&["--session", &session], &scene.chosen()[..]].concat();
     let ran = scene.piped(&arguments, "write b\n");
     assert_eq!(ran.code, 4, "{ran:?}");
-    assert!(ran.out.contains("Something waits for your decision."), "{ran:?}");
+    assert!(ran.out.contains("A request waits for your decision."), "{ran:?}");
     let ran = scene.piped(&arguments, "approve\n");
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
 }

@@ -122,36 +122,36 @@ fn what_is_wrong_is_told_with_its_line() {
     let table: [(String, &[&str]); 35] = [
         ("lisen = \"127.0.0.1:1\"".into(), &["line 1, column 1", "unknown field `lisen`", "`listen`"]),
         ("\n[identity]\njwts = []".into(), &["line 3, column 1", "unknown field `jwts`"]),
-        ("listen = \"here\"".into(), &["line 1, column 10", "is no address such as"]),
+        ("listen = \"here\"".into(), &["line 1, column 10", "is not an address such as"]),
         (
             "listen = 7349".into(),
-            &["line 1, column 10", "expected a text in quotes, such as `\"127.0.0.1:7349\"`"],
+            &["line 1, column 10", "expected a string in quotes, such as `\"127.0.0.1:7349\"`"],
         ),
         ("proxy = \"127.0.0.1\"".into(), &["line 1, column 9", "such as `[\"127.0.0.1\"]`"]),
         ("keep_content = 90".into(), &["line 1, column 16", "such as `\"90d\"`"]),
         ("agent_requests = \"7\"".into(), &["line 1, column 18", "expected a whole number"]),
         ("\npeople = \"gone.yaml\"".into(), &["line 2, column 10", "`people`", "gone.yaml cannot be read"]),
         ("workflows = \"gone\"".into(), &["line 1, column 13", "`workflows`", "gone cannot be read"]),
-        ("tls_key = \"k\"".into(), &["line 1, column 11", "are a pair"]),
-        ("model = \"\"".into(), &["line 1, column 9", "name a model, or leave it out"]),
-        ("base_url = \"x\"".into(), &["line 1, column 12", "is no URL such as"]),
+        ("tls_key = \"k\"".into(), &["line 1, column 11", "belong together"]),
+        ("model = \"\"".into(), &["line 1, column 9", "name a model, or remove the key"]),
+        ("base_url = \"x\"".into(), &["line 1, column 12", "is not a URL such as"]),
         (
             "base_url = \"http://127.0.0.1:9/v1\"".into(),
-            &["line 1, column 12", "`base_url` is asked for no model"],
+            &["line 1, column 12", "`base_url` has no effect without a model"],
         ),
-        ("store = \"mysql://x\"".into(), &["line 1, column 9", "is no URL such as `postgres://"]),
+        ("store = \"mysql://x\"".into(), &["line 1, column 9", "is not a URL such as `postgres://"]),
         (ISSUER.replace("\"operator\"", "\"owner\""), &["line 7", "unknown variant `owner`", "`auditor`"]),
         ("lease = \"1s\"".into(), &["line 1", "must be from `2s` to `10m`"]),
         ("agent_requests = 0".into(), &["line 1", "must be from 1 to 1000000"]),
         (
             "callback_allow_networks = [\"10.0.0.1/8\"]".into(),
-            &["line 1", "`10.0.0.1/8` is no network such as"],
+            &["line 1", "`10.0.0.1/8` is not a network such as"],
         ),
         ("callbacks = \"some\"".into(), &["line 1", "must be `public`, `allowed` or `off`"]),
         ("listen = ".into(), &["line 1, column 10"]),
         ("model = \"a\"\nmodel = \"b\"".into(), &["line 2, column 1", "duplicate key"]),
         ("store = \"postgres://me:secret@host/name\"".into(), &["line 1", "store_file"]),
-        ("node = \"a\"".into(), &["`node` and `lease` are of a database"]),
+        ("node = \"a\"".into(), &["`node` and `lease` need a database"]),
         ("store_file = \"missing\"".into(), &["`store_file`", "missing"]),
         (ISSUER.replace("ES256", "none"), &["unknown variant `none`", "line 5"]),
         (ISSUER.replace("ES256", "HS256"), &["1 `algorithms`", "whoever knows a key could sign"]),
@@ -163,7 +163,7 @@ fn what_is_wrong_is_told_with_its_line() {
         (format!("{ISSUER}{PROVIDER}"), &["[identity.oidc] `prefix`", "each needs its own"]),
         ("sign_in_rate = 0".into(), &["line 1", "must be from 1 to 1000000, a minute"]),
         ("log_format = \"xml\"".into(), &["line 1, column 14", "unknown variant `xml`", "`json`"]),
-        ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is no URL such as"]),
+        ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is not a URL such as"]),
         ("otlp_endpoint = \"http://me:secret@host\"".into(), &["line 1", "otlp_headers_file"]),
         ("otlp_headers_file = \"missing\"".into(), &["`otlp_headers_file`", "missing"]),
         (format!("{ISSUER}{ISSUER}"), &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is there twice"]),
@@ -189,7 +189,7 @@ fn what_is_wrong_is_told_with_its_line() {
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert!(ran.code == 2 && ran.err.contains("can be changed by others"), "{ran:?}");
     let ran = home.run(&["serve", "--config", "/nowhere/holdshort.toml"]);
-    assert!(ran.code == 2 && ran.err.contains("is not there"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("does not exist"), "{ran:?}");
 }
 
 /// The doctor reports each error that stops `serve`, with the same exit code. This includes errors in named files and

@@ -98,5 +98,5 @@ fn the_doctor_ticks_a_model_server_that_answered() {
     let said = format!("✗ model my-model (openai-compatible) does not answer at http://{free}/v1: ");
     assert!(joined(&silent).contains(&said), "{silent}");
     let keyed = with_a_key(&home, &["doctor", "--model", "gpt-4o"]).out;
-    assert!(keyed.contains("✓  model      gpt-4o (openai); a key is set, and was not tried"), "{keyed}");
+    assert!(keyed.contains("✓  model      gpt-4o (openai); a key is set, but was not tested"), "{keyed}");
 }

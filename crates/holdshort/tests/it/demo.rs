@@ -20,7 +20,7 @@ fn read(path: &Path) -> String {
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
-    terminal.expect("if this is killed, go on with:\n  holdshort attach run_");
+    terminal.expect("if this is killed, continue with:\n  holdshort attach run_");
     let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: question"), "{card}");
     terminal.type_line("1");

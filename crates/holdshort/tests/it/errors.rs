@@ -18,8 +18,8 @@ fn what_is_not_there_is_said() {
             1,
             "holdshort: there is no such interrupt: int_00000000000000000000000000\n  `holdshort inbox --all` lists",
         ),
-        (&["show", "int_x"], 1, "`holdshort inbox --all` lists those that there are"),
-        (&["revoke", "gra_00000000000000000000000000"], 1, "`holdshort grants` lists those that there are"),
+        (&["show", "int_x"], 1, "`holdshort inbox --all` lists the existing ones"),
+        (&["revoke", "gra_00000000000000000000000000"], 1, "`holdshort grants` lists the existing ones"),
         (&["show", "run_00000000000000000000000000"], 1, "no such run"),
         (
             &["attach", "int_00000000000000000000000000"],
@@ -29,7 +29,7 @@ fn what_is_not_there_is_said() {
         (&["decide", "run_00000000000000000000000000", "approve"], 2, "is a run, not an interrupt"),
         (&["cancel", "run_00000000000000000000000000"], 1, "no such run: run_00000000000000000000000000"),
         (&["show", "grt_x"], 2, "neither an interrupt"),
-        (&["show", "../system"], 2, "is no id"),
+        (&["show", "../system"], 2, "is not an id"),
         (&["decide", "int_00000000000000000000000000", "approve"], 1, "no such interrupt"),
         (&["attach", "run_00000000000000000000000000"], 1, "no such run"),
         (&["events", "run_00000000000000000000000000"], 1, "no such run"),
@@ -83,7 +83,7 @@ fn what_is_not_there_is_said() {
     let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
     let ran = holdshort_testkit::home::Ran::of(ran.output().unwrap());
     let said =
-        format!("the token in HOLDSHORT_TOKEN is not one of the server at {address}; unset the variable");
+        format!("the server at {address} does not know the token in HOLDSHORT_TOKEN; unset the variable");
     assert!(ran.code == 2 && ran.err.contains(&said), "{ran:?}");
     assert!(!ran.err.contains("Bearer") && !ran.err.contains("another data folder"), "{ran:?}");
 }
@@ -112,12 +112,12 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
         ),
         (&["serve", "--listen", "127.0.0.1:0", "--data", "/dev/null"], 2, "the data folder /dev/null: "),
         (&["inbox", "--server", "http://192.0.2.1:7349"], 2, "https only"),
-        (&["inbox", "--server", "nonsense"], 2, "is no address"),
+        (&["inbox", "--server", "nonsense"], 2, "is not an address"),
         (&["inbox", "--server", "192.0.2.1:7349"], 2, "https only"),
         (
             &["serve", "--listen", "example.org:80"],
             2,
-            "is no address such as `127.0.0.1:7349` or `localhost:7349`",
+            "is not an address such as `127.0.0.1:7349` or `localhost:7349`",
         ),
         (&["serve", "--listen", "0.0.0.0:0"], 2, "loopback"),
         (&["serve", "--listen", "127.0.0.1:0", "--workflows", "/nowhere"], 2, "/nowhere"),
@@ -160,7 +160,7 @@ fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
         &["attach", "run_00000000000000000000000000"],
     ] {
         let ran = elsewhere(arguments);
-        let said = "the journal is in HOLDSHORT_STORE: start `holdshort serve`";
+        let said = "the journal is in the database of HOLDSHORT_STORE: start `holdshort serve`";
         assert!(ran.code == 2 && ran.err.contains(said), "{arguments:?}: {ran:?}");
     }
     assert!(!home.data().exists(), "nothing is begun");
@@ -177,7 +177,7 @@ fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
                 && ran
                     .out
                     .lines()
-                    .any(|line| line.starts_with("–  data") && line.ends_with("plain is no folder")),
+                    .any(|line| line.starts_with("–  data") && line.ends_with("plain is not a directory")),
             "{ran:?}"
         );
     }
@@ -188,7 +188,7 @@ fn help_names_the_exit_codes_and_the_environment() {
     let home = Home::new();
     let ran = home.run(&["--help"]);
     assert_eq!(ran.code, 0);
-    for part in ["4  left waiting", "HOLDSHORT_LOG", "HOLDSHORT_TOKEN", "HOLDSHORT_STORE"] {
+    for part in ["4  still waiting", "HOLDSHORT_LOG", "HOLDSHORT_TOKEN", "HOLDSHORT_STORE"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
 }
@@ -222,13 +222,13 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     let start = ["run", "pair", "--workspace", folder, "do it"];
     for (model, says) in [
         (&[][..], "has no model: stop it and start it with --model NAME"),
-        (&["--model", "gpt-x"], "has no model, and the `--model` given here does not count there: stop it"),
+        (&["--model", "gpt-x"], "has no model, and the `--model` given here has no effect there: stop it"),
     ] {
         let ran = home.run(&[&start[..], model].concat());
         assert!(ran.code == 2 && ran.err.contains(says), "{model:?}: {ran:?}");
     }
     let ran = home.run(&["chat", "--workspace", folder, "--model", "gpt-x"]);
-    assert!(ran.code == 2 && ran.err.contains("given here does not count there"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("given here has no effect there"), "{ran:?}");
     serving.stop();
 }
 
@@ -240,15 +240,15 @@ fn what_works_on_a_folder_takes_no_server() {
         [&["backup", "copy"][..], &["export", "file"], &["import", "file"], &["rebuild"], &["init", "pair"]]
     {
         let named = home.run(&[arguments, &["--server", "https://hold.example.org"]].concat());
-        assert!(named.code == 2 && named.err.contains("--server is for the other verbs"), "{named:?}");
+        assert!(named.code == 2 && named.err.contains("--server is for other verbs"), "{named:?}");
         let mut command = home.command(real());
         command.args(arguments).env("HOLDSHORT_SERVER", "https://hold.example.org").current_dir(home.path());
         let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
-        let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for the other verbs");
+        let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for other verbs");
         assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
         // The flag is rejected, even if the environment names a server.
         command.args(["--server", "https://hold.example.org"]);
         let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
-        assert!(ran.code == 2 && ran.err.contains("--server is for the other verbs"), "{ran:?}");
+        assert!(ran.code == 2 && ran.err.contains("--server is for other verbs"), "{ran:?}");
     }
 }

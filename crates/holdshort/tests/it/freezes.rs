@@ -96,10 +96,10 @@ fn one_key_at_a_card_freezes_everything() {
     let mut terminal = Terminal::open(&home, &start, &[]);
     terminal.expect(PROMPT);
     terminal.type_line("!");
-    terminal.expect("why everything is to be frozen> ");
+    terminal.expect("reason for the freeze> ");
     terminal.type_line("an agent runs wild");
     let told = terminal.expect(PROMPT);
-    assert!(told.contains("Frozen: no tool and no model call"), "{told}");
+    assert!(told.contains("Frozen: no tool call and no model call"), "{told}");
     let freezes = home.json(&["doctor"])["server"]["freezes"].clone();
     assert!(freezes.to_string().contains("an agent runs wild"), "{freezes}");
     terminal.type_line("d");

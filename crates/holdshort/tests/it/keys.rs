@@ -34,12 +34,12 @@ fn keys_are_made_listed_rotated_and_revoked() {
     let rotated = home.run(&["keys", "rotate", &id, "--overlap", "1h"]);
     let second = rotated.out.trim_end();
     assert!(second.starts_with("hs_key_") && second != secret, "{rotated:?}");
-    assert!(rotated.err.contains("The one before counts until "), "{rotated:?}");
+    assert!(rotated.err.contains("The previous secret is valid until "), "{rotated:?}");
     for token in [secret, second] {
         assert!(run_as(&home, token, &["keys"]).err.contains("[forbidden_role]"));
     }
     let revoked = home.run(&["keys", "revoke", &id]);
-    assert_eq!(revoked.out, "`build-bot` lets nobody in any more. What was open with it is closed.\n");
+    assert_eq!(revoked.out, "`build-bot` is revoked. Its open connections are closed.\n");
     assert_eq!(home.json(&["keys", "revoke", &id])["status"], "revoked");
     for token in [secret, second] {
         let ran = run_as(&home, token, &["keys"]);
@@ -59,7 +59,7 @@ fn what_can_not_be_made_says_why() {
         (&["keys", "create", "Bot"], "lower-case letters"),
         (&["keys", "create", "bot\u{202e}"], "lower-case letters"),
         (&["keys", "create", "bot", "--role", "admin"], "agent, operator, reviewer, auditor"),
-        (&["keys", "create", "bot", "--expires-in", "soon"], "is no time such as"),
+        (&["keys", "create", "bot", "--expires-in", "soon"], "is not a duration such as"),
         (&["keys", "rotate", "run_01k6f0000000000000000000aa"], "is a run, not a key"),
         (&["keys", "revoke", "key_01k6f0000000000000000000aa"], "no such key"),
     ];

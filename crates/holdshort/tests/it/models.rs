@@ -53,7 +53,7 @@ fn a_run_in_a_repository_of_ones_own() {
     let open = home.open_interrupt();
     let (id, run) = (open["id"].as_str().unwrap(), open["run"].as_str().unwrap());
     let ran = home.run(&["decide", id, "approve_session"]);
-    assert!(ran.code == 0 && ran.err.contains("to take it back: holdshort grants ses_"), "{ran:?}");
+    assert!(ran.code == 0 && ran.err.contains("to revoke it: holdshort grants ses_"), "{ran:?}");
     let followed = home.run(&["events", run, "--follow"]);
     assert_eq!(followed.code, 0, "{followed:?}");
     let grants = home.json(&["grants", open["session"].as_str().unwrap()]);
@@ -94,7 +94,7 @@ fn a_killed_server_comes_back_and_the_terminal_goes_on() {
     let mut terminal = Terminal::open(&home, &["run", "pair", "--workspace", work, "go"], &[]);
     terminal.expect(PROMPT);
     serving.kill();
-    terminal.expect("The server is gone.");
+    terminal.expect("The connection to the server is lost.");
     terminal.expect(PROMPT);
     terminal.type_line("2");
     terminal.expect("no server uses");
@@ -131,7 +131,7 @@ fn a_run_without_its_model_is_not_taken_up() {
     let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
     let ran = home.run(&arguments[..2]);
     assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("a model plays this run"), "{ran:?}");
+    assert!(ran.err.contains("this run uses a model"), "{ran:?}");
     let mut terminal = Terminal::open(&home, &arguments, &[]);
     terminal.expect(PROMPT);
     terminal.type_line("straight on");

@@ -26,7 +26,7 @@ fn a_plan_that_waits_is_shown() {
     let run = first["run"].as_str().unwrap();
     let _serving = home.serve(&[]);
     let none = home.run(&["plan", run]);
-    let said = format!("This run has no plan yet. How it stands: `holdshort show {run}`.\n");
+    let said = format!("This run has no plan yet. Its state: `holdshort show {run}`.\n");
     assert_eq!((none.code, &*none.out), (0, &*said), "{none:?}");
 
     let question = home.open_interrupt();
@@ -47,7 +47,7 @@ fn a_plan_that_waits_is_shown() {
     assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
     let shown = home.run(&["plan", run]);
     let said = format!("`holdshort show {id}` shows it.");
-    assert!(shown.out.starts_with("A plan of an agent, approved (operator)"), "{shown:?}");
+    assert!(shown.out.starts_with("A plan by an agent, approved (operator)"), "{shown:?}");
     assert!(shown.out.contains(&said) && !shown.out.contains("no plan"), "{shown:?}");
 }
 

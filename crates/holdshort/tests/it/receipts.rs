@@ -283,7 +283,7 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     // If the heads leave no room for a checkpoint, the error reports too many heads.
     fs::write(kept, format!("{}{whole}", format!("2:{none}\n").repeat(100))).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
-    assert!(ran.code == 2 && ran.err.contains("holds 100 heads beside its checkpoints"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("contains 100 heads and its checkpoints"), "{ran:?}");
     fs::write(kept, &whole).unwrap();
     let changed = fs::read_to_string(kept).unwrap().replacen("at 2", "at 3", 1);
     fs::write(kept, changed).unwrap();

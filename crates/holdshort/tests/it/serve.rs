@@ -148,17 +148,20 @@ fn workflow_files_are_checked_where_they_lie() {
         (ran.code, ran.out.lines().collect::<Vec<_>>()),
         (2, problems.iter().map(|line| &**line).collect())
     );
-    assert!(ran.err.starts_with("No people are given") && ran.err.contains("use --people FILE"), "{ran:?}");
+    assert!(
+        ran.err.starts_with("No people are configured") && ran.err.contains("use --people FILE"),
+        "{ran:?}"
+    );
 
     let ran = home.run(&["workflows", "check", &at("mine/more.yaml")]);
-    assert_eq!((ran.code, &*ran.out), (0, &*format!("{}: nothing is wrong\n", at("mine/more.yaml"))));
+    assert_eq!((ran.code, &*ran.out), (0, &*format!("{}: no problems found\n", at("mine/more.yaml"))));
     let ran = home.run(&["workflows", "check", &at("mine")]);
     assert_eq!((ran.code, ran.out.lines().count()), (2, 5), "{ran:?}");
     let ran = home.run(&["workflows", "check", &at("alone.yaml"), &at("mine/base.yaml")]);
     assert!(
         ran.code == 2
             && ran.out.contains("alone.yaml:2:10: ")
-            && ran.out.ends_with("base.yaml: nothing is wrong\n"),
+            && ran.out.ends_with("base.yaml: no problems found\n"),
         "{ran:?}"
     );
     for name in ["nowhere.yaml", "compose.yaml/x"] {
@@ -186,7 +189,7 @@ fn workflow_files_are_checked_for_the_people_of_the_running_server() {
                     gates: {checkpoint: {assignment: {approvers: [anna], groups: [legal]}}}\n";
     std::fs::write(at("own.yaml"), workflow).unwrap();
     let unknown = home.run(&["workflows", "check", &at("own.yaml")]);
-    assert!(unknown.code == 2 && unknown.err.contains("No people are given"), "{unknown:?}");
+    assert!(unknown.code == 2 && unknown.err.contains("No people are configured"), "{unknown:?}");
     let serving = home.serve(&[]);
     let set = ["people", "set", "anna", "--role", "reviewer", "--group", "legal"];
     assert_eq!(home.run(&set).code, 0);
@@ -223,7 +226,8 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     };
     let ran = decide("at nine");
     assert!(
-        ran.code == 2 && ran.err.contains("answer.json is not valid JSON, which this option takes: expected"),
+        ran.code == 2
+            && ran.err.contains("answer.json is not valid JSON, which this option requires: expected"),
         "{ran:?}"
     );
     let ran = decide("{\"hour\": \"nine\"}");

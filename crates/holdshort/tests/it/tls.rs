@@ -83,7 +83,7 @@ fn a_server_whose_certificate_does_not_count_is_not_one_that_is_silent() {
         let mut command = home.command(real());
         command.args([verb, "--server", &at]).env("HOLDSHORT_TOKEN", "x").env_remove("SSL_CERT_DIR");
         let ran = Ran::of(command.env("SSL_CERT_FILE", file(trusted)).output().unwrap());
-        let said = ran.err.contains("UnknownIssuer") && ran.err.contains("SSL_CERT_FILE names the file");
+        let said = ran.err.contains("UnknownIssuer") && ran.err.contains("set SSL_CERT_FILE to a file");
         assert_eq!(
             (said, ran.err.contains("no server answers")),
             (is_refused, false),

@@ -152,7 +152,7 @@ fn files_that_can_not_be_used_stop_the_start() {
     let config = home.data().join("holdshort.toml");
     let write = |text: &str| put(&config, text.as_bytes(), 0o600);
     write("tls_cert = \"tls.pem\"\n");
-    refused(&[], "`tls_cert` and `tls_key` are a pair");
+    refused(&[], "`tls_cert` and `tls_key` belong together");
     write(&format!("tls_cert = \"{certificate}\"\ntls_key = \"{key}\"\n"));
     refused(&[], "is readable by others");
     let report = home.run(&["doctor", "--json"]);

@@ -9,7 +9,7 @@ fn where_there_is_no_group_that_is_said() {
     let serving = home.serve(&[]);
     let ran = home.run(&["groups"]);
     assert_eq!((ran.code, &*ran.out), (0, ""), "{ran:?}");
-    assert!(ran.err.contains("Nobody is in a group"), "{ran:?}");
+    assert!(ran.err.contains("No group has members"), "{ran:?}");
     assert_eq!(home.json(&["groups"]), json!([]));
     serving.stop();
 }

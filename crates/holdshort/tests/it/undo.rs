@@ -57,7 +57,10 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     fs::write(workspace.join("two.txt"), "mine\n").unwrap();
     let ran = home.run(&["undo", &run]);
     assert_eq!(ran.code, 4, "nobody is at a terminal: {ran:?}");
-    assert!(ran.out.contains(&format!("what {run} changed is taken back once it is released")), "{ran:?}");
+    assert!(
+        ran.out.contains(&format!("the changes of {run} are undone once the undo is released")),
+        "{ran:?}"
+    );
     let open = home.open_interrupt();
     assert_eq!(open["title"], "Undo: Write. (deletes 1 file)");
     let shown = home.run(&["show", open["id"].as_str().unwrap()]).out;

@@ -327,7 +327,7 @@ async fn answers_are_listed_corrected_and_erased_in_a_terminal() {
     for part in [id, "athlete-7", "What hurts?", "My knee.", "operator"] {
         assert!(listed.contains(part), "{part}: {listed}");
     }
-    assert!(client(&server, &["answers", "--subject", "athlete-8"]).contains("No such answer is kept."));
+    assert!(client(&server, &["answers", "--subject", "athlete-8"]).contains("No such answer is stored."));
     let corrected = client(&server, &["answers", "correct", id, "--text", "My hip."]);
     assert!(corrected.contains("My hip.") && corrected.contains("Corrected."), "{corrected}");
 

@@ -273,7 +273,7 @@ async fn runs_are_held_and_erased_in_a_terminal() {
     assert_eq!(called(&["hold", &run, "--reason", "Case 115 is open."]).0, Some(1), "nothing holds it twice");
     let (code, said) = called(&["hold", &run, "--lift"]);
     assert!(code == Some(0) && said.contains("Lifted the hold that operator placed "), "{said}");
-    assert!(said.contains("Case 114 is open. Nobody holds it."), "{said}");
+    assert!(said.contains("Case 114 is open. It is not held."), "{said}");
     assert!(!called(&["hold", &run, "--lift"]).1.contains("Lifted"), "there was nothing to lift");
     let (code, said) = called(&["erase", &run]);
     assert!(code == Some(0) && said.contains("erased"), "{said}");

@@ -150,7 +150,7 @@ async fn what_is_wrong_with_a_token_lets_nobody_in() {
         assert!(ran.status.code() == Some(2) && !said.contains("tokens.json"), "{said}");
         said
     };
-    assert!(told(&table[1].1).contains("is no JWT of an issuer that the server at"));
+    assert!(told(&table[1].1).contains("rejects the JWT in HOLDSHORT_TOKEN: its issuer is not trusted"));
     assert!(told(&table[2].1).contains("the token in HOLDSHORT_TOKEN: its `aud` does not name this server"));
     for (what, token, status, code) in table {
         let answer = get(&server, &token, "/v1/login").await;

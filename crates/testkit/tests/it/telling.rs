@@ -213,7 +213,7 @@ async fn what_is_refused_is_not_tried_again_and_a_person_retries() {
     assert_eq!((&failed["attempts"], &failed["status"]), (&json!(1), &json!(404)));
     let channels = server.client_command().args(["channels"]).output().unwrap();
     let channels = String::from_utf8(channels.stdout).unwrap();
-    assert!(channels.contains("hook  webhook  failing for the first time"), "{channels}");
+    assert!(channels.contains("hook  webhook  failing, for the first time"), "{channels}");
     // Status 410 disables the channel: later deliveries wait.
     resolve(&server, &first).await;
     wait_state(&server, "failed", 2).await;
@@ -286,7 +286,7 @@ async fn a_channel_that_is_disabled_is_asked_about() {
 async fn a_list_without_deliveries_says_whether_there_are_any() {
     let server = TestServer::setup().channels("channels: {}\n").start().await;
     for (arguments, wanted) in [
-        (&["deliveries"][..], "Nothing was told over a channel so far."),
+        (&["deliveries"][..], "No notification was sent over a channel yet."),
         (&["deliveries", "list", "--state", "failed"], "No such delivery."),
     ] {
         let listed = server.client_command().args(arguments).output().unwrap();

@@ -92,12 +92,12 @@ async fn whoever_removes_a_person_reads_what_that_leaves() {
     }
     assert!(!said.contains("There may be more"), "{said}");
     let (code, said) = verb(&server, &["people", "remove", "ben"]);
-    assert_eq!((code, said.contains("Open interrupts that named them: ")), (0, true), "{said}");
+    assert_eq!((code, said.contains("Open interrupts that were assigned to them: ")), (0, true), "{said}");
     let (_, said) = verb(&server, &["people", "set", "cleo", "--role", "reviewer"]);
     assert!(said.contains("cleo"), "{said}");
     assert_eq!(
         verb(&server, &["people", "remove", "cleo"]),
-        (0, "`cleo` decides nothing any more.".to_owned())
+        (0, "`cleo` is removed and cannot decide any more.".to_owned())
     );
 }
 

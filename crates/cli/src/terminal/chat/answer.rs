@@ -96,7 +96,7 @@ impl Chat<'_> {
                 }
                 lines.extend(also::released(&interrupt).map(|released| format!("    {released}")));
                 if card::way_back(&interrupt, "").is_some() {
-                    lines.push(self.paint.dim("    to take it back: /grants"));
+                    lines.push(self.paint.dim("    to revoke it: /grants"));
                 }
                 self.open.retain(|open| *open != id);
                 self.put_away();

@@ -184,7 +184,7 @@ impl Keyboard {
         } else {
             named("input").spawn(move || read(&asked, &sender))
         }
-        .context("no thread can be started")?;
+        .context("cannot start a thread")?;
         Ok(Self { ask, typed, is_asked: false, asked: None, is_withdrawn: false, keys, tty })
     }
 
@@ -241,11 +241,11 @@ impl Keyboard {
             return Ok(Typed::Interrupt);
         }
         if !self.is_asked {
-            self.ask.send(label.to_owned()).context("nothing reads the terminal any more")?;
+            self.ask.send(label.to_owned()).context("the terminal is not read any more")?;
             self.is_asked = true;
             self.asked = Some(Instant::now());
         }
-        let typed = self.typed.recv().await.context("nothing reads the terminal any more")?;
+        let typed = self.typed.recv().await.context("the terminal is not read any more")?;
         self.is_asked = false;
         let asked = self.asked.take();
         let is_withdrawn = std::mem::take(&mut self.is_withdrawn);
@@ -308,7 +308,7 @@ fn edit(
         // Keys that arrived with those of the last line wait in the editor. A new editor drops them.
         if forgets {
             let Some(new) = self::editor(keys, history) else {
-                let why = std::io::Error::other("the line editor cannot be made anew");
+                let why = std::io::Error::other("the line editor cannot be restarted");
                 drop(sender.blocking_send(Err(why)));
                 return;
             };

@@ -177,7 +177,7 @@ impl Chat<'_> {
                 () = came(&mut struck) => self.strike().await?,
                 item = events.next() => match item {
                     Some(item) => self.item(item).await?,
-                    None => anyhow::bail!("the event stream ended for no known reason"),
+                    None => anyhow::bail!("the event stream ended unexpectedly"),
                 },
                 () = tokio::time::sleep(AGAIN), if is_waiting_for_server => Next::On,
                 typed = self.keyboard.next(label), if reads => {
@@ -216,7 +216,7 @@ impl Chat<'_> {
         }
         self.keyboard.print(&out);
         if state == SessionState::Suspended {
-            self.note("This session is suspended: nothing is heard before /resume.");
+            self.note("This session is suspended: the agent reads messages only after /resume.");
         }
         for run in self.client.list("/v1/runs", &[("session", &self.session)]).await? {
             let run: Run = serde_json::from_value(run)?;
@@ -238,7 +238,7 @@ impl Chat<'_> {
         };
         client.each_event(&run.id, look).await?;
         if run.status == Status::Paused {
-            self.note("The work is paused; /resume lets it go on.");
+            self.note("The work is paused; /resume continues it.");
         }
         self.runs.insert(run.id.clone(), known);
         Ok(())
@@ -270,7 +270,7 @@ impl Chat<'_> {
             }
             Item::Preview(_) => {}
             Item::Lost => {
-                self.note("The server is gone. Nothing is lost; trying to reach it again …");
+                self.note("The connection to the server is lost. Your data is safe; reconnecting …");
             }
             Item::Back => self.note("The server is back."),
             Item::Broken(error) => return Err(error),
@@ -376,11 +376,11 @@ impl Chat<'_> {
         let by = plain::line(&event.actor.id).into_owned();
         match event.kind.as_str() {
             "session_suspended" => {
-                self.note(&format!("The session was suspended by {by}; /resume opens it again."));
+                self.note(&format!("The session was suspended by {by}; /resume continues it."));
             }
-            "session_resumed" => self.note(&format!("The session was opened again by {by}.")),
+            "session_resumed" => self.note(&format!("The session was resumed by {by}.")),
             "session_closed" => {
-                self.note(&format!("The session was closed by {by}: it is over."));
+                self.note(&format!("The session was closed by {by}."));
                 return Next::Over;
             }
             _ => {}
@@ -496,7 +496,7 @@ impl Chat<'_> {
                     // An empty line confirms what was shown back. While the person chooses it is ignored.
                     Some(true) if !line.is_empty() || !self.is_choosing() => self.answer(line).await,
                     Some(false) if !line.is_empty() => {
-                        self.note("That was begun before this was asked: it is told to the agent, and decides nothing.");
+                        self.note("You began this line before the request appeared: it goes to the agent as a message.");
                         self.say(line).await
                     }
                     None if !line.is_empty() => self.say(line).await,
@@ -573,9 +573,9 @@ impl Chat<'_> {
         let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {
             (_, []) => "",
-            (true, _) => " Something waits for your decision.",
-            (false, _) if self.embedded.is_some() => " The work rests until then.",
-            (false, _) => " The work goes on.",
+            (true, _) => " A request waits for your decision.",
+            (false, _) if self.embedded.is_some() => " The work stops until then.",
+            (false, _) => " The work continues.",
         };
         say_all(&paint.message(&format!("Left.{what} To come back:"), 2));
         say(&format!("  {} chat --session {session}{words}", holdshort()));

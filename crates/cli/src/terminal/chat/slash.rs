@@ -11,16 +11,16 @@ use crate::terminal::card::{self, View};
 use crate::terminal::{plan, quote, time};
 
 const HELP: [(&str, &str); 10] = [
-    ("/plan", "the plan of what is under way, or of what was done last"),
-    ("/continue", "after you interrupted: the agent goes on as before"),
-    ("/pause", "stop the work for a while; /resume lets it go on"),
-    ("/done", "that is what you needed: what you say next begins a new piece of work"),
-    ("/grants", "what you allowed in this session; /grants revoke N takes one back"),
-    ("/undo", "take back what the last piece of work changed: shown first, then released by you"),
-    ("/cost", "tokens, requests and time, of the last piece of work and of the session"),
-    ("/help", "this"),
+    ("/plan", "show the plan of the current task, or of the last one"),
+    ("/continue", "after an interruption: let the agent continue as before"),
+    ("/pause", "pause the work; /resume continues it"),
+    ("/done", "end the task; your next message starts a new one"),
+    ("/grants", "list the grants of this session; /grants revoke N revokes one"),
+    ("/undo", "undo the changes of the last task: shown first, then released by you"),
+    ("/cost", "show tokens, requests and time of the last task and of the session"),
+    ("/help", "show this list"),
     ("/quit", "leave; the conversation is kept"),
-    ("Ctrl-C", "interrupts the agent, also in the middle of a word or a command; twice leaves"),
+    ("Ctrl-C", "interrupt the agent, even during a reply or a command; twice leaves"),
 ];
 
 /// Workflow of a run that takes back changes, which is not a piece of work.
@@ -53,7 +53,7 @@ impl Chat<'_> {
             ("continue" | "done", "") => {
                 if !self.take_turns(word).await {
                     self.note(if word == "done" {
-                        "Nothing waits for that: what you say is heard, or begins the next piece of work."
+                        "There is no task to end. Your next message goes to the agent or starts a task."
                     } else {
                         "Nothing is interrupted."
                     });
@@ -63,14 +63,14 @@ impl Chat<'_> {
             ("undo", "") => self.undo().await,
             ("cost", "") => self.cost().await,
             (known, _) if HELP.iter().any(|(name, _)| name.strip_prefix('/') == Some(known)) => {
-                self.note(&format!("/{known} takes no words; nothing was sent."));
+                self.note(&format!("/{known} takes no arguments; nothing was sent."));
                 Ok(())
             }
             _ => {
                 let word = quote::brief(word, 40);
                 self.note(&format!(
-                    "There is no /{word}; nothing was sent. /help lists what there is. A message that begins with a \
-                     slash is typed with a blank before it."
+                    "There is no /{word}; nothing was sent. /help lists the commands. To send a message that begins \
+                     with a slash, type a space before it."
                 ));
                 Ok(())
             }
@@ -87,15 +87,15 @@ impl Chat<'_> {
             self.paint.fold(&format!("  {name:9} {}", self.paint.dim(what)), 12)
         };
         lines.extend(HELP.iter().flat_map(line));
-        let rest = "What else you type is said to the agent, also while it works. A line that ends with \\ goes on, as \
-                    does one after Alt-Enter; several lines that are pasted are one message.";
+        let rest = "Any other text is a message to the agent, even while it works. A line that ends with \\ continues \
+                    on the next line, as with Alt-Enter. Several pasted lines are one message.";
         lines.extend(self.paint.fold(&format!("  {rest}"), 2));
         self.keyboard.print(&lines);
     }
 
     async fn plan(&self) -> anyhow::Result<()> {
         let Some(run) = &self.front else {
-            self.note("Nothing was begun yet.");
+            self.note("No task was started yet.");
             return Ok(());
         };
         let plans: List<Plan> = self.client.get(&format!("/v1/runs/{run}/plans")).await?;
@@ -117,10 +117,10 @@ impl Chat<'_> {
         let is_over = self.live_front().is_none();
         match (is_over, lines.is_empty()) {
             (true, true) => {
-                self.note("Nothing is under way: the last piece of work is done, and had no plan.");
+                self.note("No task is running. The last one is done and had no plan.");
             }
             (true, false) => {
-                self.note("Nothing is under way: the last piece of work is done. This was its plan:");
+                self.note("No task is running. The last one is done. This was its plan:");
             }
             (false, true) => self.note("There is no plan."),
             (false, false) => {}
@@ -131,11 +131,11 @@ impl Chat<'_> {
 
     async fn pause(&mut self) -> anyhow::Result<()> {
         let Some(run) = self.live_front().filter(|_| self.turns.is_empty()) else {
-            self.note("Nothing is at work.");
+            self.note("No task is running.");
             return Ok(());
         };
         let _: Run = self.client.post(&format!("/v1/runs/{run}/pause"), &json!({})).await?;
-        self.note("Paused: what you say is kept, and heard after /resume.");
+        self.note("Paused: your messages are kept and delivered after /resume.");
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Chat<'_> {
             return self.revoke(number.trim()).await;
         }
         if !rest.is_empty() {
-            self.note("/grants lists, /grants revoke N takes one back.");
+            self.note("/grants lists them, /grants revoke N revokes one.");
             return Ok(());
         }
         let items = self.client.list(&format!("/v1/sessions/{}/grants", self.session), &[]).await?;
@@ -190,9 +190,9 @@ impl Chat<'_> {
             ));
         }
         if lines.is_empty() {
-            self.note("Nothing was allowed for this session.");
+            self.note("This session has no grants.");
         } else {
-            lines.push(self.paint.dim("  /grants revoke N takes one back"));
+            lines.push(self.paint.dim("  /grants revoke N revokes one"));
         }
         self.keyboard.print(&lines);
         Ok(())
@@ -202,11 +202,11 @@ impl Chat<'_> {
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
-            self.note("There is no grant of this number; /grants lists them.");
+            self.note("There is no grant with this number; /grants lists them.");
             return Ok(());
         };
         self.client.delete(&format!("/v1/grants/{grant}")).await?;
-        self.note(&format!("{grant}: taken back; from the next call on it asks again."));
+        self.note(&format!("{grant}: revoked; the next call asks for approval again."));
         Ok(())
     }
 
@@ -216,7 +216,7 @@ impl Chat<'_> {
         let rests = |run: &Run| turn.as_ref() == Some(&run.id);
         let is_last = |run: &Run| (run.status.is_terminal() || rests(run)) && run.workflow != UNDO;
         let Some(last) = self.session_runs().await?.into_iter().find(is_last) else {
-            self.note("Nothing has ended yet that could be taken back.");
+            self.note("There is no finished task whose changes could be undone.");
             return Ok(());
         };
         let to = if rests(&last) { self.before_round(&last).await? } else { 0 };
@@ -225,7 +225,7 @@ impl Chat<'_> {
         self.runs.entry(undo.id).or_insert_with(|| super::Known::new(paint, words));
         self.is_settled = None;
         let task = last.task.as_deref().map(|task| quote::brief(task, paint.width / 2)).unwrap_or_default();
-        self.note(&format!("What “{task}” changed is taken back once you release it."));
+        self.note(&format!("The changes of “{task}” are undone once you release the undo."));
         Ok(())
     }
 

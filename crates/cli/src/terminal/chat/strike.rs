@@ -27,7 +27,7 @@ impl Chat<'_> {
         self.note(&if stopped {
             format!("Interrupted. {GUIDE} Ctrl-C again leaves.")
         } else {
-            "Nothing is at work. Ctrl-C again leaves.".to_owned()
+            "No task is running. Ctrl-C again leaves.".to_owned()
         });
         Ok(Next::On)
     }

@@ -10,7 +10,7 @@ use crate::terminal::quote::{brief, quote};
 
 /// Hint for the turn after an interruption.
 pub(super) const GUIDE: &str =
-    "Say what to do instead, or press Enter and it goes on as before; /done ends it here.";
+    "Say what to do instead, or press Enter to continue as before; /done ends the task.";
 
 /// An open turn.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Chat<'_> {
         } else if let Typed::Text { text, .. } = typed {
             let brief = brief(text.trim(), self.paint.width / 2);
             self.note(&format!(
-                "{HELD_LINES} lines wait to be sent, and no more are kept: “{brief}” was not. Ctrl-C leaves."
+                "{HELD_LINES} lines already wait to be sent, so “{brief}” was dropped. Ctrl-C leaves."
             ));
         }
     }

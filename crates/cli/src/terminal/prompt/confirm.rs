@@ -60,7 +60,7 @@ impl Prompt {
         {
             let key = if self.wants_a_yes(&decision) { "y" } else { "Enter" };
             self.stage = Stage::Confirm(decision);
-            let rule = "sends what is shown, n drops it; an option by its number or name takes its place.";
+            let rule = "sends what is shown, n drops it; the number or name of an option replaces it.";
             return Reaction::Ask(vec![format!("  “{}”: {key} {rule}", plain::line(line))]);
         }
         self.filled = None;

@@ -180,7 +180,7 @@ impl Filling {
         match (line.trim(), field.blank) {
             ("", Blank::Needed) => {
                 let Some(object) = self.open_object(&field) else {
-                    return Filled::On(Some("  That part is needed.".to_owned()));
+                    return Filled::On(Some("  This part is required.".to_owned()));
                 };
                 let rest = self.left.iter().take_while(|it| self.fields[**it].path.starts_with(&object.path));
                 done = rest.count();

@@ -41,7 +41,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
             "a list, with commas",
             r#"["a, b", "c"]"#,
         ),
-        (r#"{"type": ["integer", "null"]}"#, &["", "4", ""], "That part is needed.", "4"),
+        (r#"{"type": ["integer", "null"]}"#, &["", "4", ""], "This part is required.", "4"),
         (r#"{"title": "Anything"}"#, &["a word", ""], "  Anything", r#""a word""#),
         (r"{}", &["[1]", "", ""], "the answer", "[1]"),
         (
@@ -70,7 +70,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
             r#"{"type": "object", "properties": {"a": {"type": "object",
                 "required": ["x", "z"], "properties": {"x": {"type": "integer"}, "z": {"type": "integer"}}}}}"#,
             &["1", "", "2", ""],
-            "  That part is needed.",
+            "  This part is required.",
             r#"{"a": {"x": 1, "z": 2}}"#,
         ),
         (

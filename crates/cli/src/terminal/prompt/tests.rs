@@ -301,7 +301,7 @@ fn an_answer_of_data_is_json() {
     let Reaction::Ask(told) = prompt.line("monday", paint) else { panic!("sent") };
     assert_eq!(told, ["  “monday” is not one of them.", "  1 of 3: day (1 mon, 2 tue)"]);
     let Reaction::Ask(told) = prompt.line("{monday", paint) else { panic!("sent") };
-    assert!(told[0].starts_with("  The answer is JSON, and this is none:"), "{told:?}");
+    assert!(told[0].starts_with("  The answer must be JSON, but this is not:"), "{told:?}");
     let typed = serde_json::json!({"day": "tue", "hours": 2});
     let Reaction::Ask(shown) = prompt.line(&typed.to_string(), paint) else { panic!("sent unseen") };
     assert!(shown.join("\n").contains("\"tue\""), "{shown:?}");

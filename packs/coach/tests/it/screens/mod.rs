@@ -579,7 +579,7 @@ fn a_person_sees_who_works_and_who_waits_for_whom() {
     let asked = terminal.expect(PROMPT);
     assert!(asked.contains("meanwhile: activity thinks, ") || asked.contains("activity thinks, "), "{asked}");
     terminal.type_line("ill");
-    terminal.expect("1 at work, 3 wait");
+    terminal.expect("1 working, 3 waiting");
     terminal.expect("activity                  thinks, ");
     terminal.expect("synthesis                 comes after activity");
     terminal.expect("season_plan (season_planner)  comes after synthesis");

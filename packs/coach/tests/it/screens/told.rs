@@ -346,7 +346,7 @@ fn a_run_that_is_left_is_said_to_wait() {
     let stage = Stage::new(CONFIG);
     stage.plays("metrics", vec![Scripted::hang()]);
     let mut terminal = stage.terminal();
-    terminal.expect("1 at work, 3 wait");
+    terminal.expect("1 working, 3 waiting");
     terminal.type_raw("\u{3}");
     assert_eq!(terminal.end().0, 4);
     assert_eq!(stage.summary()["status"], json!("waiting"));
