@@ -139,10 +139,10 @@ pub(crate) struct StoreArgs {
     /// `postgres://user:password@host/name` [default: SQLite in the data folder].
     #[arg(long, value_name = "URL", env = "HOLDSHORT_STORE", hide_env_values = true)]
     pub store: Option<String>,
-    /// What this node is called among those that share the database [default: the host's name].
+    /// Name of this node among those that share the database [default: the host name].
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
-    /// How long the others wait for a node that is silent before they take over its runs, from `2s` to `10m`
+    /// Time after which other nodes take over the runs of a silent node, from `2s` to `10m`
     /// [default: 15s].
     #[arg(long, value_name = "TIME", value_parser = lease, requires = "store")]
     pub lease: Option<u64>,
@@ -152,63 +152,63 @@ pub(crate) struct StoreArgs {
 pub(crate) enum Verb {
     /// See it work: an agent, a throw-away repository, and you
     Demo {
-        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan and its parts side by side; `codelab`, an orchestrator and specialists.
+        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan whose subtasks run in parallel; `codelab`, an orchestrator and specialists.
         #[arg(default_value = "pair", value_name = "WORKFLOW")]
         workflow: String,
         #[command(flatten)]
         model: ModelArgs,
     },
-    /// Start an agent in a repository of yours, and stay beside it
+    /// Start an agent in your repository, and follow it
     Run(Run),
-    /// Write a commented configuration of a workflow to edit, or a case; never over what is there
+    /// Write a commented configuration or a sample case for a workflow; never overwrites a file
     Init {
         /// A workflow that has one.
         workflow: String,
         /// Where to write it.
         file: Option<PathBuf>,
     },
-    /// Talk with an agent in a repository of yours: a conversation that can be left and taken up again
+    /// Talk with an agent in your repository: a conversation that you can leave and continue
     Chat(Chat),
     /// Keep a server running, for you and for agents of other frameworks
     Serve(Box<Serve>),
 
-    /// What waits for a decision
+    /// List the interrupts that wait for a decision
     Inbox {
-        /// Those that are decided, too.
+        /// Include resolved interrupts.
         #[arg(long)]
         all: bool,
     },
-    /// Look at an interrupt or a run
+    /// Show an interrupt or a run
     Show {
         /// `int_…` or `run_…`.
         id: String,
     },
     /// Decide on an interrupt
     Decide(Decide),
-    /// A page without scripts for one interrupt: whoever opens it decides, as you
+    /// Print a link to a page without scripts for one interrupt: anyone who opens it decides as you
     Link {
         /// `int_…`
         interrupt: String,
-        /// How long it is good for, such as `30m`, `2h` or `7d` [default: 7d].
+        /// How long the link is valid, such as `30m`, `2h` or `7d` [default: 7d].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
     },
-    /// A link that signs your browser in: once, within 15 minutes; with --server, sign this terminal in
+    /// Print a link that signs your browser in, once and within 15 minutes; with --server, sign this terminal in
     ///
-    /// A server elsewhere that has an identity provider signs this terminal in there: open the page that is printed, in
-    /// any browser. From then on all commands with the same --server are yours.
+    /// With --server, the identity provider of that server signs this terminal in: open the printed page in any browser.
+    /// From then on, all commands with the same --server run as you.
     Login {
-        /// Whom the link signs in [default: you].
+        /// Person that the link signs in [default: you].
         #[arg(long = "as", value_name = "PERSON")]
         person: Option<String>,
     },
     /// Sign this terminal out of the server that --server names
     Logout {
-        /// All your logins, in browsers and terminals, wherever they are.
+        /// End all your logins, in all browsers and terminals.
         #[arg(long)]
         everywhere: bool,
     },
-    /// Stay beside a run: see what it does, decide where it holds short
+    /// Follow a run: see what it does, and decide where it holds short
     Attach {
         /// `run_…`
         run: String,
@@ -218,77 +218,77 @@ pub(crate) enum Verb {
         #[command(flatten)]
         model: ModelArgs,
     },
-    /// The plan of a run as a graph: what comes after what, and how each part stands
+    /// Show the plan of a run as a graph, with the dependencies and the state of each subtask
     Plan {
         /// `run_…`
         run: String,
-        /// Go on until the run has ended: every change as it happens.
+        /// Print each change until the run has ended.
         #[arg(long)]
         follow: bool,
     },
-    /// Tell a run something; its agents hear it with their next request
+    /// Send a message to a run; its agents read it with their next request
     Message {
         /// `run_…`
         run: String,
-        /// What its agents are to hear.
+        /// The message.
         text: String,
     },
-    /// Stop a run, or a whole session, for a while; what waits for a decision goes on waiting
+    /// Pause a run or a whole session; open interrupts stay open
     Pause {
         /// `run_…`, or `ses_…`: its runs are paused, and none starts.
         id: String,
     },
-    /// Interrupt a run: what is at work stops now, and it waits for words
+    /// Interrupt a run: its current work stops now, and it waits for a message
     Interrupt {
         /// `run_…`
         run: String,
-        /// The words, where they are known already: it goes on with them.
+        /// Message with which the run continues at once.
         #[arg(long)]
         text: Option<String>,
     },
-    /// Let a run or a session go on that was stopped
+    /// Resume a paused run or session
     Resume {
-        /// `run_…`, or `ses_…`: its paused runs go on, and others may start.
+        /// `run_…`, or `ses_…`: its paused runs continue, and others may start.
         id: String,
     },
-    /// End a run, or a whole session
+    /// Cancel a run or a whole session
     Cancel {
         /// `run_…`, or `ses_…`: its runs are cancelled, and none starts in it any more.
         id: String,
-        /// Why a run is ended; it stands in the journal.
+        /// Why the run is cancelled; recorded in the journal.
         #[arg(long)]
         text: Option<String>,
     },
-    /// Stop a command that is tried or runs; the run goes on, and its agent is told
+    /// Stop a command that is tried or running; the run continues, and its agent is notified
     Stop {
         /// `run_…`
         run: String,
-        /// `call_…`; may be left out where one command is at work.
+        /// `call_…`; optional if only one command is running.
         call: Option<String>,
-        /// What its agent is told.
+        /// Message for its agent.
         #[arg(long)]
         text: Option<String>,
     },
-    /// Take back what a run changed in its workspace: shown first, and done once it is released
+    /// Undo the changes of a run in its workspace: shown first, and done once the undo is released
     Undo {
         /// `run_…`
         run: String,
-        /// Only what it changed after this event.
+        /// Undo only the changes after this event.
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         to: u64,
     },
-    /// Put ignored files that a run wrote into its workspace: shown first, and done once they are released
+    /// Copy ignored files that a run wrote into its workspace: shown first, and done once they are released
     Merge {
         /// `run_…`
         run: String,
-        /// Files and folders of the workspace; without one, all that the run's layer holds.
+        /// Files and folders of the workspace [default: all files in the run's layer].
         paths: Vec<String>,
     },
-    /// What happened in a run, event by event
+    /// List the events of a run
     Events {
         /// `run_…`
         run: String,
-        /// Go on until the run has ended.
+        /// Follow until the run has ended.
         #[arg(long)]
         follow: bool,
         /// Only events after this one.
@@ -296,32 +296,32 @@ pub(crate) enum Verb {
         since: u64,
     },
 
-    /// The workflows that can be started, or whether files of yours are right
+    /// List the workflows that can be started, or check your workflow files
     #[command(args_conflicts_with_subcommands = true)]
     Workflows {
         #[command(subcommand)]
         verb: Option<Workflows>,
     },
-    /// The sessions, newest first: conversations with a person, and their runs
+    /// List the sessions, newest first: conversations with a person, and their runs
     Sessions {
-        /// Only those in this state.
+        /// Only sessions in this state.
         #[arg(long, value_name = "STATE", value_parser = ["open", "suspended", "closed"])]
         state: Option<String>,
     },
-    /// What people answered, kept per subject: list, search, correct, erase
+    /// Stored answers of people, per subject: list, search, correct, erase
     Answers(Answers),
-    /// Who holds what a run said from being erased; hold it, lift that
+    /// Show, place or lift a hold: it prevents the erasure of a run's content
     Hold {
         /// `run_…`
         run: String,
-        /// Hold it: why, for whoever wants to erase it.
+        /// Place a hold for this reason.
         #[arg(long, value_name = "TEXT", conflicts_with = "lift")]
         reason: Option<String>,
-        /// It is not needed any more.
+        /// Lift the hold.
         #[arg(long)]
         lift: bool,
     },
-    /// Erase what runs said: of one run, or of all about a subject. What happened, and when, stays
+    /// Erase the content of one run, or of all runs about a subject; events keep their type and time
     Erase {
         /// `run_…`
         #[arg(required_unless_present = "subject", conflicts_with = "subject")]
@@ -330,109 +330,109 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "NAME")]
         subject: Option<String>,
     },
-    /// What was allowed for a session, or for all of them
+    /// List the grants of a session, or of all sessions
     Grants {
         /// `ses_…`; a run names its session [default: all sessions].
         session: Option<String>,
     },
-    /// Take a grant or a refusal back
+    /// Revoke a grant or a refusal
     Revoke {
-        /// `gra_…` or, of a refusal, `int_…`: `holdshort grants` lists them.
+        /// `gra_…`, or `int_…` for a refusal: `holdshort grants` lists them.
         grant: String,
     },
-    /// Who may sign in and decide: list, set, remove, out of the office
+    /// People who may sign in and decide: list, set, remove, mark as out of office
     #[command(args_conflicts_with_subcommands = true)]
     People {
         #[command(subcommand)]
         verb: Option<People>,
     },
-    /// When somebody of a group is at work: list, set, forget
+    /// Working hours of groups: list, set, unset
     #[command(args_conflicts_with_subcommands = true)]
     Groups {
         #[command(subcommand)]
         verb: Option<Groups>,
     },
-    /// What channels were told, or are to be told: list, show, retry
+    /// Deliveries of notifications over channels: list, show, retry
     #[command(args_conflicts_with_subcommands = true)]
     Deliveries {
         #[command(subcommand)]
         verb: Option<Deliveries>,
     },
-    /// The channels over which people are told, and whether they work
+    /// List the notification channels, and whether they work
     Channels,
-    /// Have others decide on what is open
+    /// Assign an open interrupt to other approvers
     Reassign(Reassign),
-    /// Have somebody decide in the place of somebody who is asked
+    /// Let a delegate decide for an approver
     Delegate {
         /// `int_…`
         interrupt: String,
-        /// Who decides.
+        /// The delegate.
         to: String,
-        /// In whose place [default: yours].
+        /// Approver for whom the delegate decides [default: you].
         #[arg(long, value_name = "PERSON")]
         from: Option<String>,
-        /// Until then, such as `2026-02-07T00:00:00Z` [default: until it is resolved].
+        /// End of the delegation, such as `2026-02-07T00:00:00Z` [default: until the interrupt is resolved].
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
     },
-    /// Put what is open off, for yourself: out of your inbox until then
+    /// Hide an open interrupt from your inbox for a time
     Snooze(Snooze),
-    /// Take a decision of yours back, as long as others have to agree
+    /// Withdraw your vote while others still have to agree
     Withdraw {
         /// `int_…`
         interrupt: String,
     },
-    /// Names and secrets for agents and services: make, list, rotate, revoke
+    /// Keys of agents and services: create, list, rotate, revoke
     #[command(args_conflicts_with_subcommands = true)]
     Keys {
         #[command(subcommand)]
         verb: Option<Keys>,
     },
-    /// Stop everything, or a run, a workflow, an agent: no tool and no model call of it starts
+    /// Freeze everything, or a run, a workflow, an agent: no tool call and no model call of it starts
     Freeze {
         #[command(flatten)]
         of: FreezeOf,
-        /// Why, for whoever wants to go on.
+        /// Reason, shown wherever the freeze is shown.
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// Let it start again
+    /// Lift a freeze
     Unfreeze {
         #[command(flatten)]
         of: FreezeOf,
     },
-    /// Check that the journal is as it was written, or print what to keep of it
+    /// Verify or export the journal, or print its head or a signed checkpoint
     #[command(subcommand)]
     Audit(Audit),
-    /// What was asked, decided and done of one interrupt, with proof that others can check without Holdshort
+    /// Print the receipt of one interrupt, with a proof that others can verify without Holdshort
     Receipt(Receipt),
-    /// The servers that share the journal, and the runs that each drives
+    /// List the servers that share the journal, and the runs that each drives
     Nodes,
-    /// Whether the server can serve; for what starts and watches it
+    /// Check whether the server is ready, for scripts and supervisors
     Ready {
-        /// Ask again until it can, for at most this long, such as `30s` or `1m`.
+        /// Repeat until it is ready, for at most this long, such as `30s` or `1m`.
         #[arg(long, value_name = "TIME", value_parser = duration)]
         wait: Option<u64>,
     },
-    /// Make every list new from the journal; no server may use it meanwhile
+    /// Rebuild every list from the journal while no server uses it
     Rebuild {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Copy the journal into a folder of its own, also while a server uses it
+    /// Copy the journal into a new folder, even while a server uses it
     Backup {
-        /// Where to; it must be empty or not there yet. It is a data folder: `holdshort serve --data FOLDER`.
+        /// Folder for the copy, new or empty. It becomes a data folder: `holdshort serve --data FOLDER`.
         folder: PathBuf,
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Write the journal, or some runs, into a file; no server may use it meanwhile
+    /// Write the journal, or some runs, to a file while no server uses it
     Export(Export),
-    /// Take over what such a file holds; what is there already stays as it is
+    /// Import a file that `export` wrote; existing entries stay unchanged
     Import(Import),
-    /// What is configured here, and what works. Exits with 2 where the configuration is wrong
+    /// Show the configuration and what works. Exits with 2 if the configuration is wrong
     Doctor {
-        /// The configuration of the server [default: holdshort.toml in the data folder, if it is there].
+        /// The configuration of the server [default: holdshort.toml in the data folder, if it exists].
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         #[command(flatten)]
@@ -449,7 +449,7 @@ fn duration(text: &str) -> Result<u64, String> {
 pub(crate) struct Run {
     /// The workflow: `pair` is one agent in a repository.
     pub workflow: String,
-    /// What is to be done.
+    /// The task.
     #[arg(conflicts_with = "input")]
     pub task: Option<String>,
     /// The folder that the agent works in, and never leaves.
@@ -464,18 +464,18 @@ pub(crate) struct Run {
     /// Values of all options, those of packs included.
     #[arg(skip)]
     pub options: ArgMatches,
-    /// The session it belongs to: grants of that session hold [default: a new one].
+    /// Session of the run: the grants of that session apply [default: a new session].
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Workflows of your own: a folder that holds one folder or YAML file for each.
+    /// Folder with your own workflows: one folder or YAML file for each.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Start it on the running server and come back at once.
+    /// Start it on the running server and return at once.
     #[arg(long)]
     pub detach: bool,
-    /// Nobody will answer: checkpoints whose workflow allows it approve themselves, all else waits.
+    /// Nobody can answer: checkpoints are approved automatically if their workflow allows it; everything else waits.
     #[arg(long)]
     pub unattended: bool,
 }
@@ -485,10 +485,10 @@ pub(crate) struct Chat {
     /// The folder that the agent works in, and never leaves [default: this one].
     #[arg(long, value_name = "PATH", conflicts_with = "session")]
     pub workspace: Option<PathBuf>,
-    /// Take up this conversation again.
+    /// Continue this conversation.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Who is spoken to [default: `copilot` where the server has it, else `pair`].
+    /// Workflow to talk to [default: `copilot` if the server has it, else `pair`].
     #[arg(long, value_name = "NAME")]
     pub workflow: Option<String>,
     #[command(flatten)]
@@ -497,34 +497,34 @@ pub(crate) struct Chat {
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Serve {
-    /// What is said neither here nor in the environment [default: holdshort.toml in the data folder, if it is there].
+    /// Configuration file, overridden by flags and the environment [default: holdshort.toml in the data folder, if any].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub front: Front,
-    /// Workflows of your own: a folder that holds one folder or YAML file for each.
+    /// Folder with your own workflows: one folder or YAML file for each.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Who may decide: a file of people. Whom it named before and does not any more has left [default: the people are as
-    /// they were].
+    /// File of the people who may decide. A person who is no longer in the file is removed [default: the people stay
+    /// unchanged].
     #[arg(long, value_name = "FILE")]
     pub people: Option<PathBuf>,
-    /// What the installation allows, asks about and forbids, of all agents: a file of rules [default: the rules are as
-    /// they were].
+    /// File of rules for all agents of the installation: what they allow, ask about or forbid [default: the rules stay
+    /// unchanged].
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// Where people are told, and of what: a file of channels [default: nowhere but in the browser and the terminal].
+    /// File of notification channels [default: people see requests only in the browser and the terminal].
     #[arg(long, value_name = "FILE")]
     pub channels: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Requests a second that each agent of another framework may make, on average; all together may make five times
-    /// as many. Beyond that they are told to wait. People are not counted [default: 200].
+    /// Requests a second that each agent of another framework may make on average; all agents together may make five
+    /// times as many. Further requests must wait. People are not limited [default: 200].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub agent_requests: Option<u32>,
-    /// Requests of signing in that may come from one address in a minute [default: 120].
+    /// Sign-in requests that may come from one address in a minute [default: 120].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub sign_in_rate: Option<u32>,
     /// Decisions that one person may make in a minute [default: 6000].
@@ -532,18 +532,18 @@ pub(crate) struct Serve {
     pub decision_rate: Option<u32>,
     #[command(flatten)]
     pub checkpoints: KeepCheckpoints,
-    /// How long what runs said is kept after their end, at least `90d`; then its content is erased [default: for ever].
+    /// How long the content of runs is kept after their end, at least `90d`; then it is erased [default: for ever].
     #[arg(long, value_name = "TIME", value_parser = keep_content)]
     pub keep_content: Option<u64>,
-    /// The form of what is logged on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].
+    /// Format of the log on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].
     #[arg(long, value_name = "FORM")]
     pub log_format: Option<Format>,
     /// Send a trace of each run that has ended to this OpenTelemetry collector (OTLP over HTTP), such as
-    /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: traces go nowhere].
+    /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: no traces].
     #[arg(long, value_name = "URL", value_parser = otlp_endpoint)]
     pub otlp_endpoint: Option<Url>,
-    /// Start with a journal that lacks this many acknowledged events, as the refused start names them. Every later audit
-    /// reports them [default: such a journal is refused].
+    /// Start although the journal lacks this many acknowledged events; the refused start prints the number. Every later
+    /// audit reports them [default: such a journal is refused].
     #[arg(long, value_name = "EVENTS")]
     pub accept_loss: Option<u64>,
 }
@@ -551,10 +551,10 @@ pub(crate) struct Serve {
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Answers {
-    /// Only those about this subject: what `input.subject` of their runs names.
+    /// Only answers about this subject: `input.subject` of their runs.
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
-    /// Only those that have all these words, in the question or in the answer.
+    /// Only answers with all these words, in the question or in the answer.
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
     #[command(subcommand)]
@@ -563,18 +563,18 @@ pub(crate) struct Answers {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AnswersVerb {
-    /// Say what the answer is from here on; the run that asked has heard the one before
+    /// Correct an answer for later runs; the run that asked has already read the previous one
     Correct {
         /// The question: `int_…`.
         interrupt: String,
         /// The answer in words.
         #[arg(long)]
         text: Option<String>,
-        /// The answer as JSON, where the question asked for data (`-`: standard input).
+        /// The answer as JSON, if the question asked for data (`-`: standard input).
         #[arg(long, value_name = "FILE", conflicts_with = "text")]
         edit: Option<PathBuf>,
     },
-    /// Keep it no longer: its words leave the journal, too
+    /// Erase an answer, in the journal as well
     Erase {
         /// The question: `int_…`.
         interrupt: String,
@@ -583,12 +583,12 @@ pub(crate) enum AnswersVerb {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Workflows {
-    /// Say what is wrong with workflow files, by line and column; needs no server. Exits with 2 where something is
+    /// Report errors in workflow files by line and column, without a server. Exits with 2 if there are errors
     Check {
         /// A workflow file, or a folder as `--workflows` takes it.
         #[arg(value_name = "FILE", required = true)]
         paths: Vec<PathBuf>,
-        /// Who may decide, as of `serve` [default: the people of the server that works here, or the operator alone].
+        /// File of people, as for `serve` [default: the people of the server that runs here, or only the operator].
         #[arg(long, value_name = "FILE")]
         people: Option<PathBuf>,
     },

@@ -8,23 +8,23 @@ use super::StoreArgs;
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// Prove that the journal is as it was written, beside a server or without one
+    /// Verify that the journal is unchanged, with or without a running server
     ///
-    /// What is found, and what only shows against a head or a checkpoint that somebody kept, is a table in
-    /// `docs/journal.md`.
+    /// The table in `docs/journal.md` lists the changes that are found, and those that are found only with an earlier head
+    /// or checkpoint.
     Verify(Verify),
-    /// Print the head of the journal, in one line: write it down where nobody who writes the journal can write
+    /// Print the head of the journal in one line: store it where writers of the journal cannot change it
     Head {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// The events of the journal, the newest first, for whoever reads them elsewhere
+    /// Export the events of the journal, newest first, for other tools
     Export(AuditExport),
-    /// Have the server sign how the journal stands; others can check that without Holdshort
+    /// Let the server sign the state of the journal; others can verify it without Holdshort
     ///
-    /// Keep it where nobody can write who can write the journal, and its key with it.
+    /// Store it, with its key, where writers of the journal cannot change it.
     Checkpoint {
-        /// Appended to this file, behind those that are there [default: printed].
+        /// Append it to this file [default: print it].
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -32,11 +32,11 @@ pub(crate) enum Audit {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// A head that `audit head` printed, a file with one a line, or a file of checkpoints: whether the journal continues
-    /// from each.
+    /// A head that `audit head` printed, a file with one head per line, or a file of checkpoints: verify that the journal
+    /// continues from each.
     #[arg(long, value_name = "HEAD")]
     pub against: Option<String>,
-    /// The key of the checkpoints, as `audit checkpoint` told it.
+    /// The key of the checkpoints, as `audit checkpoint` printed it.
     #[arg(long, value_name = "KEY", requires = "against")]
     pub key: Vec<String>,
     #[command(flatten)]
@@ -45,34 +45,34 @@ pub(crate) struct Verify {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct AuditExport {
-    /// How each event is written.
+    /// Format of the events.
     #[arg(long, value_enum, default_value_t = AuditFormat::Jsonl)]
     pub format: AuditFormat,
-    /// Only of this stream: a run's id, a session's, or `sys`.
+    /// Only events of this stream: the id of a run or a session, or `sys`.
     #[arg(long, value_name = "ID")]
     pub stream: Option<String>,
-    /// Only of this type, such as `decision_made`.
+    /// Only events of this type, such as `decision_made`.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Only by this person or agent.
+    /// Only events by this person or agent.
     #[arg(long, value_name = "NAME")]
     pub actor: Option<String>,
-    /// Not before this moment, such as `2026-01-31T00:00:00Z`.
+    /// Only events at or after this time, such as `2026-01-31T00:00:00Z`.
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Before this moment.
+    /// Only events before this time.
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
-    /// Written to this new file [default: printed].
+    /// Write to this new file [default: print].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuditFormat {
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
-    /// A table: RFC 4180, with a line of names
+    /// A table as in RFC 4180, with a header line
     Csv,
 }
 
@@ -80,10 +80,10 @@ pub(crate) enum AuditFormat {
 pub(crate) struct Receipt {
     /// `int_…`
     pub interrupt: String,
-    /// Written to this new file [default: printed].
+    /// Write to this new file [default: print].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// As a page for people: one HTML file that needs nothing else and can be printed. The receipt itself is the proof.
+    /// Write a self-contained HTML page for people, ready to print. The receipt itself is the proof.
     #[arg(long)]
     pub html: bool,
 }

@@ -6,11 +6,11 @@ use super::duration;
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct KeepCheckpoints {
-    /// Append signed checkpoints of the journal to this file: best one that this machine can add to and not change.
+    /// Append signed checkpoints of the journal to this file: preferably one that this machine can only append to.
     #[arg(long, value_name = "FILE")]
     pub checkpoint_file: Option<PathBuf>,
-    /// How often, while the journal grows, from `1s` to `7d`: to the file, and to channels that ask for `checkpoint`
-    /// [default: 1h].
+    /// Interval of checkpoints while the journal grows, from `1s` to `7d`, for the file and for channels that ask for
+    /// `checkpoint` [default: 1h].
     #[arg(long, value_name = "TIME", value_parser = checkpoint_every)]
     pub checkpoint_every: Option<u64>,
 }

@@ -8,10 +8,10 @@ pub(crate) struct Decide {
     pub interrupt: String,
     /// One of its options: `holdshort show ID` lists them.
     pub option: String,
-    /// An answer, a reason, feedback.
+    /// Answer, reason or feedback.
     #[arg(long)]
     pub text: Option<String>,
-    /// What replaces the arguments, the plan or the output: JSON, or plain text where text is edited (`-`: standard
+    /// Replacement of the arguments, the plan or the output: JSON, or plain text if text is edited (`-`: standard
     /// input).
     #[arg(long, value_name = "FILE")]
     pub edit: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct Decide {
     /// Only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,
-    /// Let a change go on of which the card does not show all: without this it is refused.
+    /// Allow a change that the card does not show completely; without this flag it is refused.
     #[arg(long)]
     pub unseen: bool,
 }

@@ -4,21 +4,21 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Deliveries {
-    /// The newest first
+    /// List the deliveries, newest first
     List {
-        /// Only those to this channel.
+        /// Only deliveries to this channel.
         #[arg(long, value_name = "NAME")]
         channel: Option<String>,
-        /// Only those that stand so.
+        /// Only deliveries in this state.
         #[arg(long, value_parser = ["waiting", "delivered", "failed", "dropped"])]
         state: Option<String>,
     },
-    /// One, with each attempt
+    /// Show one delivery, with each attempt
     Show {
         /// `dlv_…`
         delivery: String,
     },
-    /// Send one again, now; a channel that was disabled is tried again
+    /// Retry a delivery now; a disabled channel is tried again
     Retry {
         /// `dlv_…`
         delivery: String,

@@ -10,7 +10,7 @@ pub(crate) struct FreezeOf {
     /// All runs of the workflow of this name.
     #[arg(long, value_name = "NAME")]
     pub workflow: Option<String>,
-    /// What the agent of this name does, in whatever run.
+    /// All calls of the agent of this name, in every run.
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
 }

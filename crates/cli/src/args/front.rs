@@ -17,22 +17,22 @@ pub(crate) struct Front {
     /// The address that browsers and agents of other machines use, such as `https://holdshort.example.org`.
     #[arg(long, value_name = "URL", value_parser = public_url)]
     pub public_url: Option<PublicUrl>,
-    /// A proxy whose headers `X-Forwarded-For`, `-Proto` and `-Host` count: an address or a network; may be said several
-    /// times.
+    /// A proxy whose headers `X-Forwarded-For`, `-Proto` and `-Host` are trusted: an address or a network; may be
+    /// repeated.
     #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
     pub proxy: Vec<String>,
-    /// Where agents of other frameworks may be told of what they asked: `public` (any public address), `allowed` (the
-    /// networks of --callback-allow-networks alone) or `off` [default: public].
+    /// Where callbacks to agents of other frameworks may go: `public` (any public address), `allowed` (only the networks
+    /// of --callback-allow-networks) or `off` [default: public].
     #[arg(long, value_name = "WHERE", value_parser = callback_reach)]
     pub callbacks: Option<CallbackReach>,
-    /// Where agents of other frameworks may be told that is not public: a network such as `10.0.0.0/8`; may be said several
-    /// times [default: none].
+    /// Private network to which callbacks to agents of other frameworks may go, such as `10.0.0.0/8`; may be repeated
+    /// [default: none].
     #[arg(long, value_name = "CIDR", value_parser = callback_network)]
     pub callback_allow_networks: Vec<String>,
     /// A certificate with its chain, in PEM: the server speaks TLS. It is read again when it changes.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
-    /// Its key, in PEM; a file that its owner alone may read.
+    /// Its key, in PEM: a file that only its owner may read.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 }

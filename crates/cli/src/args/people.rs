@@ -7,23 +7,23 @@ use super::duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum People {
-    /// Everybody who may sign in
+    /// List everyone who may sign in
     List,
-    /// Make a person, or change them: what is not said is nothing
+    /// Create or replace a person: omitted options are cleared
     Set {
         /// The name that they sign in as.
         person: String,
-        /// What they may do; may be said several times.
+        /// Role of the person; may be repeated.
         #[arg(long, value_name = "ROLE", required = true,
               value_parser = PersonRole::ALL.map(PersonRole::word))]
         role: Vec<String>,
-        /// A group that they are in; may be said several times.
+        /// Group of the person; may be repeated.
         #[arg(long, value_name = "NAME")]
         group: Vec<String>,
-        /// As people read it.
+        /// Display name.
         #[arg(long)]
         name: Option<String>,
-        /// Where they are reached: `email=anna@example.org`; may be said several times.
+        /// Address for notifications, such as `email=anna@example.org`; may be repeated.
         #[arg(long, value_name = "CHANNEL=ADDRESS")]
         address: Vec<String>,
         /// Such as `Europe/Berlin`.
@@ -33,24 +33,24 @@ pub(crate) enum People {
         #[arg(long, value_name = "TAG")]
         language: Option<String>,
     },
-    /// Remove a person: they decide nothing any more
+    /// Remove a person, who can then no longer decide
     Remove {
         /// Their id.
         person: String,
     },
-    /// Say that a person is out of the office
+    /// Mark a person as out of office
     Away {
         /// Their id.
         person: String,
-        /// Until then: `2026-02-07T00:00:00Z`, or `2026-02-07`, which is the beginning of that day in their time zone, or of
-        /// UTC where they have none [default: until `back`].
+        /// End of the absence: `2026-02-07T00:00:00Z`, or `2026-02-07` for the start of that day in their time zone, or in
+        /// UTC if they have none [default: until `back`].
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
-        /// Who decides in their place meanwhile.
+        /// Delegate who decides for them during the absence.
         #[arg(long, value_name = "PERSON")]
         delegate: Option<String>,
     },
-    /// Say that a person is back
+    /// Mark a person as back
     Back {
         /// Their id.
         person: String,
@@ -61,19 +61,19 @@ pub(crate) enum People {
 pub(crate) struct Reassign {
     /// `int_…`
     pub interrupt: String,
-    /// A person who is to decide; may be said several times.
+    /// New approver; may be repeated.
     #[arg(long, value_name = "PERSON")]
     pub to: Vec<String>,
-    /// A group whose people are to decide; may be said several times.
+    /// Group whose members become approvers; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub group: Vec<String>,
     /// How many of them have to agree [default: as many as before].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub required: Option<u32>,
-    /// Each person that is named, and somebody of each group, has to agree.
+    /// Each named person, and one member of each group, has to agree.
     #[arg(long)]
     pub all: bool,
-    /// Why.
+    /// The reason.
     #[arg(long)]
     pub text: Option<String>,
 }
@@ -83,36 +83,36 @@ pub(crate) struct Reassign {
 pub(crate) struct Snooze {
     /// `int_…`
     pub interrupt: String,
-    /// For so long, such as `2h`.
+    /// Duration of the snooze, such as `2h`.
     #[arg(long = "for", value_name = "TIME", value_parser = duration, group = "when")]
     pub lasts: Option<u64>,
-    /// Until then, such as `2026-02-07T09:00:00Z`.
+    /// End of the snooze, such as `2026-02-07T09:00:00Z`.
     #[arg(long, value_name = "TIME", group = "when")]
     pub until: Option<String>,
-    /// No more.
+    /// End the snooze now.
     #[arg(long, group = "when")]
     pub off: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Groups {
-    /// All groups, how many may decide in each, and their hours
+    /// List all groups, with the number of people and the working hours of each
     List,
-    /// Say when somebody of a group is at work: what is not said is free
+    /// Set the working hours of a group: all other times are free
     Hours {
         /// Its name.
         group: String,
         /// Such as `Europe/Berlin`.
         #[arg(long, value_name = "ZONE")]
         time_zone: String,
-        /// Such as `mon-fri=09:00-17:00`; may be said several times.
+        /// Such as `mon-fri=09:00-17:00`; may be repeated.
         #[arg(long, value_name = "DAYS=FROM-TO", required = true)]
         at: Vec<String>,
-        /// A free day, such as `2026-12-25`; may be said several times.
+        /// A free day, such as `2026-12-25`; may be repeated.
         #[arg(long, value_name = "DATE")]
         holiday: Vec<String>,
     },
-    /// Forget the hours of a group
+    /// Remove the working hours of a group
     Unset {
         /// Its name.
         group: String,
@@ -121,29 +121,29 @@ pub(crate) enum Groups {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
-    /// Make a key; its secret is printed on standard output, this once
+    /// Create a key; its secret is printed on standard output, only this once
     Create {
-        /// What its holder is called in events, on cards and in lists, such as `build-bot`.
+        /// Name of its holder in events, on cards and in lists, such as `build-bot`.
         name: String,
-        /// What it may do. Agents ask and read their own, and never decide.
+        /// Role of the key. Agents ask and read their own requests, and never decide.
         #[arg(long, value_name = "ROLE", default_value = "agent",
               value_parser = ["agent", "operator", "reviewer", "auditor"])]
         role: String,
-        /// How long it counts, such as `12h` or `90d` [default: until it is revoked].
+        /// How long it is valid, such as `12h` or `90d` [default: until it is revoked].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
     },
-    /// The keys, the oldest first; secrets are nowhere to be read
+    /// List the keys, oldest first, without their secrets
     List,
-    /// Replace the secret of a key; the new one is printed on standard output, this once
+    /// Replace the secret of a key; the new one is printed on standard output, only this once
     Rotate {
         /// `key_…`
         key: String,
-        /// How long the secret of now goes on counting, such as `1h` [default: not at all].
+        /// How long the current secret stays valid, such as `1h` [default: not at all].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         overlap: Option<u64>,
     },
-    /// End a key, and whatever is open with it
+    /// Revoke a key, and close its open connections
     Revoke {
         /// `key_…`
         key: String,

@@ -6,9 +6,9 @@ use super::StoreArgs;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
-    /// Where to; it must not be there yet (`-`: standard output).
+    /// Path of the new file (`-`: standard output).
     pub file: PathBuf,
-    /// Only this run and its session; may be said several times.
+    /// Only this run and its session; may be repeated.
     #[arg(long, value_name = "ID")]
     pub run: Vec<String>,
     #[command(flatten)]
@@ -17,7 +17,7 @@ pub(crate) struct Export {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// A file that `export` wrote. It is checked whole before anything is written.
+    /// A file that `export` wrote. It is checked completely before anything is written.
     pub file: PathBuf,
     #[command(flatten)]
     pub store: StoreArgs,

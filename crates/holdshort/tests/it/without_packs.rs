@@ -15,5 +15,5 @@ fn nothing_of_a_pack_is_there() {
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.err.contains("no workflow here has one"), "{refused:?}");
     let refused = home.run(&["demo", "nothing"]);
-    assert!(refused.err.contains("there is one of codelab, copilot, pair, research"), "{refused:?}");
+    assert!(refused.err.contains("only of codelab, copilot, pair, research"), "{refused:?}");
 }
