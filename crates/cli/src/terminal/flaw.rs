@@ -9,7 +9,7 @@ const WORDS: [(&str, &str); 9] = [
     ("not_finished", "it has not called `finish`"),
     ("unassumed", "it has not recorded what it assumes"),
     ("malformed_questions", "its questions cannot be asked as they are"),
-    ("questions_unasked", "it asked, and nobody can be asked"),
+    ("questions_unasked", "it asked a question, but nobody can answer"),
 ];
 
 pub(super) fn words(flaw: &str) -> &'static str {

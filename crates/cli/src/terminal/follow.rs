@@ -225,7 +225,7 @@ impl Follower<'_> {
                 self.progress.hide();
                 tell(match event.actor.role {
                     Role::Admin | Role::Operator | Role::Reviewer | Role::Agent | Role::Auditor => {
-                        "  Decided meanwhile, elsewhere:"
+                        "  Decided elsewhere:"
                     }
                     Role::Engine => "  No longer asked:",
                 });

@@ -44,7 +44,7 @@ pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> =
         others.filter(|each| is_at_work(each)).map(|each| format!("{} {}", name(each), told(each))).collect();
-    (!working.is_empty()).then(|| format!("meanwhile: {}", working.join(" · ")))
+    (!working.is_empty()).then(|| format!("working now: {}", working.join(" · ")))
 }
 
 fn is_at_work(work: &Work) -> bool {
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(counted(&team), "2 working, 4 waiting");
         assert_eq!(
             meanwhile(&team, "int_1").as_deref(),
-            Some("meanwhile: metrics thinks · activity (runner\\u{1b}[2J) runs compute_metric")
+            Some("working now: metrics thinks · activity (runner\\u{1b}[2J) runs compute_metric")
         );
         assert_eq!(meanwhile(&team[2..], "int_1"), None);
         assert!(lines(&team[..1], Paint::plain()).is_empty(), "one alone is told of already");

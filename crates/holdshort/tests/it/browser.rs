@@ -61,7 +61,7 @@ fn what_is_decided_in_the_browser_is_told_at_the_terminal() {
     let browser = Browser::open(link);
     let question = home.open_interrupt();
     browser.decide(&question, &json!({"option": "answer", "text": "the period that ends"}));
-    terminal.expect("Decided meanwhile, elsewhere:");
+    terminal.expect("Decided elsewhere:");
     let told = words(&terminal.expect("Holding short: plan"));
     assert!(told.contains("answered “the period that ends”, by operator (web)"), "{told}");
     terminal.expect(PROMPT);

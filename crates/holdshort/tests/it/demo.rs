@@ -314,7 +314,7 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
     assert!(shown.contains("This is a rehearsal"), "{shown}");
     let ran = home.run(&["decide", id, "answer", "--text", "the period that ends"]);
     assert_eq!((ran.code, &*ran.out), (0, "answered (operator): “the period that ends”\n"), "{ran:?}");
-    terminal.expect("Decided meanwhile, elsewhere:");
+    terminal.expect("Decided elsewhere:");
     terminal.expect("Holding short: plan");
     terminal.expect(PROMPT);
 
