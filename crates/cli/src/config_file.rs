@@ -495,7 +495,7 @@ fn as_flag<'de, D: Deserializer<'de>, T>(
     read: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, D::Error> {
     let text = String::deserialize(from)
-        .map_err(|_| de::Error::custom(format_args!("expected a string in quotes, such as `\"{such}\"`")))?;
+        .map_err(|_| de::Error::custom(format_args!("expected a quoted string, such as `\"{such}\"`")))?;
     read(&text).map(Some).map_err(|why| de::Error::custom(format_args!("`{text}` {why}")))
 }
 

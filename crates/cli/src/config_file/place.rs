@@ -5,8 +5,8 @@ use toml::de::DeTable;
 /// Phrases of the deserializer and their plain replacements.
 const WORDS: [(&str, &str); 7] = [
     ("expected a sequence", "expected a list such as `[\"…\"]`"),
-    ("expected a string", "expected a string in quotes"),
-    ("expected path string", "expected a string in quotes"),
+    ("expected a string", "expected a quoted string"),
+    ("expected path string", "expected a quoted string"),
     ("expected u32", "expected a whole number, without quotes"),
     ("expected u64", "expected a whole number, without quotes"),
     ("expected a map", "expected a table such as `{ \"…\" = \"…\" }`"),

@@ -125,7 +125,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ("listen = \"here\"".into(), &["line 1, column 10", "is not an address such as"]),
         (
             "listen = 7349".into(),
-            &["line 1, column 10", "expected a string in quotes, such as `\"127.0.0.1:7349\"`"],
+            &["line 1, column 10", "expected a quoted string, such as `\"127.0.0.1:7349\"`"],
         ),
         ("proxy = \"127.0.0.1\"".into(), &["line 1, column 9", "such as `[\"127.0.0.1\"]`"]),
         ("keep_content = 90".into(), &["line 1, column 16", "such as `\"90d\"`"]),
