@@ -11,7 +11,7 @@ use crate::interrupt::Resolution;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "type": "/docs/errors/invalid_request",
-    "title": "The request does not fit",
+    "title": "The request is invalid",
     "status": 422,
     "detail": "unknown field `titel`",
     "code": "invalid_request",

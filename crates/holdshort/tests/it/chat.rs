@@ -671,7 +671,7 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
         (&["--session", "run_00000000000000000000000000"], "is a run, not a session"),
         (&["--session", &session, "--workflow", "research"], "is a conversation with `copilot`"),
         (&["--session", &session, "--workspace", &work], "cannot be used with"),
-        (&["--workflow", "nobody"], "no workflow of this name"),
+        (&["--workflow", "nobody"], "no workflow with this name"),
         (&["--workspace", "/nowhere"], "/nowhere"),
         (&["--json"], "no JSON"),
     ] {

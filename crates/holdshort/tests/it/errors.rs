@@ -44,7 +44,7 @@ fn what_is_not_there_is_said() {
         (
             &["run", "pair", "--model", "rehearsal", "do it"],
             2,
-            "The request does not fit: --workspace is missing",
+            "The request is invalid: --workspace is missing",
         ),
         (&["run", "nothing", "--model", "rehearsal", "do it"], 2, "the known ones are: autonomous"),
         (&["run", "nothing", "do it"], 2, "the known ones are: autonomous"),
