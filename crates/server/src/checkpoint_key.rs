@@ -9,8 +9,8 @@ use holdshort_web::secrets::{self, Error};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const FILE: &str = "checkpoint_key.json";
-const MEND: &str =
-    "If others may have read it, or it is damaged, delete it: another key signs from the next start on";
+const MEND: &str = "If it is damaged, or another person may have read it, delete it: the next start creates \
+                    a new signing key";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -61,7 +61,7 @@ async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
     match try_to_write(app, file, covered).await {
         Ok(size) => size,
         Err(error) => {
-            tracing::error!(file = %file.display(), %error, "no checkpoint was written");
+            tracing::error!(file = %file.display(), %error, "the checkpoint could not be written");
             covered
         }
     }
@@ -85,7 +85,7 @@ pub(crate) async fn keep_telling(app: Arc<App>, every: Duration) {
         let wait = match tell(&app, every).await {
             Ok(wait) => wait,
             Err(error) => {
-                tracing::error!(%error, "no channel was told of a checkpoint");
+                tracing::error!(%error, "the checkpoint could not be sent to the channels");
                 every.min(LOOK_AGAIN)
             }
         };

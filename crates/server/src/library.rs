@@ -23,11 +23,11 @@ const REHEARSAL: &str = "rehearsal.yaml";
 pub enum Error {
     #[error("{} cannot be read: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{} says who may decide or what is allowed, and others may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
+    #[error("{} sets approvers or rules, and other users may write it (mode {mode:03o}): run `chmod go-w {}`", path.display(), path.display())]
     Writable { path: PathBuf, mode: u32 },
-    #[error("{} holds no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
+    #[error("{} contains no workflow: neither NAME/{WORKFLOW} nor a file ending in .yaml", path.display())]
     Empty { path: PathBuf },
-    #[error("{} holds more than {WORKFLOW_FILES} entries", path.display())]
+    #[error("{} contains more than {WORKFLOW_FILES} entries", path.display())]
     TooMany { path: PathBuf },
     #[error("{}", lines(.0))]
     Invalid(Vec<Problem>),
@@ -53,7 +53,7 @@ pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Lib
 fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     let Some(definition) = library.get(name) else { return Vec::new() };
     let told = undecidable(&definition, people, None);
-    told.into_iter().map(|why| format!("the workflow `{name}` waits for ever: {why}")).collect()
+    told.into_iter().map(|why| format!("the workflow `{name}` would wait without end: {why}")).collect()
 }
 
 /// Checks that a folder can be read and holds workflows. Does not validate them, because that depends on who may

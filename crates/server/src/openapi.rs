@@ -79,22 +79,22 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
         title = "Holdshort",
         description = "People in the loop of AI agents: runs, interrupts, decisions, events.\n\n\
             An agent holds short of a risky step until a person clears it. Errors are RFC 9457 problems with a \
-            stable `code`. Lists are cursor pages. Times are RFC 3339 UTC. Bodies are refused if they hold a \
-            field that is not known; answers may grow fields.",
+            stable `code`. Lists are paged with cursors. Times are RFC 3339 UTC. A body with an unknown field is \
+            rejected; later versions may add fields to responses.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(Problem, holdshort_protocol::GrantStatus, holdshort_protocol::Preview)),
     tags(
         (name = "runs", description = "Start, watch and steer runs"),
-        (name = "plans", description = "What was planned, what became of it, another plan on the way"),
-        (name = "interrupts", description = "What waits for a person: ask, wait, decide"),
-        (name = "answers", description = "What people answered, kept per subject"),
-        (name = "channels", description = "Over what people are told, and what became of it"),
-        (name = "sessions", description = "Conversations, and what people allowed in them"),
-        (name = "keys", description = "How agents and services get in"),
-        (name = "logins", description = "How a browser gets in"),
+        (name = "plans", description = "Read plans and their progress, and replace a plan"),
+        (name = "interrupts", description = "Ask people, wait for their decision, and decide"),
+        (name = "answers", description = "Stored answers of people, per subject"),
+        (name = "channels", description = "Notification channels and their deliveries"),
+        (name = "sessions", description = "Conversations and their grants"),
+        (name = "keys", description = "Credentials of agents and services"),
+        (name = "logins", description = "Sign-in of browsers"),
         (name = "system", description = "The installation"),
-        (name = "health", description = "For those who watch over the process")
+        (name = "health", description = "Health checks and error codes")
     ),
     modifiers(&Shared)
 )]
@@ -117,12 +117,12 @@ impl Modify for Shared {
         let components = document.components.get_or_insert_with(Components::new);
         components.add_security_scheme("operator", scheme("operator's"));
         components.add_security_scheme("agent", scheme("agents'"));
-        let key = "The secret of a key, `hs_key_…`, where the role of the key may";
+        let key = "The secret of a key, `hs_key_…`, if the role of the key permits the operation";
         components.add_security_scheme("key", bearer(key.to_owned()));
-        let issued =
-            "A token (JWT) of an issuer that the server is configured with, where a role that it maps to may";
+        let issued = "A token (JWT) of a configured issuer, if its role permits the operation";
         components.add_security_scheme("issued", bearer(issued.to_owned()));
-        let cookie = "The cookie of a login: `holdshort_` and the server's port, after `__Host-` where the public URL is https";
+        let cookie = "The cookie of a login: `holdshort_` and the server's port, prefixed with `__Host-` if \
+            the public URL is https";
         let cookie = ApiKeyValue::with_description("holdshort_PORT", cookie);
         components.add_security_scheme(COOKIE, SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
         let secret = ApiKeyValue::with_description(header::SECRET, "The secret of the same login");

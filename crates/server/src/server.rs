@@ -105,21 +105,22 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(
-        "{0} can be reached from other machines: name the address that they use with --public-url https://NAME, or \
-         listen on a loopback address, such as 127.0.0.1:7349"
+        "{0} can be reached from other machines: set the address that they use with --public-url \
+         https://NAME, or listen on a loopback address, such as 127.0.0.1:7349"
     )]
     NoPublicUrl(SocketAddr),
     #[error(
-        "other machines could reach this server, and nothing but the tokens of its data folder says who somebody is: \
-         name people with --people FILE, configure [[identity.jwt]] or [identity.oidc], or serve on a loopback address first and set \
-         people (`holdshort people set`) or make keys (`holdshort keys create`)"
+        "other machines could reach this server, but it has no people and no keys, only the tokens of its \
+         data folder: name people with --people FILE, configure [[identity.jwt]] or [identity.oidc], or \
+         serve on a loopback address first and add people (`holdshort people set`) or keys (`holdshort keys \
+         create`)"
     )]
     NoIdentity,
-    #[error("checkpoints cannot be written to {}: {source}", file.display())]
+    #[error("cannot write checkpoints to {}: {source}", file.display())]
     Checkpoints { file: PathBuf, source: std::io::Error },
     #[error(
-        "`checkpoint_every` says how often, and nothing says where to: name a file with --checkpoint-file, or have a channel \
-         of the channels file ask for `events: [checkpoint]`"
+        "`checkpoint_every` is set, but checkpoints have no destination: name a file with --checkpoint-file, \
+         or set `events: [checkpoint]` for a channel in the channels file"
     )]
     NoCheckpoints,
     #[error("{0}")]
@@ -488,7 +489,7 @@ impl Server {
         };
         let (served, ()) = tokio::join!(timeout(STOP_TIME, served), self.engine.drain());
         if served.is_err() {
-            tracing::warn!("some requests did not come to their end");
+            tracing::warn!("some requests were aborted at the stop deadline");
             abort.abort();
         }
         if let (Some(traces), Some(telling)) = (&self.app.traces, &self.telling) {
@@ -505,7 +506,7 @@ impl Server {
             Box::pin(checkpoints::keep_last(&self.app, &file)).await;
         }
         if let Err(error) = self.engine.stop().await {
-            tracing::error!(%error, "the store did not close as it should; the next start repairs it");
+            tracing::error!(%error, "the store did not close cleanly; the next start repairs it");
         }
     }
 }

@@ -59,7 +59,7 @@ async fn attend(
 ) {
     // Responses are written whole, so Nagle's algorithm would only delay them.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection is gone before it began");
+        tracing::debug!(%error, "a connection closed before it was accepted");
         return;
     }
     let accepted = app.connections.accept(peer);
@@ -73,8 +73,8 @@ async fn attend(
     };
     match shaken {
         Ok(Ok(wire)) => Box::pin(speak(wire, accepted, service, app)).await,
-        Ok(Err(error)) => tracing::debug!(%error, %peer, "a connection did not come to TLS"),
-        Err(_) => tracing::debug!(%peer, "a connection said nothing"),
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a TLS handshake timed out"),
     }
 }
 
@@ -92,7 +92,7 @@ where
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = accepted.evicted() => {
-            tracing::debug!("a connection is evicted: it did not say who it is, and others came");
+            tracing::debug!("an unauthenticated connection was closed to make room for others");
             return;
         }
         () = app.stopped() => {
@@ -101,7 +101,7 @@ where
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
@@ -109,7 +109,7 @@ async fn refused(error: &io::Error) {
     // The client left at once. The listener itself is fine.
     let left = [ErrorKind::ConnectionRefused, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
     if !left.contains(&error.kind()) {
-        tracing::error!(%error, "no connection can be accepted for a while");
+        tracing::error!(%error, "cannot accept connections; trying again after a pause");
         sleep(PAUSE).await;
     }
 }

@@ -44,7 +44,7 @@ impl Pages for Telling {
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a> {
         Box::pin(async move {
             if let Err(error) = alert(&self.0, channel, &why).await {
-                tracing::error!(channel, %error, "nobody could be asked to look at the channel");
+                tracing::error!(channel, %error, "the request to check the channel could not be created");
             }
         })
     }
@@ -53,7 +53,10 @@ impl Pages for Telling {
         Box::pin(async move {
             let made = buttons(&self.0, delivery).await;
             made.unwrap_or_else(|refused| {
-                tracing::warn!(delivery = %delivery.delivery, why = refused.0.detail, "no buttons are made");
+                tracing::warn!(
+                    delivery = %delivery.delivery, why = refused.0.detail,
+                    "the buttons of a notification could not be created"
+                );
                 Vec::new()
             })
         })
@@ -63,7 +66,7 @@ impl Pages for Telling {
         Box::pin(async move {
             let found = self.0.push.browser(&self.0, push).await;
             found.unwrap_or_else(|refused| {
-                tracing::warn!(%push, why = refused.0.detail, "what is kept of a browser cannot be read");
+                tracing::warn!(%push, why = refused.0.detail, "a browser subscription could not be read");
                 None
             })
         })
@@ -72,7 +75,10 @@ impl Pages for Telling {
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a> {
         Box::pin(async move {
             if let Err(refused) = Push::unsubscribe(&self.0, push.clone(), Actor::engine()).await {
-                tracing::warn!(%push, why = refused.0.detail, "a browser that is gone cannot be left out");
+                tracing::warn!(
+                    %push, why = refused.0.detail,
+                    "an ended browser subscription could not be removed"
+                );
             }
         })
     }
@@ -89,7 +95,10 @@ impl Pages for Telling {
         Box::pin(async move {
             // A callback that cannot be forgotten now is removed by the sweep.
             if let Err(refused) = self.0.callbacks.forget(&self.0, interrupt).await {
-                tracing::warn!(%interrupt, why = refused.0.detail, "where an agent was told cannot be forgotten");
+                tracing::warn!(
+                    %interrupt, why = refused.0.detail,
+                    "a delivered callback could not be removed"
+                );
             }
         })
     }
@@ -99,7 +108,10 @@ impl Pages for Telling {
             match link(&self.0, delivery, person).await {
                 Ok(link) => link,
                 Err(refused) => {
-                    tracing::warn!(delivery = %delivery.delivery, why = refused.0.detail, "no link is made");
+                    tracing::warn!(
+                        delivery = %delivery.delivery, why = refused.0.detail,
+                        "the personal link of a notification could not be created"
+                    );
                     None
                 }
             }
@@ -152,14 +164,15 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
 /// channels.
 async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
-    let title = format!("The channel `{channel}` is disabled: nobody is told over it");
+    let title = format!("The channel `{channel}` is disabled: it sends no notifications");
     let ask = Ask {
         kind: Kind::Question,
         title: title.clone(),
-        message: format!("{why}. What is to be told waits for seven days."),
+        message: format!("{why}. Its notifications are kept for seven days."),
         payload: json!({
             "question": title,
-            "context": "Look at `holdshort channels`. Retrying any delivery of it tries the channel again: `holdshort deliveries retry ID`.",
+            "context": "See `holdshort channels`. To try the channel again, retry any of its deliveries: \
+                `holdshort deliveries retry ID`.",
         }),
         options: vec![("skip".to_owned(), Some("Seen".to_owned()))],
         response_schema: None,

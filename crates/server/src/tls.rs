@@ -73,14 +73,14 @@ impl Tls {
         });
         match found {
             Err(problem) if is_new => {
-                tracing::error!("{problem}; the certificate from before is used on");
+                tracing::error!("{problem}; the previous certificate stays in use");
             }
             Err(_) => {}
             Ok(pair) => {
                 let mut used = self.used.write().unwrap_or_else(PoisonError::into_inner);
                 if pair.digest != used.digest {
                     *used = pair;
-                    tracing::warn!(file = %self.files.certificate.display(), "a new certificate is used");
+                    tracing::warn!(file = %self.files.certificate.display(), "a new certificate is in use");
                 }
             }
         }
@@ -98,10 +98,10 @@ impl Pair {
         let key_text = key_text.map_err(|error| format!("{key_shown} {error}"))?;
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
-        let chain = chain.ok_or_else(|| format!("{chain_shown} holds no whole certificate in PEM"))?;
+        let chain = chain.ok_or_else(|| format!("{chain_shown} contains no complete PEM certificate"))?;
         // The error of a key is left out, because it could show a part of the key.
         let private = PrivateKeyDer::from_pem_slice(&key_text)
-            .map_err(|_| format!("{key_shown} holds no whole private key in PEM"))?;
+            .map_err(|_| format!("{key_shown} contains no complete PEM private key"))?;
         // The provider is named because `http` installs one for clients for the whole process.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::server::StartError;
 
 const FILE: &str = "vapid_key.json";
-const MEND: &str = "If others may have read it, or it is damaged, delete it: another key is made at the next start, and \
-                    browsers have to subscribe again. A key that several nodes have stands in their database, too: \
-                    docs/nodes.md names its row";
+const MEND: &str = "If it is damaged, or another person may have read it, delete it: the next start creates \
+                    a new key, and browsers must subscribe again. Nodes also store a shared key in their \
+                    database: docs/nodes.md names the row";
 /// Name of the key in a database.
 const AGREED: &str = "vapid_key";
 

@@ -106,10 +106,15 @@ fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
             &files.certificate,
             b"-----BEGIN CERTIFICATE-----\nMIIB",
             0o644,
-            "holds no whole certificate in PEM",
+            "contains no complete PEM certificate",
         ),
         (&files.certificate, &first, 0o644, "cannot be used together"),
-        (&files.key, b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n", 0o600, "holds no whole private key in PEM"),
+        (
+            &files.key,
+            b"-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n",
+            0o600,
+            "contains no complete PEM private key",
+        ),
         (&files.key, &key, 0o640, "is readable by others (mode 640)"),
     ];
     for (path, bytes, mode, said) in table {
@@ -127,7 +132,7 @@ fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
     for (_, _, _, said) in table {
         assert!(logged.contains(said), "{said}");
     }
-    assert!(logged.contains("the certificate from before is used on") && !logged.contains("c2VjcmV0"));
+    assert!(logged.contains("the previous certificate stays in use") && !logged.contains("c2VjcmV0"));
 }
 
 #[test]
@@ -141,7 +146,7 @@ fn files_that_can_not_be_used_stop_the_start() {
     };
     let [_, certificate, _, key] = files.arguments();
     refused(&["--tls-cert", certificate], "--tls-key");
-    refused(&["--tls-cert", key, "--tls-key", key], "holds no whole certificate");
+    refused(&["--tls-cert", key, "--tls-key", key], "contains no complete PEM certificate");
     refused(&["--tls-cert", "/nowhere.pem", "--tls-key", key], "/nowhere.pem cannot be read");
     fs::set_permissions(key, fs::Permissions::from_mode(0o604)).unwrap();
     refused(&files.arguments(), "is readable by others (mode 604): run `chmod 600`");

@@ -23,19 +23,20 @@ const ANSWERS: &[(&str, &[&str])] = &[
 
 /// Operations in which the server sends without a request, with a summary and the frames of each.
 const SENT: &[(&str, &str, &[&str])] = &[
-    ("deliver", "What a subscription brings", &["event", "preview", "ended", "error"]),
+    ("deliver", "Events of a subscription", &["event", "preview", "ended", "error"]),
     ("close", "Before the server closes the connection", &["closing", "error"]),
 ];
 
-const ABOUT: &str = "\
-One connection to follow runs and interrupts, to decide and to tell: a JSON object per text message, told apart by \
-`type`. The first one is `hello`, within 10 seconds. `id` is always the client's own. Frames with a field that is \
-not known are refused; frames of the server may grow fields.\n\n\
-A frame that is not understood or not carried out is answered with an `error`, and the connection stays open. It is \
-closed with 4400 if what comes is not JSON text, with 1009 if it is larger than 1 MiB, with 4401 if the client does \
-not say who it is, with 4408 if it does not read what it is sent or gives no sign of life, with 1001 if the server \
-stops. One that takes nothing at all for half a minute is cut off without a word. A client that comes back goes on from the last event that it has seen, without gap or duplicate.\n\n\
-Who it is is looked at once: a login or a token that ends later ends with the next connection.";
+const ABOUT: &str = "One connection to follow runs and interrupts, to decide and to send messages. Each text \
+    message is a JSON object with a `type`. The first is `hello`, within 10 seconds. The client chooses \
+    every `id`. Frames with an unknown field are rejected; later versions may add fields to frames of the \
+    server.\n\nAn invalid or rejected frame is answered with an `error`, and the connection stays open. The \
+    server closes the connection with 4400 for a frame that is not JSON text, with 1009 for a frame over 1 \
+    MiB, with 4401 for a client that is not authenticated, with 4408 for a client that does not read or \
+    shows no sign of life, and with 1001 when it stops. A client that accepts no data for 30 seconds is \
+    disconnected without a close frame. A client that reconnects continues after the last event that it has \
+    seen, without gap or duplicate.\n\nThe client is authenticated when it connects. If its login, token or \
+    role ends later, the server closes the connection with 4401.";
 
 /// Returns the `AsyncAPI` document of the WebSocket `/v1/ws`.
 pub fn asyncapi() -> Value {
@@ -86,8 +87,8 @@ pub fn asyncapi() -> Value {
                 "token": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "One of the two tokens, on the request that opens the socket. Or the frame \
-                        `hello` says who it is.",
+                    "description": "One of the two tokens, on the request that opens the socket. \
+                        Alternatively, the frame `hello` authenticates the client.",
                 },
             },
         },

@@ -17,20 +17,20 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
     if ask.run.is_some() && ask.session.is_some() {
-        problems.push(Problem::new("/session", "belongs to the run that `run` names already: leave one out"));
+        problems.push(Problem::new("/session", "must be omitted, because `run` already has a session"));
     }
     if let Some(subject) = &ask.subject {
         if ask.run.is_some() {
-            let rule = "is said in the input of the run that `run` names: leave one out";
+            let rule = "must be omitted, because the input of `run` holds the subject";
             problems.push(Problem::new("/subject", rule));
         } else if history::subject_of(subject).is_none() {
-            let rule = format!("is 1 to {SUBJECT_BYTES} bytes without control characters");
+            let rule = format!("must be 1 to {SUBJECT_BYTES} bytes without control characters");
             problems.push(Problem::new("/subject", rule));
         }
     }
     for (pointer, ms) in [("/expires_in_ms", ask.expires_in_ms), ("/usable_ms", ask.usable_ms)] {
         if ms.is_some_and(|ms| ms > EXPIRY_MS) {
-            problems.push(Problem::new(pointer, format!("is more than {EXPIRY_MS}, ten years")));
+            problems.push(Problem::new(pointer, format!("must be at most {EXPIRY_MS}, ten years")));
         }
     }
     for (i, option) in ask.options.iter().enumerate() {

@@ -10,7 +10,7 @@ pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Proble
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
         if named.as_ref().is_some_and(Vec::is_empty) {
-            let message = "names nobody: name who may decide, or leave it out";
+            let message = "is empty: name the approvers, or omit it";
             problems.push(Problem::new(format!("{at}/{field}"), message));
         }
     }
@@ -19,7 +19,7 @@ pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Proble
         None => {
             if !says_who && self_approval.is_none() {
                 let message =
-                    "says nothing: name `approvers`, `groups`, a `quorum` or `stages`, or leave it out";
+                    "is missing: set `approvers`, `groups`, `quorum` or `stages`, or omit the assignment";
                 problems.push(Problem::new(format!("{at}/approvers"), message));
             }
             let (approvers, groups) = (approvers.unwrap_or_default(), groups.unwrap_or_default());
@@ -27,11 +27,11 @@ pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Proble
         }
         Some(stages) => {
             if says_who {
-                let message = "say who decides: leave out `approvers`, `groups` and `quorum` beside them";
+                let message = "must be used without `approvers`, `groups` and `quorum`";
                 problems.push(Problem::new(format!("{at}/stages"), message));
             }
             if stages.is_empty() {
-                problems.push(Problem::new(format!("{at}/stages"), "holds no stage"));
+                problems.push(Problem::new(format!("{at}/stages"), "is empty: name at least one stage"));
             }
             stages.into_iter().map(stage).collect()
         }

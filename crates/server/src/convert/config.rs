@@ -20,12 +20,12 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if definition.is_external() {
         return Err(Refused::invalid_at(
             "/config",
-            "has no meaning here: Holdshort runs nothing in this workflow",
+            "is not supported here: Holdshort runs nothing in this workflow",
         ));
     }
     let mut problems = Vec::new();
     if config.model.as_ref().is_some_and(|name| !is_line(name)) {
-        problems.push(Problem::new("/config/model", "is not the name of a model"));
+        problems.push(Problem::new("/config/model", "is not a valid model name"));
     }
     let gates = config.gates.unwrap_or_default();
     for (i, rule) in gates.rules.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
     if config.asking.is_some_and(|asking| asking.enabled) && !definition.asking.enabled {
         problems.push(Problem::new(
             "/config/asking/enabled",
-            "is off in this workflow, and a run cannot switch it on",
+            "is off in this workflow, and a run cannot turn it on",
         ));
     }
     for (i, name) in config.without_tools.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
             ) => continue,
             Some(
                 tool::Runs::Opens(_) | tool::Runs::HandsOver(_) | tool::Runs::Begins(_) | tool::Runs::Records,
-            ) => format!("`{name}` is how work goes on or ends here: a run cannot go without it"),
+            ) => format!("`{name}` continues or ends the work of this workflow: a run cannot exclude it"),
         };
         problems.push(Problem::new(format!("/config/without_tools/{i}"), why));
     }
@@ -70,7 +70,7 @@ pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answ
 
 fn unknown_tool(name: &str, definition: &Definition) -> String {
     let known: Vec<&str> = definition.tools.keys().map(String::as_str).collect();
-    format!("`{name}` is no tool of this workflow; it has: {}", known.join(", "))
+    format!("`{name}` is not a tool of this workflow; its tools are: {}", known.join(", "))
 }
 
 fn is_line(text: &str) -> bool {
@@ -92,10 +92,10 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
         ("changes", changes),
     ];
     if matches!(&rule.changes, Some(ChangeScope::Paths(globs)) if globs.is_empty()) {
-        problems.push(Problem::new(format!("{at}/changes"), "holds no path; leave it out, or write `none`"));
+        problems.push(Problem::new(format!("{at}/changes"), "is empty; omit it, or write `none`"));
     }
     if rule.deletes == Some(0) {
-        problems.push(Problem::new(format!("{at}/deletes"), "counts from 1"));
+        problems.push(Problem::new(format!("{at}/deletes"), "must be at least 1"));
     }
     let speaks_of_changes = rule.changes.is_some() || rule.deletes.is_some();
     if rule.categories.is_empty() && !speaks_of_changes && lists.iter().all(|(_, list)| list.is_empty()) {
@@ -113,7 +113,8 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
                 holdshort_core::web::Pattern::parse(each).err()
             } else if key == "agents" && !definition.agents.contains_key(each) {
                 let known: Vec<&str> = definition.agents.keys().map(String::as_str).collect();
-                Some(format!("`{each}` is no agent of this workflow; it has: {}", known.join(", ")))
+                let known = known.join(", ");
+                Some(format!("`{each}` is not an agent of this workflow; its agents are: {known}"))
             } else {
                 None
             };
@@ -125,18 +126,18 @@ fn check(rule: &Rule, definition: &Definition, at: &str, problems: &mut Vec<Prob
 fn check_smart(smart: &SmartConfig, problems: &mut Vec<Problem>) {
     let keywords = smart.keywords.as_deref().unwrap_or_default();
     if keywords.len() > MAX_KEYWORDS {
-        let message = format!("holds more than {MAX_KEYWORDS}");
+        let message = format!("holds more than {MAX_KEYWORDS} keywords");
         problems.push(Problem::new("/config/gates/smart/keywords", message));
     }
     for (i, keyword) in keywords.iter().enumerate() {
         if !is_line(keyword) || !holdshort_core::gate::smart::is_keyword(keyword) {
             let message =
-                format!("holds no word, is longer than {LINE_BYTES} bytes or holds control characters");
+                format!("has no word, is longer than {LINE_BYTES} bytes or holds control characters");
             problems.push(Problem::new(format!("/config/gates/smart/keywords/{i}"), message));
         }
     }
     if smart.judge.as_ref().is_some_and(|name| !is_line(name)) {
-        problems.push(Problem::new("/config/gates/smart/judge", "is not the name of a model"));
+        problems.push(Problem::new("/config/gates/smart/judge", "is not a valid model name"));
     }
 }
 

@@ -21,12 +21,12 @@ pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {
             }
         }
         let Some(days) = Day::range(&name) else {
-            problems.push(Problem::new(at, "is no day: write `mon`, or `mon-fri`"));
+            problems.push(Problem::new(at, "is not a day: write `mon`, or `mon-fri`"));
             continue;
         };
         for day in days {
             if week.insert(day, spans.clone()).is_some() {
-                problems.push(Problem::new(&at, format!("says `{}` a second time", day.word())));
+                problems.push(Problem::new(&at, format!("names `{}` twice", day.word())));
             }
         }
     }
@@ -34,7 +34,9 @@ pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {
     for (i, text) in hours.holidays.iter().enumerate() {
         match text.parse() {
             Ok(date) => drop(holidays.insert(date)),
-            Err(_) => problems.push(Problem::new(format!("/holidays/{i}"), "is no day: write `2026-12-25`")),
+            Err(_) => {
+                problems.push(Problem::new(format!("/holidays/{i}"), "is not a date: write `2026-12-25`"))
+            }
         }
     }
     if !problems.is_empty() {

@@ -121,7 +121,7 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
     match drawn {
         Ok(html) => (status, headers(POLICY), html).into_response(),
         Err(error) => {
-            tracing::error!(%error, template, "a page cannot be drawn");
+            tracing::error!(%error, template, "a page could not be rendered");
             Refused::of(Code::Internal).into_response()
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
     match drawn {
         Ok(html) => (StatusCode::OK, headers(POLICY), html).into_response(),
         Err(error) => {
-            tracing::error!(%error, "a record cannot be drawn");
+            tracing::error!(%error, "a record could not be rendered");
             Refused::of(Code::Internal).into_response()
         }
     }

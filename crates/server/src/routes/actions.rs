@@ -26,7 +26,7 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/claim", tag = "interrupts", operation_id = "claim_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Acts)
 )]
 pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
     plain(decider, &id, body, Input::Claim { interrupt: id.clone(), holder: None, over: None }).await
@@ -38,7 +38,7 @@ pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body)
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/release", tag = "interrupts", operation_id = "release_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Acts)
 )]
 pub(crate) async fn release(
     decider: Decider,
@@ -57,7 +57,7 @@ pub(crate) async fn release(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     request_body = Reassign,
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn reassign(
     decider: Decider,
@@ -82,7 +82,7 @@ pub(crate) async fn reassign(
     post, path = "/v1/interrupts/{id}/delegate", tag = "interrupts", operation_id = "delegate_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     request_body = Delegate,
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn delegate(
     decider: Decider,
@@ -105,7 +105,7 @@ pub(crate) async fn delegate(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     request_body = Snooze,
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
     let (caller, asked) = decider.interrupt(&id).await?;
@@ -121,7 +121,7 @@ pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body
     post, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "comment_on_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     request_body = Message,
-    responses((status = 200, description = "All comments on it, oldest first", body = List<Comment>), Acts)
+    responses((status = 200, description = "All comments on the interrupt, oldest first", body = List<Comment>), Acts)
 )]
 pub(crate) async fn comment(
     decider: Decider,
@@ -143,7 +143,7 @@ pub(crate) async fn comment(
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Acts)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Acts)
 )]
 pub(crate) async fn look(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
     plain(decider, &id, body, Input::View { interrupt: id.clone() }).await
@@ -153,7 +153,7 @@ pub(crate) async fn look(decider: Decider, Id(id): Id<InterruptId>, body: Body) 
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "list_comments",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    responses((status = 200, description = "All comments on it", body = List<Comment>), ReadsOne)
+    responses((status = 200, description = "All comments on the interrupt", body = List<Comment>), ReadsOne)
 )]
 pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Json<List<Comment>>> {
     let asked = caller.interrupt(&id).await?;

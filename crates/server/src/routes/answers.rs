@@ -35,7 +35,7 @@ pub(crate) async fn list(
     if search.as_ref().is_some_and(Vec::is_empty) {
         return Err(Refused::new(
             Code::InvalidQuery,
-            "q: holds no word: search for words of question or answer",
+            "q: contains no word: search for words of the question or the answer",
         ));
     }
     let filter =
@@ -54,7 +54,7 @@ pub(crate) async fn list(
     post, path = "/v1/answers/{interrupt}/correct", tag = "answers", operation_id = "correct_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
     request_body = CorrectAnswer,
-    responses((status = 200, description = "The answer as it is now", body = KeptAnswer), CorrectsAnswer)
+    responses((status = 200, description = "The current answer", body = KeptAnswer), CorrectsAnswer)
 )]
 pub(crate) async fn correct(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<KeptAnswer>> {
     let CorrectAnswer { text, edit } = body.json().await?;
@@ -68,7 +68,7 @@ pub(crate) async fn correct(caller: Caller, Id(id): Id<InterruptId>, body: Body)
 #[utoipa::path(
     delete, path = "/v1/answers/{interrupt}", tag = "answers", operation_id = "erase_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    responses((status = 200, description = "What is left of it", body = KeptAnswer), ErasesAnswer)
+    responses((status = 200, description = "The erased answer without its content", body = KeptAnswer), ErasesAnswer)
 )]
 pub(crate) async fn erase(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Json<KeptAnswer>> {
     amend(caller, &id, Input::EraseAnswer { interrupt: id.clone() }).await

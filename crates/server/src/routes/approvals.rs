@@ -33,7 +33,7 @@ use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(
         DecisionsQuery,
-        ("Last-Event-ID" = Option<String>, Header, description = "Of streams: the last decision that was seen; the later of it and `cursor` counts")
+        ("Last-Event-ID" = Option<String>, Header, description = "For streams: the last decision that the client has seen; the stream starts after the later of this and `cursor`")
     ),
     responses(
         (status = 200, description = "A page of decisions, or the stream", content((List<AgentDecision> = "application/json"), (String = "text/event-stream"))),
@@ -73,12 +73,12 @@ pub(crate) async fn list(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(
         ("id" = String, Path, example = "int_01k6f0000000000000000000cc"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key uses it once, and is answered alike")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key gets the first answer and does not use the approval again")
     ),
     request_body = UseApproval,
     responses(
-        (status = 200, description = "It is used with this answer", body = UsedApproval,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was used before by this very request"))),
+        (status = 200, description = "The approval was used", body = UsedApproval,
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key used the approval before"))),
         UsesApproval
     )
 )]
@@ -115,8 +115,8 @@ pub(crate) async fn consume(
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/cancel", tag = "interrupts", operation_id = "withdraw_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    request_body(content = Option<Note>, description = "Why. May be left out"),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Withdraws)
+    request_body(content = Option<Note>, description = "Reason for the withdrawal. Optional"),
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Withdraws)
 )]
 pub(crate) async fn withdraw(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
     let asked = caller.interrupt(&id).await?;

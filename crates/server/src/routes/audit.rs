@@ -18,7 +18,7 @@ use crate::openapi::Reads;
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
     params(AuditQuery),
-    responses((status = 200, description = "What was found", body = Verification), Reads)
+    responses((status = 200, description = "The result of the verification", body = Verification), Reads)
 )]
 pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) -> Answer<Json<Verification>> {
     let noted = query.against.as_deref().map(heads).transpose()?.unwrap_or_default();
@@ -44,7 +44,10 @@ fn heads(text: &str) -> Answer<Vec<Noted>> {
         Ok(heads) if heads.len() <= MAX_HEADS => Ok(heads),
         Ok(heads) => {
             let many = heads.len();
-            Err(Refused::new(Code::InvalidQuery, format!("against: {many} heads are more than {MAX_HEADS}")))
+            Err(Refused::new(
+                Code::InvalidQuery,
+                format!("against: {many} heads exceed the limit of {MAX_HEADS}"),
+            ))
         }
         Err(error) => Err(Refused::new(Code::InvalidQuery, format!("against: {error}"))),
     }

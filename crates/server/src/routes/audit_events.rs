@@ -27,7 +27,7 @@ use crate::openapi::{Reads, ReadsOne};
 #[utoipa::path(
     get, path = "/v1/audit/events", tag = "system", operation_id = "list_audit_events",
     params(AuditEventsQuery),
-    responses((status = 200, description = "A page of them", body = List<Event>), Reads)
+    responses((status = 200, description = "A page of events", body = List<Event>), Reads)
 )]
 pub(crate) async fn list(
     caller: Caller,
@@ -45,7 +45,7 @@ pub(crate) async fn list(
     let limit = limit(query.limit)?;
     let end = match (&query.cursor, &stream) {
         (Some(text), _) => position::number(text)
-            .ok_or_else(|| Refused::new(Code::InvalidQuery, "cursor: is none that a page of these gave"))?,
+            .ok_or_else(|| Refused::new(Code::InvalidQuery, "cursor: is not a `next_cursor` of this list"))?,
         (None, Some(stream)) => journal.chain(stream).await?.seq.saturating_add(1),
         (None, None) => position::last(&caller.app).saturating_add(1),
     };
@@ -86,7 +86,8 @@ fn known(kind: Option<&str>) -> Answer<()> {
     if known.iter().any(|each| each == kind) {
         return Ok(());
     }
-    let mut refused = Refused::new(Code::InvalidQuery, "type: is the type of no event");
+    let mut refused =
+        Refused::new(Code::InvalidQuery, "type: is not an event type; `known` lists the event types");
     refused.0.known = known;
     Err(refused)
 }

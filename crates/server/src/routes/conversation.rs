@@ -32,13 +32,13 @@ use crate::openapi::{ReadsPart, Says};
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(
         ("id" = String, Path, example = "ses_01k6f0000000000000000000bb"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key is said once"),
-        ("traceparent" = Option<String>, Header, description = "The trace of a run that it begins is a part of this one (W3C Trace Context)")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key sends no second message"),
+        ("traceparent" = Option<String>, Header, description = "Parent of the trace of a run that the message starts (W3C Trace Context)")
     ),
     request_body = SessionMessage,
     responses(
-        (status = 200, description = "Where it went", body = Delivered,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was said before"))),
+        (status = 200, description = "The recipient of the message", body = Delivered,
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key sent the message before"))),
         Says
     )
 )]
@@ -59,7 +59,10 @@ pub(crate) async fn say(
         return Err(Refused::invalid_at("/text", format!("is longer than {TEXT_BYTES} bytes")));
     }
     if to.is_some() && agent.is_some() {
-        return Err(Refused::invalid_at("/agent", "has no meaning beside `to`: an answer goes to who asked"));
+        return Err(Refused::invalid_at(
+            "/agent",
+            "must be omitted with `to`: an answer goes to the agent that asked",
+        ));
     }
     let to: Option<InterruptId> = match to {
         Some(to) => Some(to.parse().map_err(|_| Refused::not_found("interrupt"))?),
@@ -129,5 +132,8 @@ async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> An
 
 /// Error for a session of an edge: the edge stores its configuration in the format of its own clients.
 fn of_another_wire() -> Refused {
-    Refused::invalid_at("", "this session was opened by a client of another wire: say it there")
+    Refused::invalid_at(
+        "",
+        "a client of another protocol opened this session: send the message with that client",
+    )
 }

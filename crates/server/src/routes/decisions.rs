@@ -21,7 +21,7 @@ use crate::openapi::{Assigns, Decides};
     post, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "decide",
     params(
         ("id" = String, Path, example = "int_01k6f0000000000000000000cc"),
-        ("X-Holdshort-Via" = Option<String>, Header, description = "The channel it is recorded with: `cli` or `rest`", example = "rest")
+        ("X-Holdshort-Via" = Option<String>, Header, description = "Channel that is recorded with the decision: `cli` or `rest`", example = "rest")
     ),
     request_body = Decision,
     responses((status = 200, description = "The interrupt with its resolution", body = Interrupt), Decides)
@@ -38,7 +38,7 @@ pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body
 #[utoipa::path(
     delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), Assigns)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn take_back(
     decider: Decider,

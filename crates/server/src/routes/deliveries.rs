@@ -51,7 +51,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<
 #[utoipa::path(
     post, path = "/v1/deliveries/{id}/retry", tag = "channels", operation_id = "retry_delivery",
     params(("id" = String, Path, example = "dlv_01k6f0000000000000000000dd")),
-    responses((status = 200, description = "The delivery, as it waits", body = Delivery), RetriesDelivery)
+    responses((status = 200, description = "The delivery, waiting to be sent", body = Delivery), RetriesDelivery)
 )]
 pub(crate) async fn retry(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<Delivery>> {
     let row = retry_delivery(&caller, &id).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn retry(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json
 /// List the channels of this server and their states.
 #[utoipa::path(
     get, path = "/v1/channels", tag = "channels", operation_id = "list_channels",
-    responses((status = 200, description = "All of them", body = List<Channel>), Lists)
+    responses((status = 200, description = "All channels", body = List<Channel>), Lists)
 )]
 pub(crate) async fn channels(caller: Caller) -> Answer<Json<List<Channel>>> {
     let states = caller.app.journal().channel_states().await?;

@@ -14,7 +14,7 @@ use crate::pages::errors;
 #[utoipa::path(
     get, path = "/docs/errors", tag = "health", operation_id = "list_errors",
     responses(
-        (status = 200, description = "Every code by status; HTML where that is preferred", content((String = "text/markdown"), (String = "text/html"))),
+        (status = 200, description = "All codes by status; HTML if the client prefers it", content((String = "text/markdown"), (String = "text/html"))),
         Open
     )
 )]
@@ -28,7 +28,7 @@ pub(crate) async fn list(headers: HeaderMap) -> Response {
     get, path = "/docs/errors/{code}", tag = "health", operation_id = "explain_error",
     params(("code" = String, Path, example = "stale")),
     responses(
-        (status = 200, description = "A page about it; HTML where that is preferred", content((String = "text/markdown"), (String = "text/html"))),
+        (status = 200, description = "The page of the code; HTML if the client prefers it", content((String = "text/markdown"), (String = "text/html"))),
         OpenPages
     )
 )]

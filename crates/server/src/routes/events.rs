@@ -27,11 +27,11 @@ pub(super) const STREAM: &str = "text/event-stream";
     params(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
         EventsQuery,
-        ("Last-Event-ID" = Option<u64>, Header, description = "Of streams: the last event that was seen; the later of it and `since` counts")
+        ("Last-Event-ID" = Option<u64>, Header, description = "For streams: the last event that the client has seen; the stream starts after the later of this and `since`")
     ),
     responses(
         (status = 200, description = "A page of events, or the stream", content((List<Event> = "application/json"), (String = "text/event-stream"))),
-        (status = 204, description = "Of streams: the run has ended and every event has been seen"),
+        (status = 204, description = "For streams: the run has ended, and the client has seen every event"),
         ReadsPart
     )
 )]
@@ -48,9 +48,8 @@ pub(crate) async fn read(
         return Ok(Json(page).into_response());
     }
     let seen = last_seen(&headers)?.map(|text| {
-        text.parse().map_err(|_| {
-            Refused::new(Code::InvalidHeader, "Last-Event-ID: is not the `seq` of an event of this run")
-        })
+        text.parse()
+            .map_err(|_| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not a `seq` of this run"))
     });
     let source = Source::run(&row, since.max(seen.transpose()?.unwrap_or(0)));
     if source.is_over() {
@@ -73,7 +72,7 @@ pub(crate) async fn read(
     get, path = "/v1/events", tag = "system", operation_id = "read_events",
     params(
         AllEventsQuery,
-        ("Last-Event-ID" = Option<String>, Header, description = "Of streams: the last event that was seen; the later of it and `position` counts")
+        ("Last-Event-ID" = Option<String>, Header, description = "For streams: the last event that the client has seen; the stream starts after the later of this and `position`")
     ),
     responses(
         (status = 200, description = "The stream, or a page of events", content((String = "text/event-stream"), (List<Event> = "application/json"))),
@@ -119,5 +118,5 @@ pub(super) fn last_seen(headers: &HeaderMap) -> Answer<Option<&str>> {
     };
     let text = value.to_str();
     text.map(Some)
-        .map_err(|_| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not an id that was given"))
+        .map_err(|_| Refused::new(Code::InvalidHeader, "Last-Event-ID: is not an event id of this server"))
 }

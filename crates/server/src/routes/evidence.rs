@@ -43,8 +43,9 @@ pub(crate) async fn consistency(
     let evidence = &caller.app.evidence;
     let there = evidence.size().await?;
     let ranges = tree::consistency(earlier, size).filter(|_| size <= there).ok_or_else(|| {
-        let rule =
-            format!("earlier, size: 1 to `size`, and `size` at most {there}, as many events as there are");
+        let rule = format!(
+            "earlier, size: `earlier` must be 1 to `size`, and `size` at most {there}, the number of events"
+        );
         Refused::new(Code::InvalidQuery, rule)
     })?;
     let proof = evidence.proof(&ranges).await?;

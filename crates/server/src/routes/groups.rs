@@ -47,7 +47,7 @@ pub(crate) async fn set(caller: Caller, Path(group): Path<String>, body: Body) -
 #[utoipa::path(
     delete, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "unset_hours",
     params(("group" = String, Path, example = "legal")),
-    responses((status = 204, description = "They are forgotten"), SetsPerson)
+    responses((status = 204, description = "The hours are removed"), SetsPerson)
 )]
 pub(crate) async fn unset(caller: Caller, Path(group): Path<String>) -> Answer<StatusCode> {
     change(caller, Input::UnsetHours { group }).await?;

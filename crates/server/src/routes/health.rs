@@ -29,7 +29,7 @@ pub(crate) async fn alive() -> Json<Health> {
 /// Returns 200 if the server can write to its journal and is not stopping.
 #[utoipa::path(
     get, path = "/readyz", tag = "health", operation_id = "ready",
-    responses((status = 200, description = "It can serve", body = Health), OpenReady)
+    responses((status = 200, description = "The server can serve requests", body = Health), OpenReady)
 )]
 pub(crate) async fn ready(State(auth): State<AuthState>) -> Answer<Json<Health>> {
     auth.ready().await?;

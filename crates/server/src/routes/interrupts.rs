@@ -37,13 +37,13 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key asks once"),
-        ("traceparent" = Option<String>, Header, description = "The trace of a run that it begins is a part of this one (W3C Trace Context)")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key returns the first interrupt"),
+        ("traceparent" = Option<String>, Header, description = "Parent of the trace of a run that the request starts (W3C Trace Context)")
     ),
     request_body = Ask,
     responses(
         (status = 201, description = "The interrupt", body = Interrupt,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its interrupt"))),
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key created this interrupt before"))),
         Asks
     )
 )]
@@ -111,7 +111,7 @@ pub(crate) async fn ask(
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
-            tracing::warn!(why = refused.0.detail, "where an agent is not told cannot be forgotten");
+            tracing::warn!(why = refused.0.detail, "an unused callback could not be removed");
         }
         started
     })
@@ -151,7 +151,7 @@ pub(crate) async fn list(
         let Some(run) = &run else {
             return Err(Refused::new(
                 Code::ForbiddenRole,
-                "an agent lists the interrupts of one of its runs: name `run`",
+                "an agent may list only the interrupts of one of its runs: set `run`",
             ));
         };
         caller.run(run).await?;
@@ -247,7 +247,7 @@ async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
-    responses((status = 200, description = "The interrupt as it is now", body = Interrupt), ReadsPart)
+    responses((status = 200, description = "The current interrupt", body = Interrupt), ReadsPart)
 )]
 pub(crate) async fn read(
     caller: Caller,

@@ -20,7 +20,7 @@ use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 #[utoipa::path(
     get, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "read_hold",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "Whether somebody holds it, and what is erased", body = Keeping), ReadsOne)
+    responses((status = 200, description = "The legal hold and the erasure of the run", body = Keeping), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
     caller.run(&id).await?;
@@ -35,7 +35,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body = PlaceHold,
-    responses((status = 200, description = "Who holds it", body = Keeping), Holds)
+    responses((status = 200, description = "The legal hold", body = Keeping), Holds)
 )]
 pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Keeping>> {
     let PlaceHold { reason } = body.json().await?;
@@ -46,7 +46,7 @@ pub(crate) async fn hold(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answe
 #[utoipa::path(
     delete, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "lift_hold",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "What is kept of it", body = Keeping), Unholds)
+    responses((status = 200, description = "The run without its legal hold", body = Keeping), Unholds)
 )]
 pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
     change(caller, id, Input::LiftLegalHold).await
@@ -80,7 +80,7 @@ fn shown(run: &run::Run) -> Json<Keeping> {
 #[utoipa::path(
     post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
     request_body = Erase,
-    responses((status = 200, description = "What came of it", body = Erasure), Erases)
+    responses((status = 200, description = "The result of the erasure", body = Erasure), Erases)
 )]
 pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
     let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
@@ -97,17 +97,17 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         Erase { run: None, subject: Some(subject) } => {
             let subject = subject.trim().to_owned();
             if subject.is_empty() || subject.len() > SUBJECT_BYTES {
-                let message = format!("is what `input.subject` of runs names: 1 to {SUBJECT_BYTES} bytes");
+                let message = format!("must be 1 to {SUBJECT_BYTES} bytes, as in `input.subject` of runs");
                 return Err(Refused::invalid_at("/subject", message));
             }
             detached(async move { driver.erase_subject(&subject, &actor).await }).await?
         }
-        Erase { .. } => return Err(Refused::invalid_at("", "name either `run` or `subject`")),
+        Erase { .. } => return Err(Refused::invalid_at("", "set either `run` or `subject`")),
     };
     // The runs are erased even if this fails: no callback is sent for them, and the sweep removes the rest.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
-        tracing::warn!(why, "where agents were told of runs that are erased cannot be forgotten yet");
+        tracing::warn!(why, "the callbacks of erased runs could not be removed yet");
     }
     let ids = |runs: Vec<RunId>| runs.iter().map(ToString::to_string).collect();
     let ErasedRuns { erased, at_work, held, failed } = done;

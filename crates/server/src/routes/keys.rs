@@ -31,7 +31,7 @@ use crate::openapi::{MakesKey, Reads, ReadsOne, RevokesKey, RotatesKey};
 pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json<KeyWithSecret>)> {
     let MakeKey { name, role, expires_in_ms } = body.json().await?;
     if expires_in_ms.is_some_and(|ms| !(1..=EXPIRY_MS).contains(&ms)) {
-        return Err(Refused::invalid_at("/expires_in_ms", format!("is not between 1 and {EXPIRY_MS}")));
+        return Err(Refused::invalid_at("/expires_in_ms", format!("must be between 1 and {EXPIRY_MS}")));
     }
     let now = caller.app.now();
     let id: KeyId = Draw::new(caller.app.driver.clock().seed(), now).id();
@@ -52,7 +52,7 @@ pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json
 /// Includes expired keys, and the last 1,000 revoked ones.
 #[utoipa::path(
     get, path = "/v1/keys", tag = "keys", operation_id = "list_keys",
-    responses((status = 200, description = "All of them", body = List<Key>), Reads)
+    responses((status = 200, description = "All keys", body = List<Key>), Reads)
 )]
 pub(crate) async fn list(caller: Caller) -> Answer<Json<List<Key>>> {
     let app = &caller.app;
@@ -77,7 +77,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>>
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
-    request_body(content = Option<RotateKey>, description = "May be left out"),
+    request_body(content = Option<RotateKey>, description = "Optional"),
     responses((status = 200, description = "The key and its new secret", body = KeyWithSecret), RotatesKey)
 )]
 pub(crate) async fn rotate(caller: Caller, Id(id): Id<KeyId>, body: Body) -> Answer<Json<KeyWithSecret>> {
@@ -96,7 +96,7 @@ pub(crate) async fn rotate(caller: Caller, Id(id): Id<KeyId>, body: Body) -> Ans
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The key as it is now", body = Key), RevokesKey)
+    responses((status = 200, description = "The current key", body = Key), RevokesKey)
 )]
 pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>> {
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)

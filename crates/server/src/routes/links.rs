@@ -23,7 +23,7 @@ use crate::openapi::Links;
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
-    request_body(content = Option<LinkRequest>, description = "May be left out"),
+    request_body(content = Option<LinkRequest>, description = "Optional"),
     responses((status = 201, description = "The link", body = Link), Links)
 )]
 pub(crate) async fn make(
@@ -39,7 +39,7 @@ pub(crate) async fn make(
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let ms = request.expires_in_ms.unwrap_or(LINK_DEFAULT_MS);
     if !(1..=LINK_MS).contains(&ms) {
-        let rule = format!("is not between 1 and {LINK_MS}, 30 days");
+        let rule = format!("must be between 1 and {LINK_MS}, 30 days");
         return Err(Refused::invalid_at("/expires_in_ms", rule));
     }
     let interrupt = view::now::interrupt(&app, &asked, &reader).await?;

@@ -22,7 +22,7 @@ use crate::openapi::{Enters, Invites, Leaves, Reads};
 /// link redeems it. Without a `person` the link signs in its maker.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
-    request_body(content = Option<LoginLinkRequest>, description = "May be left out"),
+    request_body(content = Option<LoginLinkRequest>, description = "Optional"),
     responses((status = 201, description = "The link", body = Link), Invites)
 )]
 pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Json<Link>)> {
@@ -49,7 +49,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
     request_body = Redeem,
     responses(
         (status = 200, description = "The login", body = Login,
-         headers(("Set-Cookie" = String, description = "`holdshort_PORT`, HttpOnly, SameSite=Strict; where the public URL is https, `__Host-holdshort_PORT` and Secure"))),
+         headers(("Set-Cookie" = String, description = "`holdshort_PORT`, HttpOnly, SameSite=Strict; if the public URL is https, `__Host-holdshort_PORT` and Secure"))),
         Enters
     )
 )]
@@ -84,7 +84,8 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
 )]
 pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
-    let login = caller.login().cloned().ok_or_else(|| Refused::not_found("login: a token needs none"))?;
+    let login =
+        caller.login().cloned().ok_or_else(|| Refused::not_found("login: the request has a token"))?;
     let app = caller.app;
     let forget = app.logins.forget();
     blocking(move || app.logins.end(&login)).await?;

@@ -35,26 +35,26 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     let (open, by_age, runs) = (Gauges::<1>::default(), Gauges::<1>::default(), Gauges::<1>::default());
     let (nodes, leases) = (Gauge::<i64>::default(), Gauge::<i64>::default());
     let (streams, polls) = (Gauge::<i64>::default(), Gauge::<i64>::default());
-    now.register("interrupts_open", "Interrupts that wait for somebody, by kind", open.clone());
+    now.register("interrupts_open", "Open interrupts, by kind", open.clone());
     now.register(
         "interrupts_open_older_than",
-        "Interrupts that have waited for longer than so many seconds",
+        "Interrupts that have been open for longer than this number of seconds",
         by_age.clone(),
     );
-    now.register("runs", "Runs that live, by status", runs.clone());
+    now.register("runs", "Runs that have not ended, by status", runs.clone());
     let deliveries = Gauge::<i64>::default();
-    now.register("deliveries_waiting", "Messages to channels that are still to be sent", deliveries.clone());
-    now.register("nodes", "Servers that are alive", nodes.clone());
-    now.register("leases", "Runs that this server drives", leases.clone());
-    now.register("streams", "Streams and sockets that are open at this server", streams.clone());
-    now.register("long_polls", "Long polls that wait at this server", polls.clone());
+    now.register("deliveries_waiting", "Deliveries to channels that wait to be sent", deliveries.clone());
+    now.register("nodes", "Live nodes", nodes.clone());
+    now.register("leases", "Runs that this node executes", leases.clone());
+    now.register("streams", "Open streams and sockets of this node", streams.clone());
+    now.register("long_polls", "Open long polls of this node", polls.clone());
 
     let (journal, at) = (app.journal(), app.driver.clock().now());
     // Measured before this request reads the journal itself.
     if let Some(waiting) = journal.writes_waiting() {
         let writes = Gauge::<i64>::default();
         writes.set(i64::try_from(waiting).unwrap_or(i64::MAX));
-        now.register("writes_waiting", "Jobs that wait for the writer of the journal", writes);
+        now.register("writes_waiting", "Jobs in the queue of the journal's writer", writes);
     }
     for age in WAITS {
         drop(by_age.get_or_create(&[("seconds", age.to_string())]));

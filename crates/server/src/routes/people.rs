@@ -72,7 +72,7 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
-    responses((status = 200, description = "They are removed: what they leave", body = RemovedPerson), SetsPerson)
+    responses((status = 200, description = "Open work of the removed person", body = RemovedPerson), SetsPerson)
 )]
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
@@ -129,7 +129,8 @@ fn shown(system: &System, id: &str) -> Answer<Json<Person>> {
 /// Parses a time in a body.
 pub(super) fn moment(pointer: &str, text: &str) -> Answer<Timestamp> {
     text.parse().map_err(|_| {
-        let rule = "is no time: write RFC 3339, `2026-02-07T00:00:00Z`, at the latest 9999-12-30T22:00:00Z";
+        let rule =
+            "is not a time: write RFC 3339, `2026-02-07T00:00:00Z`, at the latest 9999-12-30T22:00:00Z";
         Refused::invalid(vec![Problem::new(pointer, rule)])
     })
 }

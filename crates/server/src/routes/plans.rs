@@ -64,7 +64,7 @@ pub(crate) async fn of_session(
         ("phase" = String, Path, description = "The planning phase", example = "plan"),
     ),
     request_body = Replan,
-    responses((status = 200, description = "The plans as they are now", body = List<Plan>), Replans)
+    responses((status = 200, description = "The current plans", body = List<Plan>), Replans)
 )]
 pub(crate) async fn replace(
     caller: Caller,

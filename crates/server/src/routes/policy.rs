@@ -24,7 +24,7 @@ use crate::openapi::ChecksPolicy;
 #[utoipa::path(
     post, path = "/v1/policy/check", tag = "interrupts", operation_id = "check_policy",
     request_body = PolicyCheck,
-    responses((status = 200, description = "What the gates say", body = PolicyVerdict), ChecksPolicy)
+    responses((status = 200, description = "The verdict of the gates", body = PolicyVerdict), ChecksPolicy)
 )]
 pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdict>> {
     let PolicyCheck { call, session, agent } = body.json().await?;
@@ -38,7 +38,7 @@ pub(crate) async fn check(caller: Caller, body: Body) -> Answer<Json<PolicyVerdi
         Some(agent) if agent != caller.actor.id && !caller.reaches_all() => {
             return Err(Refused::new(
                 Code::ForbiddenRole,
-                "an agent checks its own calls: leave `agent` out",
+                "an agent may check only its own calls: omit `agent`",
             ));
         }
         Some(agent) => agent,

@@ -37,7 +37,7 @@ pub(crate) async fn subscribe(caller: Caller, body: Body) -> Answer<(StatusCode,
 /// List your browsers.
 #[utoipa::path(
     get, path = "/v1/me/push", tag = "channels", operation_id = "list_push",
-    responses((status = 200, description = "All of yours", body = PushSubscriptions), Reads)
+    responses((status = 200, description = "All subscribed browsers of the caller", body = PushSubscriptions), Reads)
 )]
 pub(crate) async fn list(caller: Caller) -> Answer<Json<PushSubscriptions>> {
     let Caller { app, actor, .. } = caller;
@@ -50,7 +50,7 @@ pub(crate) async fn list(caller: Caller) -> Answer<Json<PushSubscriptions>> {
 #[utoipa::path(
     delete, path = "/v1/me/push/{id}", tag = "channels", operation_id = "unsubscribe_push",
     params(("id" = String, Path, example = "psh_01k6f0000000000000000000aa")),
-    responses((status = 204, description = "It tells nobody any more"), Leaves)
+    responses((status = 204, description = "The browser gets no more notifications"), Leaves)
 )]
 pub(crate) async fn unsubscribe(caller: Caller, Id(id): Id<PushId>) -> Answer<StatusCode> {
     let Caller { app, actor, .. } = caller;

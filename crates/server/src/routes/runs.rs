@@ -30,13 +30,13 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
     params(
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key starts one run"),
-        ("traceparent" = Option<String>, Header, description = "The run's trace is a part of this one (W3C Trace Context)")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key returns the first run"),
+        ("traceparent" = Option<String>, Header, description = "Parent of the run's trace (W3C Trace Context)")
     ),
     request_body = StartRun,
     responses(
         (status = 201, description = "The run", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before"))),
         Starts
     )
 )]
@@ -154,7 +154,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "In the order of the phases", body = List<Work>), ReadsOne)
+    responses((status = 200, description = "Work of the run, in the order of its phases", body = List<Work>), ReadsOne)
 )]
 pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<Work>>> {
     caller.run(&id).await?;
@@ -181,7 +181,7 @@ pub(crate) async fn layer(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunL
 #[utoipa::path(
     get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "read_run_result",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "How it ended", body = RunResult), ReadsResult)
+    responses((status = 200, description = "The result of the run", body = RunResult), ReadsResult)
 )]
 pub(crate) async fn result(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunResult>> {
     let row = caller.run(&id).await?;

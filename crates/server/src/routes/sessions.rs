@@ -29,11 +29,11 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
 /// it is opened for a workflow, messages in it start runs (`POST /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key opens one session")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key returns the first session")),
     request_body = OpenSession,
     responses(
         (status = 201, description = "The session", body = Session,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its session"))),
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key opened this session before"))),
         OpensSession
     )
 )]
@@ -48,7 +48,10 @@ pub(crate) async fn open(caller: Caller, idempotency: Idempotency, body: Body) -
     let config = match (open.config, definition) {
         (None, _) => Value::Null,
         (Some(_), None) => {
-            return Err(Refused::invalid_at("/config", "needs `workflow`: it is what its runs begin with"));
+            return Err(Refused::invalid_at(
+                "/config",
+                "needs `workflow`: it configures the runs of that workflow",
+            ));
         }
         (Some(config), Some(definition)) => {
             let kept = json!(config);
@@ -108,7 +111,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session as it is now", body = Session), SteersSession)
+    responses((status = 200, description = "The current session", body = Session), SteersSession)
 )]
 pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
     known(&caller.app, &id).await?;
@@ -125,7 +128,7 @@ pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/resume", tag = "sessions", operation_id = "resume_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session as it is now", body = Session), SteersSession)
+    responses((status = 200, description = "The current session", body = Session), SteersSession)
 )]
 pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
     known(&caller.app, &id).await?;
@@ -142,7 +145,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) ->
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
-    responses((status = 200, description = "The session as it is now", body = Session), SteersSession)
+    responses((status = 200, description = "The current session", body = Session), SteersSession)
 )]
 pub(crate) async fn close(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
     known(&caller.app, &id).await?;
@@ -233,7 +236,7 @@ pub(crate) async fn refusals(
         ("id" = String, Path, example = "ses_01k6f0000000000000000000bb"),
         ("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")
     ),
-    responses((status = 200, description = "The refusal, revoked", body = Refusal), Revokes)
+    responses((status = 200, description = "The revoked refusal", body = Refusal), Revokes)
 )]
 pub(crate) async fn revoke_refusal(
     caller: Caller,
@@ -277,7 +280,7 @@ pub(crate) async fn all_grants(
 #[utoipa::path(
     delete, path = "/v1/grants/{id}", tag = "sessions", operation_id = "revoke_grant",
     params(("id" = String, Path, example = "gra_01k6f0000000000000000000dd")),
-    responses((status = 200, description = "The grant, revoked", body = Grant), Revokes)
+    responses((status = 200, description = "The revoked grant", body = Grant), Revokes)
 )]
 pub(crate) async fn revoke(caller: Caller, Id(id): Id<GrantId>) -> Answer<Json<Grant>> {
     let Caller { app, actor, .. } = caller;

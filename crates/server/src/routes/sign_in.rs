@@ -35,7 +35,7 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
 #[utoipa::path(
     post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
     request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
-    responses((status = 200, description = "They are signed out"), NoticesLogout)
+    responses((status = 200, description = "The logins are ended"), NoticesLogout)
 )]
 pub(crate) async fn back_channel(State(auth): State<AuthState>, body: Body) -> Answer<StatusCode> {
     let LogoutNotice { logout_token } = body.form().await?;
@@ -49,7 +49,7 @@ pub(crate) async fn back_channel(State(auth): State<AuthState>, body: Body) -> A
 /// result.
 #[utoipa::path(
     post, path = "/v1/device-logins", tag = "logins", operation_id = "begin_device_login",
-    responses((status = 201, description = "It has begun", body = DeviceLogin), EntersByProvider)
+    responses((status = 201, description = "The started sign-in", body = DeviceLogin), EntersByProvider)
 )]
 pub(crate) async fn begin(
     State(auth): State<AuthState>,
@@ -75,7 +75,7 @@ pub(crate) async fn begin(
 #[utoipa::path(
     post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
     request_body = DeviceHandle,
-    responses((status = 200, description = "Whether to wait, or the login", body = DeviceProgress), EntersByProvider)
+    responses((status = 200, description = "The login, or the state of the sign-in", body = DeviceProgress), EntersByProvider)
 )]
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;

@@ -19,7 +19,7 @@ use crate::socket;
 /// `Authorization`. A web page must come from this server. The connection takes one of the streams of the server.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "system", operation_id = "open_socket",
-    responses((status = 101, description = "The connection is a WebSocket from here on"), Opens)
+    responses((status = 101, description = "The connection is upgraded to a WebSocket"), Opens)
 )]
 pub(crate) async fn open(
     State(auth): State<AuthState>,

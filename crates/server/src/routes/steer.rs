@@ -30,12 +30,12 @@ use crate::openapi::{Interrupts, Steers, Stops, Tells, Undoes};
     post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
     params(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key is told once")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key sends no second message")
     ),
     request_body = Message,
     responses(
-        (status = 200, description = "The run as it is now", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was told before"))),
+        (status = 200, description = "The current run", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key sent the message before"))),
         Tells
     )
 )]
@@ -71,7 +71,7 @@ pub(crate) async fn tell(caller: Caller, id: &RunId, text: String) -> Answer<Run
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The run as it is now", body = Run), Steers)
+    responses((status = 200, description = "The current run", body = Run), Steers)
 )]
 pub(crate) async fn pause(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
@@ -83,7 +83,7 @@ pub(crate) async fn pause(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answ
 #[utoipa::path(
     post, path = "/v1/runs/{id}/resume", tag = "runs", operation_id = "resume_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    responses((status = 200, description = "The run as it is now", body = Run), Steers)
+    responses((status = 200, description = "The current run", body = Run), Steers)
 )]
 pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
@@ -97,8 +97,8 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
 #[utoipa::path(
     post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancel_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
-    request_body(content = Option<Note>, description = "May be left out"),
-    responses((status = 200, description = "The run as it is now", body = Run), Steers)
+    request_body(content = Option<Note>, description = "Optional"),
+    responses((status = 200, description = "The current run", body = Run), Steers)
 )]
 pub(crate) async fn cancel(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
@@ -129,12 +129,12 @@ fn short(note: Note) -> Answer<Note> {
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
     params(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key interrupts once")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key does not interrupt again")
     ),
-    request_body(content = Option<Note>, description = "May be left out"),
+    request_body(content = Option<Note>, description = "Optional"),
     responses(
-        (status = 200, description = "The run as it is now", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, it was interrupted before"))),
+        (status = 200, description = "The current run", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key interrupted the run before"))),
         Interrupts
     )
 )]
@@ -162,8 +162,8 @@ pub(crate) async fn interrupt(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
         ("call" = String, Path, example = "call_1")
     ),
-    request_body(content = Option<Note>, description = "May be left out"),
-    responses((status = 200, description = "The run as it is now", body = Run), Stops)
+    request_body(content = Option<Note>, description = "Optional"),
+    responses((status = 200, description = "The current run", body = Run), Stops)
 )]
 pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body: Body) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
@@ -179,13 +179,13 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key begins one undo"),
-        ("traceparent" = Option<String>, Header, description = "The undo's trace is a part of this one (W3C Trace Context)")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key returns the first undo"),
+        ("traceparent" = Option<String>, Header, description = "Parent of the undo's trace (W3C Trace Context)")
     ),
-    request_body(content = Option<UndoChanges>, description = "May be left out"),
+    request_body(content = Option<UndoChanges>, description = "Optional"),
     responses(
-        (status = 201, description = "The run that takes them back", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
+        (status = 201, description = "The run of the undo", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before"))),
         Undoes
     )
 )]
@@ -211,13 +211,13 @@ pub(crate) async fn undo(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
         ("id" = String, Path, example = "run_01k6f0000000000000000000aa"),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same request under the same key begins one merge"),
-        ("traceparent" = Option<String>, Header, description = "The merge's trace is a part of this one (W3C Trace Context)")
+        ("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key returns the first merge"),
+        ("traceparent" = Option<String>, Header, description = "Parent of the merge's trace (W3C Trace Context)")
     ),
-    request_body(content = Option<MergeChanges>, description = "May be left out"),
+    request_body(content = Option<MergeChanges>, description = "Optional"),
     responses(
-        (status = 201, description = "The run that merges them", body = Run,
-         headers(("Idempotency-Replayed" = String, description = "`true`: the key was known, this is its run"))),
+        (status = 201, description = "The run of the merge", body = Run,
+         headers(("Idempotency-Replayed" = String, description = "`true`: a request with this key started this run before"))),
         Undoes
     )
 )]
@@ -260,7 +260,7 @@ async fn follow_up(
     post, path = "/v1/runs/{id}/finish", tag = "runs", operation_id = "finish_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     request_body = Finish,
-    responses((status = 200, description = "The run as it is now", body = Run), Steers)
+    responses((status = 200, description = "The current run", body = Run), Steers)
 )]
 pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Answer<Json<Run>> {
     caller.sees(&id).await?;
@@ -281,7 +281,10 @@ pub(super) async fn nothing(body: Body) -> Answer<()> {
         Some(value) => {
             let field = value.as_object().and_then(|fields| fields.keys().next());
             let pointer = field.map(|field| format!("/{}", escape(field)));
-            Err(Refused::invalid_at(&pointer.unwrap_or_default(), "nothing is expected here"))
+            Err(Refused::invalid_at(
+                &pointer.unwrap_or_default(),
+                "must be omitted: this request has no body",
+            ))
         }
     }
 }

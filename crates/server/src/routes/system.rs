@@ -23,7 +23,7 @@ use crate::openapi::{Changes, Reads};
 /// Read the state of the installation.
 #[utoipa::path(
     get, path = "/v1/system", tag = "system", operation_id = "read_system",
-    responses((status = 200, description = "The state now", body = System), Reads)
+    responses((status = 200, description = "The current state", body = System), Reads)
 )]
 pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
     Ok(show(&*caller.app.driver.system().await?))
@@ -38,7 +38,7 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,
-    responses((status = 200, description = "The state now", body = System), Changes)
+    responses((status = 200, description = "The current state", body = System), Changes)
 )]
 pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
     let wire::Freeze { run, workflow, agent, reason } = body.json().await?;
@@ -53,7 +53,7 @@ pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
     request_body = wire::FreezeOf,
-    responses((status = 200, description = "The state now", body = System), Changes)
+    responses((status = 200, description = "The current state", body = System), Changes)
 )]
 pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>> {
     let part = self::part(&caller, body.json().await?).await?;
@@ -73,7 +73,8 @@ async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
         wire::FreezeOf { run: None, workflow: Some(name), agent: None } => Part::Workflow(name),
         wire::FreezeOf { run: None, workflow: None, agent: Some(name) } => Part::Agent(name),
         wire::FreezeOf { .. } => {
-            let message = "name one of `run`, `workflow` and `agent`, or none for everything";
+            let message =
+                "set one of `run`, `workflow` and `agent`, or none of them for the whole installation";
             return Err(Refused::invalid(vec![Problem::new("", message)]));
         }
     };
@@ -101,7 +102,7 @@ fn show(system: &system::System) -> Json<System> {
 /// Read the version, the model and the sandbox of this server.
 #[utoipa::path(
     get, path = "/v1/info", tag = "system", operation_id = "read_info",
-    responses((status = 200, description = "What runs here", body = Info), Reads)
+    responses((status = 200, description = "The version and configuration of this server", body = Info), Reads)
 )]
 pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
     let app = &caller.app;
@@ -128,7 +129,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
 /// List the servers that use the journal, and the runs that each drives.
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "system", operation_id = "list_nodes",
-    responses((status = 200, description = "All of them", body = List<Node>), Reads)
+    responses((status = 200, description = "All models", body = List<Node>), Reads)
 )]
 pub(crate) async fn nodes(caller: Caller) -> Answer<Json<List<Node>>> {
     let journal = caller.app.journal();

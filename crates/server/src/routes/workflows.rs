@@ -10,7 +10,7 @@ use crate::openapi::Reads;
 /// List the workflows that can be started.
 #[utoipa::path(
     get, path = "/v1/workflows", tag = "system", operation_id = "list_workflows",
-    responses((status = 200, description = "All of them", body = List<Workflow>), Reads)
+    responses((status = 200, description = "All workflows", body = List<Workflow>), Reads)
 )]
 pub(crate) async fn list(caller: Caller) -> Json<List<Workflow>> {
     let library = &caller.app.library;

@@ -102,7 +102,7 @@ async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: 
     let Some(channel) = signed.next() else {
         return Err(Refused::new(
             Code::Unauthenticated,
-            "Slack has not signed this, or not in the last minutes",
+            "the request has no valid signature of Slack, or its timestamp is too old",
         ));
     };
     let Sent { payload } =
@@ -130,14 +130,18 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
             if let Some(look) = look.filter(|_| why.is_none()) {
                 look.keep().await;
             }
-            why.map(|why| format!("The form does not open: {why}."))
+            why.map(|why| format!("The form could not be opened: {why}."))
         }
         Err(refused) => Some(words(&refused)),
     };
     if let Some(text) = told
         && let Err(why) = channel.whisper(self::text(payload, "/response_url"), &text).await
     {
-        tracing::warn!(channel = channel.definition().name, why, "somebody in Slack could not be told");
+        tracing::warn!(
+            channel = channel.definition().name,
+            why,
+            "a message to a person in Slack could not be sent"
+        );
     }
     Ok(StatusCode::OK.into_response())
 }
@@ -146,7 +150,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
-        Refused::new(Code::NotFound, "this button is none of this server's: open the inbox")
+        Refused::new(Code::NotFound, "this button does not belong to this server: open the inbox")
     })?;
     let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, &press).await?;
     let offer = offered(&interrupt, &press)?;
@@ -167,7 +171,7 @@ impl Look {
     async fn keep(self) {
         let Self { app, actor, asked: Asked { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
-            tracing::warn!(%error, "a look at a form in Slack could not be written down");
+            tracing::warn!(%error, "the view of a form in Slack could not be recorded");
         }
     }
 }
@@ -190,10 +194,11 @@ async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<Hold
     match &interrupt.you {
         Some(you) if you.may_decide => Ok(holder),
         Some(you) => {
-            let why = you.why.clone().unwrap_or_else(|| "this is not yours to decide".to_owned());
+            let why =
+                you.why.clone().unwrap_or_else(|| "you are not an approver of this interrupt".to_owned());
             Err(Refused::new(Code::ForbiddenRole, why))
         }
-        None => Err(Refused::new(Code::ForbiddenRole, "this is not yours to decide")),
+        None => Err(Refused::new(Code::ForbiddenRole, "you are not an approver of this interrupt")),
     }
 }
 
@@ -202,7 +207,7 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
         return Err(Refused::new(Code::AlreadyResolved, modal::standing(interrupt)));
     }
     let offer = named(interrupt, press).filter(|offer| is_offered(offer));
-    offer.ok_or_else(|| Refused::new(Code::NotFound, "this is not offered any more: open the inbox"))
+    offer.ok_or_else(|| Refused::new(Code::NotFound, "this option is no longer offered: open the inbox"))
 }
 
 fn named<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
@@ -224,7 +229,7 @@ enum Reply {
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {
-        return Err(Refused::new(Code::NotFound, "this form is none of this server's"));
+        return Err(Refused::new(Code::NotFound, "this form does not belong to this server"));
     };
     let answer = match Box::pin(decided(auth, payload, &press, signature)).await {
         Ok(reply) => reply,
@@ -247,7 +252,10 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
         }
         let offer = offered(&interrupt, press)?;
         if !modal::shows_all(&interrupt, offer) {
-            return Err(Refused::new(Code::ForbiddenRole, "it does not all fit in here: open the inbox"));
+            return Err(Refused::new(
+                Code::ForbiddenRole,
+                "the request does not fit into this form: open the inbox",
+            ));
         }
     }
     let typed = text(payload, modal::TYPED).trim();
@@ -262,7 +270,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     Ok(match decided.status {
         InterruptStatus::Resolved => Reply::Clear,
         InterruptStatus::Open => Reply::Update {
-            view: modal::told("Your vote counts. Others have to agree, too, before it is decided."),
+            view: modal::told("Your vote is recorded. More approvers must agree before it is decided."),
         },
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
         "type": "button", "action_id": "open", "text": plain_text("Open in the inbox"), "url": inbox,
     }]});
     if !shows_all(interrupt, offer) {
-        blocks.push(section("Not all of it can be shown here. Decide on the page."));
+        blocks.push(section("This form cannot show the whole request. Decide in the inbox."));
         blocks.push(open);
         return view(&blocks);
     }
@@ -47,7 +47,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
         "block_id": FIELD,
         "optional": !offer.needs_text,
         "label": plain_text("Your words"),
-        "hint": plain_text("An answer, a reason, a note to the agent."),
+        "hint": plain_text("An answer, a reason or a note to the agent."),
         "element": {
             "type": "plain_text_input", "action_id": "text", "multiline": true, "max_length": TYPED_CHARS,
         },
@@ -111,8 +111,8 @@ pub(super) fn has_field(payload: &Value) -> bool {
 /// Returns a sentence on how the interrupt was resolved.
 pub(super) fn standing(interrupt: &Interrupt) -> String {
     match &interrupt.resolution {
-        Some(resolution) => format!("It is decided already. {}", end(resolution)),
-        None => "It is decided already.".to_owned(),
+        Some(resolution) => format!("It is already decided. {}", end(resolution)),
+        None => "It is already decided.".to_owned(),
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn end(resolution: &Resolution) -> String {
         Outcome::Rejected => "Rejected",
         Outcome::Answered => "Answered",
         Outcome::Expired => "Expired",
-        Outcome::Cancelled => "Not needed any more",
+        Outcome::Cancelled => "No longer needed",
         Outcome::Superseded => "Replaced",
     };
     if resolution.by.is_empty() {

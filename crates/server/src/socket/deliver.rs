@@ -79,11 +79,15 @@ fn obey(subscriptions: &mut Subscriptions, order: Order) -> ServerFrame {
 
 fn room(subscriptions: &Subscriptions, id: &str) -> Answer<()> {
     if subscriptions.contains_key(id) {
-        return Err(Refused::invalid_at("/id", "a subscription of this id is there already"));
+        return Err(Refused::invalid_at(
+            "/id",
+            "is the id of an open subscription: choose another id, or end that subscription",
+        ));
     }
     if subscriptions.len() >= SUBSCRIPTIONS {
-        let rule =
-            format!("a socket has at most {SUBSCRIPTIONS} subscriptions: end one, or open another socket");
+        let rule = format!(
+            "a socket can have at most {SUBSCRIPTIONS} subscriptions: end one, or open another socket"
+        );
         return Err(Refused::new(Code::LimitReached, rule));
     }
     Ok(())

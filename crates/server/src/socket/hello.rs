@@ -40,7 +40,7 @@ pub(super) async fn receive(
 ) -> Result<Caller, End> {
     let unauthenticated = |why| End::Unauthenticated(Refused::new(Code::Unauthenticated, why));
     let received = timeout(pace.hello, incoming::next(incoming, pace.silence)).await;
-    match received.map_err(|_| unauthenticated("nobody said `hello` in time"))??.frame {
+    match received.map_err(|_| unauthenticated("no `hello` arrived before the deadline"))??.frame {
         Ok(ClientFrame::Hello(hello)) => {
             who(auth, headers, known, &hello).await.map_err(|refused| match refused.code() {
                 Code::TooManyRequests => End::OverRate(refused),
@@ -48,14 +48,17 @@ pub(super) async fn receive(
                 _ => End::Unauthenticated(refused),
             })
         }
-        Ok(_) => Err(unauthenticated("the first frame is `hello`")),
+        Ok(_) => Err(unauthenticated("the first frame must be `hello`")),
         Err(refused) => Err(End::Unauthenticated(refused)),
     }
 }
 
 async fn who(auth: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
     match (&hello.token, &hello.secret, known) {
-        (Some(_), Some(_), _) => Err(Refused::invalid_at("/secret", "send it or `token`, not both")),
+        (Some(_), Some(_), _) => Err(Refused::invalid_at(
+            "/secret",
+            "must be omitted, because `token` is sent: send only one of them",
+        )),
         (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)).await,
         (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)).await,
         (None, None, Some(known)) => Ok(known),

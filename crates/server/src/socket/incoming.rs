@@ -24,7 +24,7 @@ pub(super) struct Received {
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
-        None => Err(End::NotJson(Refused::new(Code::MalformedJson, "frames are text, not binary"))),
+        None => Err(End::NotJson(Refused::new(Code::MalformedJson, "the frame is binary: send text frames"))),
     }
 }
 
@@ -74,13 +74,13 @@ fn read(text: &str) -> Result<Received, End> {
 /// Parses a frame by its type, so that each error has a pointer to its field.
 fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
-        return Err(Refused::invalid_at("", "a frame is a JSON object"));
+        return Err(Refused::invalid_at("", "the frame must be a JSON object"));
     };
     let Some(kind) = fields.remove("type") else {
         return Err(Refused::invalid_at("/type", "missing field `type`"));
     };
     if fields.get("id").and_then(Value::as_str).is_some_and(|id| !(1..=LINE_BYTES).contains(&id.len())) {
-        return Err(Refused::invalid_at("/id", format!("has not 1 to {LINE_BYTES} bytes")));
+        return Err(Refused::invalid_at("/id", format!("must be 1 to {LINE_BYTES} bytes")));
     }
     match kind.as_str() {
         Some("hello") => read_strict(&value).map(ClientFrame::Hello),

@@ -56,7 +56,9 @@ pub(super) async fn all(
 
 async fn carry_out(caller: &Caller, frame: ClientFrame) -> Answer<Order> {
     match frame {
-        ClientFrame::Hello(_) => Err(Refused::invalid_at("/type", "`hello` is said once")),
+        ClientFrame::Hello(_) => {
+            Err(Refused::invalid_at("/type", "must not be `hello`: the connection is already authenticated"))
+        }
         ClientFrame::Subscribe(wish) => subscribe::to(caller, wish).await,
         ClientFrame::Unsubscribe(Unsubscribe { id }) => Ok(Order::Unfollow { id }),
         ClientFrame::Decide(decide) => decided(caller, decide).await.map(Order::say),

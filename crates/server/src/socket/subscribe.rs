@@ -12,16 +12,24 @@ pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
     let refuse = |pointer, why| Err(Refused::invalid_at(pointer, why));
     let Subscribe { id, topic, run, since, position, previews } = wish;
     let source = match topic {
-        Topic::Run if position.is_some() => return refuse("/position", "a run is followed by `since`"),
+        Topic::Run if position.is_some() => {
+            return refuse("/position", "must be omitted for the topic `run`: use `since`");
+        }
         Topic::Run => {
             let Some(run) = run else { return refuse("/run", "missing field `run`") };
             let run: RunId = run.parse().map_err(|_| Refused::not_found("run"))?;
             let row = caller.run(&run).await?;
             Source::run(&row, since.unwrap_or(row.seq))
         }
-        Topic::Inbox | Topic::All if run.is_some() => return refuse("/run", "is of the topic `run`"),
-        Topic::Inbox | Topic::All if since.is_some() => return refuse("/since", "is of the topic `run`"),
-        Topic::Inbox if previews == Some(true) => return refuse("/previews", "there are none in `inbox`"),
+        Topic::Inbox | Topic::All if run.is_some() => {
+            return refuse("/run", "is only valid for the topic `run`");
+        }
+        Topic::Inbox | Topic::All if since.is_some() => {
+            return refuse("/since", "is only valid for the topic `run`");
+        }
+        Topic::Inbox if previews == Some(true) => {
+            return refuse("/previews", "must be omitted: the topic `inbox` has no previews");
+        }
         Topic::Inbox => Source::Inbox { after: after(caller, position).await? },
         Topic::All => Source::All { after: after(caller, position).await? },
     };

@@ -197,7 +197,7 @@ async fn links_and_interrupts_expire() {
     ok(served.operator().get(&format!("/v1/interrupts/{}?wait=15", text(&asked, "id"))).await);
     for page in [get(&served, &path).await, send(&served, &path, &[("option", "approve")]).await] {
         assert_eq!(page.status, 410);
-        assert!(page.text.contains("Nobody decided in time"), "{}", page.text);
+        assert!(page.text.contains("Expired before a decision"), "{}", page.text);
     }
 }
 
@@ -287,8 +287,8 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     let path = link(&served, &asked).await;
     let unchanged = "{\r\n  \"branches\": 41\r\n}";
     for (option, edit, status, expected) in [
-        ("edit", "{\"branches\": ", 422, "is no JSON"),
-        ("edit", "{\"a\": 1, \"a\": 2}", 422, "is no JSON"),
+        ("edit", "{\"branches\": ", 422, "is not valid JSON"),
+        ("edit", "{\"a\": 1, \"a\": 2}", 422, "is not valid JSON"),
         ("approve", "{\"branches\": 3}", 422, "takes no change"),
         ("edit", "{\"branches\": 3}", 200, "Approved"),
     ] {
@@ -330,7 +330,7 @@ async fn an_answer_of_data_is_typed_as_json() {
     assert!(page.text.contains("spellcheck=\"false\">\n</textarea>"), "nobody has answered: {}", page.text);
     for (typed, part) in [
         ("", "is empty"),
-        ("tomorrow", "is no JSON"),
+        ("tomorrow", "is not valid JSON"),
         (r#"{"slot": {"day": "sun", "hour": 9}}"#, "is not one of"),
     ] {
         let refused = send(&served, &path, &[("option", "answer"), ("edit", typed)]).await;
@@ -490,7 +490,7 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     }
     let refused = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(refused.status, 422);
-    assert!(refused.text.contains("this page does not show all of the change"), "{}", refused.text.len());
+    assert!(refused.text.contains("this page does not show the whole change"), "{}", refused.text.len());
     // A refusal needs no tick.
     assert_eq!(send(&served, &path, &[("option", "reject")]).await.status, 200);
 

@@ -60,7 +60,7 @@ async fn a_workflow_that_is_wrong_is_named() {
     let mut options = options(&folder.path().join("data"));
     options.workflows = Some(workflows.clone());
     let error = start(options.clone()).await.err().unwrap();
-    assert!(error.to_string().contains("holds no workflow"), "{error}");
+    assert!(error.to_string().contains("contains no workflow"), "{error}");
 
     let text = "name: mine\nphases:\n  - id: look\n    kind: checkpoint\n    mesage: Good?\n";
     fs::write(workflows.join("mine/workflow.yaml"), text).unwrap();

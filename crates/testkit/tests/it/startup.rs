@@ -42,11 +42,8 @@ async fn a_file_of_secrets_that_can_not_be_used_says_what_to_do() {
     for (name, helps) in [
         ("tokens.json", "delete it: new tokens are made at the next start"),
         ("logins.json", "delete it: everybody signs in again"),
-        (
-            "vapid_key.json",
-            "delete it: another key is made at the next start, and browsers have to subscribe",
-        ),
-        ("checkpoint_key.json", "delete it: another key signs from the next start on"),
+        ("vapid_key.json", "delete it: the next start creates a new key, and browsers must subscribe again"),
+        ("checkpoint_key.json", "delete it: the next start creates a new signing key"),
         ("webhooks.json", "delete it, then remove its webhooks and register them again"),
     ] {
         let path = server.data().join(name);

@@ -324,7 +324,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
         "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.",
         "<summary>Undo only some of the changes</summary>",
         "delete those to leave as they are",
-        "takes the paths that you undo",
+        "undoes the paths above",
         "<bdi>Undo the changes</bdi>",
         "<bdi>Undo some of them</bdi>",
     ] {
@@ -349,7 +349,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     let (status, page) = send(&some("kept2")).await;
     assert!(
         status == 422
-            && page.contains("What you undo")
+            && page.contains("The paths to undo")
             && page.contains("<code>kept2</code> is none of the parts"),
         "{page}"
     );

@@ -46,7 +46,7 @@ impl Edit {
         if typed.trim().is_empty() {
             return Err("is empty: write it as JSON".to_owned());
         }
-        json::parse(typed.as_bytes()).map_err(|error| format!("is no JSON: {error}"))
+        json::parse(typed.as_bytes()).map_err(|error| format!("is not valid JSON: {error}"))
     }
 
     pub(super) fn is_changed(&self, typed: &str) -> bool {

@@ -66,7 +66,7 @@ impl TryFrom<Vec<(String, String)>> for Typed {
                 }
                 "number" => typed.number = value,
                 "version" => {
-                    let version = value.parse().map_err(|_| "field `version` is no number")?;
+                    let version = value.parse().map_err(|_| "field `version` is not a number")?;
                     typed.version = Some(version);
                 }
                 _ => {
@@ -85,7 +85,10 @@ impl Typed {
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
-            problems.push(Problem::new("/number", "type the number that stands above the field"));
+            problems.push(Problem::new(
+                "/number",
+                "is missing or wrong: type the number that is shown above the field",
+            ));
         }
         let option = interrupt.options.iter().find(|option| option.id == self.option);
         let mut decision = Decision {
@@ -101,8 +104,7 @@ impl Typed {
             decision.also_shown.clone_from(&self.also_shown);
         }
         if decision.text.is_some() && option.is_some_and(|option| self.lacks_answer(interrupt, option)) {
-            let rule =
-                "go with the answer, and are none by themselves: fill in what is missing, and send both";
+            let rule = "are a note and not an answer: fill in the answer, and send both";
             problems.push(Problem::new("/text", rule));
         }
         let goes_on = option.is_none_or(Offer::releases);
@@ -113,7 +115,7 @@ impl Typed {
         if let Some(why) = confirms(interrupt, is_unseen).filter(|_| goes_on && self.confirm.is_empty()) {
             problems.push(Problem::new(
                 "/confirm",
-                format!("tick this first: {why}, and the work goes on with it"),
+                format!("is required: {why}, and this decision releases the work"),
             ));
         }
         (decision, problems)
@@ -155,7 +157,8 @@ impl Typed {
         }
         let all = || parts_of_lines(&interrupt.parts_as_lines());
         if option.releases() && keep.is_some_and(|keep| keep != all()) {
-            let rule = "is changed, and this option takes every path: choose the one that takes some, or put the paths back";
+            let rule = "is changed, but this option takes all paths: choose the option that takes some, or \
+                restore the paths";
             problems.push(Problem::new("/keep", rule));
         }
         if let Some(members) = answer_members(interrupt) {
@@ -178,7 +181,7 @@ impl Typed {
         }
         // A person who changed the text and then took an option without an edit made a mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
-            let rule = "is changed, and this option takes no change: choose the one that does, or undo it";
+            let rule = "is changed, but this option takes no change: choose another option, or undo your change";
             problems.push(Problem::new("/edit", rule));
         }
         Value::Null
@@ -349,7 +352,7 @@ impl<'a> Form<'a> {
             let field = field("edit", &typed.edit);
             let answers = interrupt.kind == Kind::Question;
             let is_open = answers || field.problem.is_some() || edit.is_changed(&unix(&typed.edit));
-            let summary = if answers { "Write the answer" } else { "Change it before it goes on" };
+            let summary = if answers { "Write the answer" } else { "Change it before it continues" };
             let schema = interrupt.response_schema.as_ref().filter(|_| answers).map(readable);
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
@@ -376,9 +379,9 @@ impl<'a> Form<'a> {
                 })
                 .collect(),
             words_are: if takes_data {
-                "A note to go with the answer."
+                "A note with the answer."
             } else {
-                "An answer, a reason, a note to the agent."
+                "An answer, a reason or a note to the agent."
             },
             text: field("text", &typed.text),
             members: members
@@ -437,8 +440,8 @@ fn wrong<'a>(
     let label = match field {
         "text" => "Your words".to_owned(),
         "edit" => format!("Your change {inside}").trim_end().to_owned(),
-        "keep" if is_undo => "What you undo".to_owned(),
-        "keep" => "What you keep".to_owned(),
+        "keep" if is_undo => "The paths to undo".to_owned(),
+        "keep" => "The paths to keep".to_owned(),
         "confirm" => "The tick".to_owned(),
         "also" => "The other open calls".to_owned(),
         "number" => "The number".to_owned(),
@@ -496,12 +499,12 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
         // An agent wrote the label of an external option, so the page adds what the option does.
         (origin == Origin::External, option.does.as_str()),
         (option.gives_grant() && !is_alone, "releases the ticked calls as well"),
-        (option.needs_text, "takes your words"),
-        (option.keeps_some() && !is_undo, "takes the paths that you keep"),
-        (option.keeps_some() && is_undo, "takes the paths that you undo"),
-        (option.needs_edit && !is_answer && !option.keeps_some(), "takes the changed version"),
-        (option.needs_edit && is_answer && has_members, "takes the answer above"),
-        (option.needs_edit && is_answer && !has_members, "takes the answer as JSON"),
+        (option.needs_text, "uses your text"),
+        (option.keeps_some() && !is_undo, "keeps the paths above"),
+        (option.keeps_some() && is_undo, "undoes the paths above"),
+        (option.needs_edit && !is_answer && !option.keeps_some(), "uses your changed version"),
+        (option.needs_edit && is_answer && has_members, "sends the answer above"),
+        (option.needs_edit && is_answer && !has_members, "sends the answer as JSON"),
         // The note on an external option contains this already.
         (option.ends_run() && origin == Origin::Native, "ends the run"),
     ];
@@ -522,9 +525,9 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
 /// Returns why a tick is required before work is released. None if no tick is required.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     match (interrupt.risk.level.is_risky(), is_unseen) {
-        (true, true) => Some("the risk is high, this page does not show all of the change"),
+        (true, true) => Some("the risk is high, this page does not show the whole change"),
         (true, false) => Some("the risk is high"),
-        (false, true) => Some("this page does not show all of the change"),
+        (false, true) => Some("this page does not show the whole change"),
         (false, false) => None,
     }
 }

@@ -80,7 +80,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
         return Ok(draw(&interrupt, model, number, News::Wrong(&typed, &Refused::invalid(problems))));
     }
     if option.is_some_and(|option| option != decision.option) {
-        return Err(Refused::invalid_at("/option", "is not the decision that the link is for"));
+        return Err(Refused::invalid_at("/option", "is not the option of this link"));
     }
     // On a resolved interrupt the link's key is not used, so the same decision again is answered with its result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
@@ -139,7 +139,7 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
     let (status, headline) = match &news {
         News::Wrong(..) => (StatusCode::UNPROCESSABLE_ENTITY, "Not decided yet"),
         News::Decided => (StatusCode::OK, "Decided"),
-        News::None | News::TooLate if is_expired => (StatusCode::GONE, "Nobody decided in time"),
+        News::None | News::TooLate if is_expired => (StatusCode::GONE, "Expired before a decision"),
         News::TooLate => (StatusCode::CONFLICT, "Already decided"),
         News::None if interrupt.status == InterruptStatus::Resolved => (StatusCode::OK, "Already decided"),
         News::None => (StatusCode::OK, card.kind),

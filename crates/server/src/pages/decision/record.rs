@@ -109,10 +109,10 @@ impl Told {
             channel: delivery.channel.clone(),
             to: to.clone().unwrap_or_default(),
             state: match delivery.state {
-                DeliveryState::Waiting => "to be sent",
+                DeliveryState::Waiting => "waiting to be sent",
                 DeliveryState::Delivered => "delivered",
                 DeliveryState::Failed => "failed",
-                DeliveryState::Dropped => "not sent any more",
+                DeliveryState::Dropped => "no longer sent",
             },
             error: delivery.error.clone().unwrap_or_default(),
             tried: delivery.tried.iter().map(Tried::of).collect(),
@@ -145,23 +145,23 @@ fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
         let end = event.data.get("end").and_then(Value::as_str).unwrap_or_default();
         Some(match (event.kind.as_str(), end) {
             ("tool_finished", "done") if is("changes_kept") => {
-                "A part of its changes was kept, and carried out."
+                "Some of its changes were kept and carried out."
             }
             ("tool_finished", "done") if is_edited => "It was carried out as it was edited.",
             ("tool_finished", "done") => "It was carried out.",
             ("tool_finished", _) if is("result_held") => {
-                "It was carried out, and its result was not released."
+                "It was carried out, but its result was not released."
             }
-            ("tool_finished", "failed") if is("tool_started") => "It began, and failed.",
-            ("tool_finished", "failed") => "It failed before it began.",
+            ("tool_finished", "failed") if is("tool_started") => "It started and failed.",
+            ("tool_finished", "failed") => "It failed before it started.",
             ("tool_finished", "refused") => "It was not carried out: it was refused.",
-            ("tool_finished", "answered") => "It was not carried out: the answer was taken for its result.",
+            ("tool_finished", "answered") => "It was not carried out: the answer was used as its result.",
             ("tool_finished", "skipped") => "It was not carried out: it was skipped.",
-            ("tool_finished", "cancelled") => "It was not carried out: the run ended before.",
-            ("tool_finished" | "tool_doubted", _) => "It began, and nobody knows whether it happened.",
-            ("result_held", _) => "It was carried out, and its result is held back.",
-            ("tool_started", _) => "It has begun, and has not ended.",
-            ("tool_authorised", _) => "It may begin, and has not begun.",
+            ("tool_finished", "cancelled") => "It was not carried out: the run ended first.",
+            ("tool_finished" | "tool_doubted", _) => "It started, and its outcome is unknown.",
+            ("result_held", _) => "It was carried out, and its result is withheld until a decision.",
+            ("tool_started", _) => "It has started and not ended.",
+            ("tool_authorised", _) => "It is allowed to start and has not started.",
             _ => return None,
         })
     })
