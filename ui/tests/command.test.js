@@ -59,7 +59,7 @@ test("the card of a command", async (t) => {
     assert.equal(first.payload.effect, "workspace");
     await visitCard(page, first);
     // The server's words, which the terminal and the linked pages also use.
-    assert.equal(first.command_effect.text, "write the workspace, but not what your own tools run by themselves");
+    assert.equal(first.command_effect.text, "write the workspace, except files that your own tools run automatically");
     assert.equal(await fact(text("card.does")).innerText(), first.command_effect.text);
     await option(page, "Approve").click();
     await outcome(page, /approved/).waitFor();

@@ -81,14 +81,14 @@ impl Involved<'_> {
         if let Some(needed) = assigned.needed.filter(|needed| *needed > 0) {
             let people = if needed == 1 { "one more person" } else { "more people" };
             let count = if needed == 1 { String::new() } else { format!("{needed} ") };
-            let skips = if self.one_skips_for_all() { "; one person's skip settles it for all" } else { "" };
+            let skips = if self.one_skips_for_all() { "; one person can skip it for all" } else { "" };
             out.push((AskedLine::Missing, format!("{count}{people}{}{skips}", named(&assigned.missing))));
         }
         if let Some(why) = self.you.filter(|you| !you.may_decide).and_then(|you| you.why.as_deref()) {
             out.push((AskedLine::You, format!("may not decide: {}", plain::line(why))));
         }
         if let Some(other) = self.you.and_then(|you| you.in_place_of.as_deref()) {
-            out.push((AskedLine::You, format!("decide in the place of {}", plain::line(other))));
+            out.push((AskedLine::You, format!("decide as the delegate of {}", plain::line(other))));
         }
         out
     }
@@ -183,7 +183,7 @@ fn who(assigned: &Assignment) -> Option<String> {
     if assigned.is_usual() {
         return None;
     }
-    let own = if assigned.self_approval { "" } else { ", and nobody who started or wrote it" };
+    let own = if assigned.self_approval { "" } else { ", except those who started or wrote it" };
     if !assigned.stages.is_empty() {
         let again = if assigned.distinct { "" } else { ", and one person may agree in several" };
         return Some(format!("{} stages{again}{own}", assigned.stages.len()));

@@ -29,7 +29,7 @@ impl<'a> Before<'a> {
             Some("refused") => "was refused: it did not run",
             Some("answered") => "was answered by a person: it did not run",
             Some("skipped") => "was skipped",
-            Some(_) => "did not come to its end",
+            Some(_) => "did not finish",
         }
     }
 

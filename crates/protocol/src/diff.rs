@@ -84,10 +84,10 @@ impl Diff {
             return None;
         }
         if self.hunks.is_empty() {
-            return Some("The change cannot be shown: the file as it is now is not text.".to_owned());
+            return Some("The change cannot be shown: the current file is not text.".to_owned());
         }
         let (added, removed) = self.undrawn();
-        Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
+        Some(format!("Not shown here: {added} more added lines, {removed} more removed lines."))
     }
 
     /// Counts the added and the removed lines that are in no hunk.

@@ -9,7 +9,7 @@ use crate::plain;
 /// Effect that the sandbox allows the approved command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
-    "text": "write the workspace, but not what your own tools run by themselves", "is_unusual": false
+    "text": "write the workspace, except files that your own tools run automatically", "is_unusual": false
 }))]
 pub struct CommandEffect {
     /// Words that follow “it may”.
@@ -27,7 +27,7 @@ impl CommandEffect {
             return Some(asked);
         }
         let text =
-            format!("{}; that is what is asked for, and this machine does not hold it to that", asked.text);
+            format!("{}; this limit is only requested, and this machine does not enforce it", asked.text);
         Some(Self { text, is_unusual: true })
     }
 
@@ -42,9 +42,9 @@ impl CommandEffect {
             "reads" => {
                 usual("only read: it writes and executes nothing of the workspace, and has no network")
             }
-            "workspace" => usual("write the workspace, but not what your own tools run by themselves"),
+            "workspace" => usual("write the workspace, except files that your own tools run automatically"),
             "guarded" => Some(Self {
-                text: "write the workspace, and what your own tools run by themselves".to_owned(),
+                text: "write the workspace, including files that your own tools run automatically".to_owned(),
                 is_unusual: true,
             }),
             _ => None,

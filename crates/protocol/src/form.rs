@@ -73,7 +73,7 @@ impl Interrupt {
     /// Returns the sentence about parts for which the list has no room. `None` if all parts are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::of(&self.payload).map_or(0, TrialCard::parts_not_shown);
-        (more > 0).then(|| format!("{more} more have no room in the list, and are dropped"))
+        (more > 0).then(|| format!("{more} more do not fit into the list, and are dropped"))
     }
 
     /// Describes the changes that an option releases and the card does not show. `edit` is the edit of the

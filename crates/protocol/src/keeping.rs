@@ -43,7 +43,7 @@ impl ErasedContent {
     /// Returns the person who erased the content, or says that the retention period ended.
     pub fn why(&self) -> String {
         match &*self.because {
-            "retention" => "kept as long as this installation keeps it".to_owned(),
+            "retention" => "the retention period has ended".to_owned(),
             _ => format!("by {}", self.by),
         }
     }

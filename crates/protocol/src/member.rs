@@ -117,15 +117,16 @@ impl<'s> Member<'s> {
         }
         let value = match &self.takes {
             Takes::Text => Value::from(typed),
-            Takes::Integer => trimmed.parse::<i64>().map(Value::from).map_err(|_| "is no whole number")?,
+            Takes::Integer => trimmed.parse::<i64>().map(Value::from).map_err(|_| "is not a whole number")?,
             Takes::Number => {
-                let number = trimmed.parse::<Number>().map_err(|_| "is no number: write it as 4 or 4.5")?;
+                let number =
+                    trimmed.parse::<Number>().map_err(|_| "is not a number: write it as 4 or 4.5")?;
                 Value::Number(number)
             }
             Takes::OneOf(values) => {
                 let place = trimmed.parse::<usize>().ok();
                 let value = place.and_then(|place| values.get(place));
-                value.cloned().ok_or("is none of what can be chosen")?
+                value.cloned().ok_or("is not one of the choices")?
             }
         };
         Ok(Some(value))
@@ -173,7 +174,7 @@ pub fn answer_of(
         }
     }
     if answer.is_empty() && problems.is_empty() {
-        problems.push(("/edit".to_owned(), "is empty: fill in what you can say".to_owned()));
+        problems.push(("/edit".to_owned(), "is empty: fill in at least one field".to_owned()));
     }
     if problems.is_empty() { Ok(Value::Object(answer)) } else { Err(problems) }
 }

@@ -91,7 +91,7 @@ pub struct OpenSession {
 /// none. It is never a decision; only a question can be answered with words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(example = json!({"text": "And now the tests."}))]
+#[schema(example = json!({"text": "Now add the tests."}))]
 pub struct SessionMessage {
     /// 1 byte to 64 kB.
     pub text: String,
@@ -120,7 +120,7 @@ pub struct Delivered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "seq": 3, "at": "2026-01-31T09:30:00.000Z", "speaker": "person", "by": "operator",
-    "text": "And now the tests.", "run": "run_01k6f0000000000000000000aa"
+    "text": "Now add the tests.", "run": "run_01k6f0000000000000000000aa"
 }))]
 pub struct Utterance {
     /// Sequence number in the session's stream.

@@ -80,8 +80,8 @@ impl Frozen {
         };
         let why = self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
         let meanwhile = match origin {
-            Origin::Native => "a decision is taken, and starts nothing until that is lifted",
-            Origin::External => "only a decision that stops the agent is taken until that is lifted",
+            Origin::Native => "decisions are accepted, but start nothing until the freeze is lifted",
+            Origin::External => "only decisions that stop the agent are accepted until the freeze is lifted",
         };
         format!("{part}, by {}{why}: {meanwhile}", self.by)
     }

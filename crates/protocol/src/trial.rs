@@ -37,7 +37,7 @@ impl<'a> TrialCard<'a> {
     }
 
     /// Returns a summary:
-    /// `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, by its own words: 41 passed (cargo test)`.
+    /// `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, as the command reports: 41 passed (cargo test)`.
     pub fn words(self) -> String {
         let (changed, deleted) = (self.count("files"), self.count("deleted"));
         let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
@@ -56,7 +56,7 @@ impl<'a> TrialCard<'a> {
         };
         let kept = match self.0.pointer("/layer/files").and_then(Value::as_u64) {
             None | Some(0) => String::new(),
-            Some(n) => format!("; {} ignored by git kept for the run alone", files(n)),
+            Some(n) => format!("; {} ignored by git, kept for this run only", files(n)),
         };
         let code = self.0.get("exit_code").and_then(Value::as_i64);
         let ended = code.map(|code| format!("; exit code {code}")).unwrap_or_default();
@@ -67,7 +67,7 @@ impl<'a> TrialCard<'a> {
         let tests = if tests.is_empty() {
             String::new()
         } else {
-            format!("; tests, by its own words: {}", tests.join("; "))
+            format!("; tests, as the command reports: {}", tests.join("; "))
         };
         let outside = match self.count("outside") {
             0 => String::new(),
@@ -115,16 +115,16 @@ impl<'a> TrialCard<'a> {
             let text = |key: &str| each.get(key).and_then(Value::as_str).unwrap_or_default();
             let why = match text("why") {
                 "changed_since" => "it was changed since",
-                "changed_in_between" => "somebody else changed it in between",
-                "as_before" => "it is as it was before already",
+                "changed_in_between" => "another writer changed it in between",
+                "as_before" => "it already has its earlier state",
                 "not_empty" => "the run did not put it there",
-                "holds_others" => "it holds what the run did not put there",
-                _ => "what it was before is not kept",
+                "holds_others" => "it contains content that the run did not create",
+                _ => "its earlier state is not stored",
             };
-            format!("left as it is: {} ({why})", text("path"))
+            format!("left unchanged: {} ({why})", text("path"))
         };
         let unknown =
-            |each: &Value| format!("not known what it changed: {}", each.as_str().unwrap_or_default());
+            |each: &Value| format!("its changes are unknown: {}", each.as_str().unwrap_or_default());
         let mut lines: Vec<String> =
             items("left").map(of_path).chain(items("unknown").map(unknown)).collect();
         let more = self.count("not_undone").saturating_sub(lines.len() as u64);

@@ -21,5 +21,5 @@ pub struct Withhold {
 pub fn withheld_words(places: &[String]) -> Option<String> {
     let named = places.join(", ");
     (!places.is_empty())
-        .then(|| format!("Withheld from you: {named}. What is made of it is not shown either."))
+        .then(|| format!("Withheld from you: {named}. Values derived from it are not shown either."))
 }

@@ -55,7 +55,8 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
     let id = command["id"].as_str().unwrap();
     let shown = home.run(&["show", id]).out;
     assert!(shown.starts_with("── Holding short: tool call"), "{shown}");
-    for about in ["task      Write it.", "workspace ", "directory ", "effect    write the workspace, but not"]
+    for about in
+        ["task      Write it.", "workspace ", "directory ", "effect    write the workspace, except files"]
     {
         assert!(shown.contains(about), "{about}: {shown}");
     }
@@ -63,10 +64,7 @@ fn a_card_marks_what_deceives_and_what_it_cut_is_said_before_it_goes_on() {
     assert!(inbox.contains("  just now\n") || inbox.contains(" min ago\n"), "{inbox}");
     assert!(inbox.contains("run_command: \\u{441}url") && inbox.contains("workspace · Write it."), "{inbox}");
     assert!(shown.contains("$ \\u{441}url -d @all.csv"), "the letter is marked in the command: {shown}");
-    assert!(
-        shown.contains("! “\u{441}url” is not the “curl” that it looks like: \u{441} (\\u{441}) is"),
-        "{shown}"
-    );
+    assert!(shown.contains("! “\u{441}url” only looks like “curl”: \u{441} (\\u{441}) is"), "{shown}");
     assert_eq!(home.run(&["decide", id, "reject"]).code, 0);
 
     let ran = home.run(&["attach", command["run"].as_str().unwrap()]);

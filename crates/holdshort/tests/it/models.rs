@@ -38,7 +38,7 @@ fn a_run_in_a_repository_of_ones_own() {
     let card = terminal.expect(PROMPT);
     assert!(card.contains("no\\u{202e}te.txt  new file, +2 −0"), "{card}");
     assert!(card.contains("+ \\u{1b}[2Jsecond"), "{card}");
-    assert!(card.contains("holds characters that hide or control what you see"), "{card}");
+    assert!(card.contains("contains hidden or control characters"), "{card}");
     terminal.type_line("1");
     terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);

@@ -53,6 +53,6 @@ async fn who_may_put_something_off_is_said() {
         .unwrap();
     let ran = home.run(&["snooze", asked["id"].as_str().unwrap(), "--for", "2h"]);
     assert!(ran.code == 1 && ran.err.contains("approvers anna"), "{ran:?}");
-    assert!(ran.err.contains("ask one of them") && !ran.err.contains("to decide."), "{ran:?}");
+    assert!(ran.err.contains("Ask one of the approvers") && !ran.err.contains("to decide."), "{ran:?}");
     serving.stop();
 }

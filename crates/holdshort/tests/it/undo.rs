@@ -67,7 +67,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     for line in [
         "undo: 1 file deleted",
         "notes/one.txt  deleted",
-        "left as it is: two.txt (it was changed since)",
+        "left unchanged: two.txt (it was changed since)",
         "Nothing has happened yet.",
         "approve          Undo the changes",
     ] {

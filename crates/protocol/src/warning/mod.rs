@@ -62,17 +62,17 @@ impl Warning {
         let looks = looks_like.as_deref().unwrap_or_default();
         match kind {
             WarningKind::HiddenCharacters => {
-                format!("{at} holds characters that hide or control what you see, written out here: {text}")
+                format!("{at} contains hidden or control characters, written out here: {text}")
             }
             WarningKind::LookAlike => {
                 let letters = foreign(text);
-                format!("“{text}” is not the “{looks}” that it looks like: {letters} of another script.")
+                format!("“{text}” only looks like “{looks}”: {letters} of another script.")
             }
             WarningKind::ExternalImage => {
-                format!("It names an image elsewhere, which is not loaded here: {text}")
+                format!("It refers to an external image, which is not loaded here: {text}")
             }
             WarningKind::MisleadingLink => format!("A link that reads “{looks}” leads to {text}"),
-            WarningKind::More => format!("Not everything of this kind is listed: {text}."),
+            WarningKind::More => format!("Warnings may be missing here: {text}."),
         }
     }
 }
@@ -106,7 +106,7 @@ pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
         found.push(new);
     }
     if !is_all {
-        found.push(more("it is too large to be looked at to its end"));
+        found.push(more("it is too large to be examined completely"));
     }
     found
 }

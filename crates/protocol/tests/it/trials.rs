@@ -18,7 +18,7 @@ fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
     assert_eq!(
         trial.words(),
         "2 files changed, 1 deleted (1 of them ignored by git); 2 outside what the task names; exit code 0 after 2.1 s; \
-         tests, by its own words: 41 passed (cargo test); 2 passed (jest)"
+         tests, as the command reports: 41 passed (cargo test); 2 passed (jest)"
     );
     let words: Vec<_> = trial.changes().map(TrialChange::words).collect();
     let expected = [

@@ -24,7 +24,7 @@ async fn each_kind_shows_what_is_decided() {
                 "Tool call",
                 "rm -r build",
                 "Effect",
-                "write the workspace, but not what",
+                "write the workspace, except files",
                 "Sandbox",
                 "can do whatever you can do",
                 "name=\"confirm\"",
@@ -71,7 +71,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     });
     let asked = created(served.agent().post("/v1/interrupts", &ask).await);
     let page = page(&served, &asked).await;
-    for part in ["rm -r build", "srv&#x2f;app", "in no sandbox of Holdshort", "ticket", "yes please"] {
+    for part in ["rm -r build", "srv&#x2f;app", "outside the sandbox of Holdshort", "ticket", "yes please"] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
     assert!(!page.text.contains("it can do nothing else"), "{}", page.text);

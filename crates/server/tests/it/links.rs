@@ -340,7 +340,11 @@ async fn an_answer_of_data_is_typed_as_json() {
     }
     let words = send(&served, &path, &[("option", "answer"), ("text", "On Monday"), ("edit", "")]).await;
     assert_eq!(words.status, 422, "words are no answer of this form: {}", words.text);
-    assert!(words.text.contains("none by themselves") && words.text.contains("On Monday"), "{}", words.text);
+    assert!(
+        words.text.contains("are a note and not an answer") && words.text.contains("On Monday"),
+        "{}",
+        words.text
+    );
     let edit = r#"{"slot": {"day": "tue", "hour": 9}}"#;
     let decided = send(&served, &path, &[("option", "answer"), ("edit", edit)]).await;
     assert_eq!(decided.status, 200, "{}", decided.text);
@@ -373,7 +377,7 @@ async fn an_answer_that_nobody_gave_is_never_sent() {
         (&[("text", "It felt really hard")], &["#answer-0", "#answer-1", "#text", "is required"]),
         (&[], &["#answer-0", "#answer-1"]),
         (&[("answer-0", "1")], &["#answer-1"]),
-        (&[("answer-0", "easy"), ("answer-1", "0")], &["#answer-0", "none of what can be chosen"]),
+        (&[("answer-0", "easy"), ("answer-1", "0")], &["#answer-0", "is not one of the choices"]),
         (&[("answer-0", "7"), ("answer-1", "0")], &["#answer-0"]),
     ];
     for (fields, expected) in table {
@@ -415,7 +419,7 @@ async fn an_answer_is_built_by_the_types_of_its_schema_and_shown_whole() {
             ("text", "I was ill"),
         ]
     };
-    for (typed, part) in [("7.5", "is no whole number"), ("11", "maximum")] {
+    for (typed, part) in [("7.5", "is not a whole number"), ("11", "maximum")] {
         let refused = send(&served, &path, &fields(typed)).await;
         assert_eq!(refused.status, 422, "{}", refused.text);
         let kept = format!("value=\"{typed}\"");

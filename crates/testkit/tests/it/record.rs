@@ -75,7 +75,7 @@ async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     assert_eq!(events, ["opened", "resolved"]);
     assert!(receipt["not_covered"].get("has_older").is_none(), "{receipt:#}");
     let page = page(&server, &id).await;
-    assert!(page.contains("Not covered by the checkpoint"), "{page}");
+    assert!(page.contains("The checkpoint does not cover these notifications"), "{page}");
     assert!(page.contains("interrupt viewed</strong> by <bdi>operator</bdi> (<bdi>rest</bdi>)"), "{page}");
     for delivery in recorded {
         assert_eq!((&delivery["channel"], &delivery["state"]), (&json!("hook"), &json!("delivered")));
@@ -116,5 +116,5 @@ async fn a_record_of_many_deliveries_holds_the_newest() {
     let deliveries = not_covered["deliveries"].as_array().unwrap();
     assert_eq!((deliveries.len(), &not_covered["has_older"]), (200, &json!(true)));
     assert!(deliveries.iter().all(|each| each["event"] == "asked"), "{deliveries:#?}");
-    assert!(page(&server, &id).await.contains("There are older ones than these."));
+    assert!(page(&server, &id).await.contains("Older notifications are not listed."));
 }

@@ -310,7 +310,7 @@ async fn a_decision_page_counts_what_it_has_not_shown() {
     let made = server.post(&path, &json!({})).await.ok();
     let place = made["url"].as_str().unwrap().strip_prefix(server.base()).unwrap().to_owned();
     let page = server.request(Method::GET, &place).send().await.unwrap().text().await.unwrap();
-    assert!(page.contains("I allow what this page has not shown me."), "{page}");
+    assert!(page.contains("I allow what this page does not show."), "{page}");
     assert!(page.contains("Not shown here: 7 more paths."), "{page}");
 }
 

@@ -318,9 +318,9 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
         "<h3>Undo: ",
         "gone/1  created",
         "<h3>What is not undone</h3>",
-        "<li><bdi>left as it is: kept2 (it was changed since)</bdi></li>",
-        "<li><bdi>left as it is: made/7 (it is as it was before already)</bdi></li>",
-        "<li><bdi>left as it is: made/mine.txt (the run did not put it there)</bdi></li>",
+        "<li><bdi>left unchanged: kept2 (it was changed since)</bdi></li>",
+        "<li><bdi>left unchanged: made/7 (it already has its earlier state)</bdi></li>",
+        "<li><bdi>left unchanged: made/mine.txt (the run did not put it there)</bdi></li>",
         "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.",
         "<summary>Undo only some of the changes</summary>",
         "delete those to leave as they are",
@@ -349,7 +349,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     let (status, page) = send(&some("kept2")).await;
     assert!(
         status == 422
-            && page.contains("The paths to undo")
+            && page.contains("The list of paths to undo")
             && page.contains("<code>kept2</code> is none of the parts"),
         "{page}"
     );

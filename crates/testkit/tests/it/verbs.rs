@@ -22,9 +22,12 @@ async fn show_says_what_a_command_may_do() {
         ("ls", "effect only read: it writes and executes nothing of the workspace, and has no network"),
         (
             "echo one >> count.txt",
-            "effect write the workspace, but not what your own tools run by themselves",
+            "effect write the workspace, except files that your own tools run automatically",
         ),
-        ("echo x >> .envrc", "effect write the workspace, and what your own tools run by themselves"),
+        (
+            "echo x >> .envrc",
+            "effect write the workspace, including files that your own tools run automatically",
+        ),
     ];
     let steps: Vec<_> = table.iter().map(|(line, _)| one(command(line))).chain([done()]).collect();
     let (_model, server) = solo(steps).await;

@@ -60,7 +60,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     let lines = [
         "  $ rm -r build",
         "  directory /srv/app",
-        "  runs      where the agent is, in no sandbox of Holdshort",
+        "  runs      where the agent runs, outside the sandbox of Holdshort",
     ];
     let quoted = "\"sandbox\": \"full\"";
     let shown_as = |asked: &Interrupt| {
@@ -89,7 +89,7 @@ fn the_change_of_another_agent_hides_no_argument() {
             "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
     });
     let text = shown(&asked, "");
-    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "change are what the agent says"] {
+    for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "change are claims of the agent"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -161,7 +161,7 @@ fn nothing_of_an_agent_reaches_the_terminal_bare() {
             assert_eq!(bare, None, "{kind:?}: {text}");
             assert!(!text.contains("\n  risk      low"), "{kind:?}: {text}");
             let words: Vec<&str> = text.split_whitespace().collect();
-            assert!(words.join(" ").contains("hide or control what you see"), "{kind:?}: {text}");
+            assert!(words.join(" ").contains("hidden or control characters"), "{kind:?}: {text}");
         }
     }
 }

@@ -141,7 +141,11 @@ impl Typed {
             self.choice.parse().ok().and_then(|place: usize| interrupt.suggestions().get(place).copied());
         match suggested.filter(|_| option.is_some_and(|option| option.needs_text)) {
             Some(_) if !own.trim().is_empty() => {
-                problems.push(Problem::new("/text", "choose one of the answers or write your own, not both"));
+                problems.push(Problem::new(
+                    "/text",
+                    "must be empty if you choose an answer: choose one, or \
+                    write your own",
+                ));
                 None
             }
             Some(suggested) => Some(suggested.to_owned()),
@@ -181,7 +185,8 @@ impl Typed {
         }
         // A person who changed the text and then took an option without an edit made a mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
-            let rule = "is changed, but this option takes no change: choose another option, or undo your change";
+            let rule =
+                "is changed, but this option takes no change: choose another option, or undo your change";
             problems.push(Problem::new("/edit", rule));
         }
         Value::Null
@@ -440,8 +445,8 @@ fn wrong<'a>(
     let label = match field {
         "text" => "Your words".to_owned(),
         "edit" => format!("Your change {inside}").trim_end().to_owned(),
-        "keep" if is_undo => "The paths to undo".to_owned(),
-        "keep" => "The paths to keep".to_owned(),
+        "keep" if is_undo => "The list of paths to undo".to_owned(),
+        "keep" => "The list of paths to keep".to_owned(),
         "confirm" => "The tick".to_owned(),
         "also" => "The other open calls".to_owned(),
         "number" => "The number".to_owned(),
