@@ -23,8 +23,8 @@ pub struct JudgedCall {
 
 impl JudgedCall {
     /// Text on every such card that says where the call runs.
-    pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change are claims of \
-         the agent";
+    pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change \
+                            are claims of the agent";
 
     /// Returns `None` if no policy inspected the call. Then the agent vouches for all of the payload.
     pub fn of(interrupt: &Interrupt) -> Option<Self> {

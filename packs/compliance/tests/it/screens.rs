@@ -153,7 +153,10 @@ fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
             assert_eq!(reassigned.code, 0, "{reassigned:?}");
             terminal.type_line("y");
             let (ended, rest) = terminal.end();
-            assert!(ended == 1 && rest.contains("The interrupt or plan has changed since you read it"), "{ended} {rest}");
+            assert!(
+                ended == 1 && rest.contains("The interrupt or plan has changed since you read it"),
+                "{ended} {rest}"
+            );
             for (typed, code) in [("", 4), ("n", 4), ("y", 0)] {
                 let mut terminal = Terminal::open(&stage.home, &decide, &[]);
                 let shown = terminal.expect("y sends it, anything else does not> ");
