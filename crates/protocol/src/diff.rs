@@ -87,7 +87,7 @@ impl Diff {
             return Some("The change cannot be shown: the current file is not text.".to_owned());
         }
         let (added, removed) = self.undrawn();
-        Some(format!("Not shown here: {added} more added lines, {removed} more removed lines."))
+        Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
     }
 
     /// Counts the added and the removed lines that are in no hunk.

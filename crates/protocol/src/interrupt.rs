@@ -68,7 +68,7 @@ pub struct Interrupt {
     /// Description of the parts of a change that the payload does not show. Show it before a person approves.
     /// Absent if the payload shows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(example = "Not shown here: 2762 more added lines, 2762 more removed lines.")]
+    #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,
     /// Options of a decision. Show exactly these.
     pub options: Vec<Offer>,
