@@ -40,7 +40,7 @@ impl Bundle {
             (Some(a), Some(b)) if a == b => None,
             (Some(_), Some(_)) => Some(format!("{path} differs")),
             (Some(_), None) => Some(format!("{path} is missing")),
-            (None, _) => Some(format!("{path} is left over")),
+            (None, _) => Some(format!("{path} is obsolete")),
         };
         paths.iter().filter_map(difference).collect()
     }
@@ -74,7 +74,7 @@ impl Bundle {
 fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).context("a name that is no UTF-8")?;
+        let name = path.file_name().and_then(|name| name.to_str()).context("a file name is not UTF-8")?;
         let name = format!("{prefix}{name}");
         if path.is_dir() {
             walk(&path, &format!("{name}/"), files)?;
@@ -156,7 +156,7 @@ mod tests {
     fn says_what_differs() {
         let built = bundle(&[("a.js", "1"), ("b.js", "2"), ("c.js", "3")]);
         let committed = bundle(&[("a.js", "1"), ("b.js", "0"), ("d.js", "4")]);
-        let wanted = ["b.js differs", "c.js is missing", "d.js is left over"];
+        let wanted = ["b.js differs", "c.js is missing", "d.js is obsolete"];
         assert_eq!(built.differences(&committed), wanted);
         assert!(built.differences(&built).is_empty());
     }

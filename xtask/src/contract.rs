@@ -78,14 +78,14 @@ fn what_is_cited_stands_in_the_contract_and_nothing_else_does() {
     let mut there = BTreeSet::new();
     for (name, text) in all(".md").into_iter().filter(|(name, _)| name.starts_with(PAGES)) {
         for id in text.lines().filter_map(|line| line.strip_prefix("### ")) {
-            assert!(there.insert(id.to_owned()), "{name}: {id} stands there twice");
+            assert!(there.insert(id.to_owned()), "{name}: {id} occurs twice");
         }
     }
     let cited = citations();
     let dangling: Vec<_> = cited.iter().filter(|(id, _)| !there.contains(id)).collect();
-    assert!(dangling.is_empty(), "cited, and not in {PAGES}: {dangling:#?}");
+    assert!(dangling.is_empty(), "cited, but not in {PAGES}: {dangling:#?}");
     let idle: Vec<_> = there.iter().filter(|id| !cited.iter().any(|(each, _)| each == *id)).collect();
-    assert!(idle.is_empty(), "in {PAGES}, and cited nowhere: {idle:#?}");
+    assert!(idle.is_empty(), "in {PAGES}, but cited nowhere: {idle:#?}");
 }
 
 #[test]

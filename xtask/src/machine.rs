@@ -56,8 +56,8 @@ pub(crate) fn prepare() -> Result<()> {
 fn by_hand(missing: &[&str]) -> String {
     let packages = missing.join(" ");
     format!(
-        "the tests need what is not here; install it, on Debian with:\n  sudo apt-get install --no-install-recommends \
-         {packages}\nor leave those tests out: cargo xtask verify --quick"
+        "programs that the tests need are missing; install them, on Debian with:\n  sudo apt-get install \
+         --no-install-recommends {packages}\nor skip those tests: cargo xtask verify --quick"
     )
 }
 

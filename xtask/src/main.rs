@@ -30,15 +30,15 @@ use std::process::ExitCode;
 use verify::Extent;
 
 const USAGE: &str = "\
-cargo xtask verify          everything that must hold before a change lands
-cargo xtask verify --quick  format, lints, and the tests that need nothing but Rust
-cargo xtask verify --long   the campaigns: every moment that the other run samples, seeds that nobody has played
+cargo xtask verify          all checks that a change must pass
+cargo xtask verify --quick  format, lints, and the tests that need only Rust
+cargo xtask verify --long   the campaigns: new seeds, and every moment that the other run samples
 cargo xtask ui              checks the browser app and builds it into ui/dist
-cargo xtask bench           what it costs, beside a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
+cargo xtask bench           the cost, compared with a hand-written loop: [parked | streams | audit | trials | turns | peers | load] [--help]
 cargo xtask dist            packages for people without a compiler, in dist/; --check installs and runs each
 cargo xtask reader          the reader of command lines against real shells: [LINES [SEED]]
 cargo xtask circles         files that need each other, by crate
-cargo xtask plain           sentences that a reader has to solve: [comments | documents | app | strings]
+cargo xtask plain           sentences that are hard to read: [comments | documents | app | strings]
 cargo xtask sim             whole systems from seeds: [--seed N | --seeds N | --fresh MINUTES | --mutants]";
 
 fn main() -> ExitCode {

@@ -101,7 +101,7 @@ impl Beside {
     /// Waits for the step. An exit code other than 0 is an error that names the step.
     pub(crate) fn end(self) -> Result<()> {
         let Self { name, running } = self;
-        let output = running.join().map_err(|_| anyhow!("{name}: nobody waits for it any more"))?;
+        let output = running.join().map_err(|_| anyhow!("{name}: its thread panicked"))?;
         let output = output.with_context(|| format!("{name}: cannot start"))?;
         println!("\n== {name}");
         for printed in [output.stdout, output.stderr] {

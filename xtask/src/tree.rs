@@ -70,7 +70,7 @@ fn every_text_of_the_app_is_read_somewhere() {
             .any(|way| code.contains(way))
     };
     let unread: Vec<&str> = keys.map(|(key, _)| key).filter(|key| !is_read(key)).collect();
-    assert!(unread.is_empty(), "in {TEXTS} and read nowhere: {unread:#?}");
+    assert!(unread.is_empty(), "in {TEXTS}, but unused: {unread:#?}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_map_names_files_that_exist() {
             missing.push(quoted.to_owned());
         }
     }
-    assert!(missing.is_empty(), "named and not there: {missing:#?}");
+    assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
 /// Each invariant and each line of defence names existing tests, so a renamed test is renamed there too.
@@ -120,7 +120,7 @@ fn what_is_promised_names_tests_that_exist() {
         .map(|(_, test)| test)
         .filter(|test| !sources.contains(&format!("fn {test}(")))
         .collect();
-    assert!(missing.is_empty(), "named and not there: {missing:#?}");
+    assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
 /// The names of ignored tests begin with the word by which `cargo xtask verify --long` selects them.

@@ -43,7 +43,7 @@ fn check() -> Result<()> {
 }
 
 fn build(into: &Path) -> Result<()> {
-    let into = into.to_str().context("the folder of the build is no UTF-8 path")?;
+    let into = into.to_str().context("the path of the build folder is not UTF-8")?;
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 

@@ -32,7 +32,7 @@ pub fn hold(shipped: &'static Shipped, workflows: &Path, toolset: &'static dyn T
     let library = library.unwrap_or_else(|problems| panic!("{problems:#?}"));
     let definition = library.get(shipped.name).expect("it is there");
     assert_eq!(definition.name, shipped.name);
-    assert!(!definition.description.is_empty(), "{}: whoever chooses reads what it is", shipped.name);
+    assert!(!definition.description.is_empty(), "{}: has no description", shipped.name);
     let input: Value = serde_json::from_str(shipped.input).expect("JSON");
     let wrong = holdshort_core::schema::check(&definition.input, &input, "");
     assert!(wrong.is_empty(), "{wrong:?}: {input}");

@@ -47,10 +47,10 @@ impl Pack for Coach {
             init_object: "a configuration",
             init_default_path: "`coach.yaml`",
             start_option: "--config FILE",
-            default_output: "what the configuration says",
-            missing_input_hint: "say whom it is about: `holdshort run coach --config coach.yaml`; `holdshort init coach` writes one to \
-                  edit",
-            init_hint: "writes coach.yaml: the same with training data of yours, with a model",
+            default_output: "as set in the configuration",
+            missing_input_hint: "name the configuration: `holdshort run coach --config coach.yaml`; \
+                  `holdshort init coach` writes a template",
+            init_hint: "writes coach.yaml, to run it on your own training data with a model",
         }
     }
 

@@ -7,7 +7,7 @@ use crate::WORKFLOW;
 pub(crate) static SHIPPED: [Shipped; 1] = [Shipped {
     name: WORKFLOW,
     aliases: &[],
-    shows: "Analysts read training data side by side and ask you what it cannot tell. Every number comes from a tool.",
+    shows: "Analysts read training data and ask you what it does not show. Every number comes from a tool.",
     sample_is: "a generated season of a runner",
     folder: "training",
     workflow: include_str!("../workflows/coach/workflow.yaml"),

@@ -56,7 +56,7 @@ impl Pack for Compliance {
             default_output: "`report` in the case",
             missing_input_hint: "name the folder of the case: `holdshort run compliance --case FOLDER`; `holdshort init compliance` \
                   writes a sample",
-            init_hint: "writes the folder case: the same with tables of yours, with a model",
+            init_hint: "writes the folder case, to run it on your own tables with a model",
         }
     }
 

@@ -13,41 +13,43 @@ pub(crate) fn specs() -> Vec<Spec> {
     vec![
         reading_tool(
             "case_overview",
-            "Returns what the case in the workspace holds: how many customers, other sides and transactions, of which days, \
-             kinds, currencies and countries. People have numbers."
+            "Returns an overview of the case in the workspace: counts of customers, counterparties and \
+             transactions, with their days, kinds, currencies and countries. People have numbers instead of \
+             names."
                 .into(),
             &[],
             &json!({}),
         ),
         reading_tool(
             "case_findings",
-            "Returns what the rules found in the case: rule, whom it is about (`customer 3`, `party 7`), the amount at stake, \
-             how certain it is, and the rows that show it. Never compute a finding yourself."
+            "Returns the findings of the rules in the case. A finding has its rule, its subject (`customer \
+             3`, `party 7`), amount, confidence and rows. Never compute a finding \
+             yourself."
                 .into(),
             &[],
             &json!({
-                "rule": {"enum": rules, "description": "Of one rule."},
-                "customer": number("About one customer, by number."),
+                "rule": {"enum": rules, "description": "Findings of one rule."},
+                "customer": number("Findings about one customer, by number."),
             }),
         ),
         reading_tool(
             "case_query",
-            "Returns sums of the transactions of the case, a line for each group, the greatest first.".into(),
+            "Returns sums of the transactions of the case, one line for each group, largest first.".into(),
             &["group_by"],
             &json!({
-                "group_by": {"enum": GROUPS, "description": "What they are grouped by."},
-                "customer": number("Of one customer, by number."),
-                "party": number("With one other side, by number."),
-                "direction": {"enum": ["in", "out"], "description": "Only money that came in, or left."},
+                "group_by": {"enum": GROUPS, "description": "Key of the groups."},
+                "customer": number("Only transactions of one customer, by number."),
+                "party": number("Only transactions with one counterparty, by number."),
+                "direction": {"enum": ["in", "out"], "description": "Only incoming or outgoing money."},
                 "kind": {"type": "string", "description": "Only of one kind, such as `cash`."},
                 "country": {"type": "string", "pattern": "^[A-Z]{2}$", "description": "Only with one country, such as `DE`."},
-                "min_amount": number("Only of at least so many units of the base currency."),
+                "min_amount": number("Minimum amount, in units of the base currency."),
             }),
         ),
         reading_tool(
             "case_review",
-            "Brings the report of the case. Where one of its rules holds it back a person is asked, and it comes when they \
-             have released it."
+            "Returns the report of the case. If a rule holds the report back, a person is asked, and it is \
+             returned after the release."
                 .into(),
             &[],
             &json!({}),

@@ -94,12 +94,12 @@ pub enum NoCase {
     /// The folder has none of the files of a case.
     #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}")]
     Nothing,
-    #[error("holds a case that is not whole\n{0}")]
+    #[error("holds a case with problems\n{0}")]
     Wrong(Problems),
     #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
     /// The day in the input is invalid.
-    #[error("is no day such as `2026-03-31`")]
+    #[error("is not a day such as `2026-03-31`")]
     NoDay,
 }
 
@@ -157,7 +157,7 @@ fn today() -> Date {
 fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome, Refusal> {
     let stated = if input.is_object() { Stated::deserialize(input) } else { Ok(Stated::default()) };
     let stated =
-        stated.map_err(|error| Refusal::new("bad_input", format!("the input of this run: {error}")))?;
+        stated.map_err(|error| Refusal::new("bad_input", format!("invalid input of this run: {error}")))?;
     let loaded = match load(workspace.dir(), stated.as_of) {
         Ok(loaded) => loaded,
         // A crew may work without tables. Then nothing is computed, and there is no report to release.
@@ -166,7 +166,7 @@ fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome,
         }
         Err(NoCase::Nothing) => {
             let files = format!("{TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}");
-            return Err(Refusal::new("no_case", format!("there is no case in the workspace: {files}")));
+            return Err(Refusal::new("no_case", format!("the workspace contains no case: {files}")));
         }
         Err(NoCase::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
         Err(error @ (NoCase::Unreadable(_) | NoCase::NoDay)) => {
@@ -216,7 +216,7 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     let rule = wanted.rule.as_deref().map(|name| {
         let there = || RuleId::ALL.iter().map(|id| id.name()).collect::<Vec<_>>().join(", ");
         RuleId::named(name)
-            .ok_or_else(|| Refusal::new("bad_arguments", format!("`rule` is one of {}", there())))
+            .ok_or_else(|| Refusal::new("bad_arguments", format!("`rule` must be one of {}", there())))
     });
     let rule = rule.transpose()?;
     let subject = wanted.customer.map(Subject::Customer);
@@ -231,7 +231,7 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
         all.push("nothing was found".to_owned());
     }
     if more > 0 {
-        all.push(format!("and {more} more: name a rule or a customer"));
+        all.push(format!("and {more} more; narrow by rule or customer"));
     }
     Ok(lines(&all))
 }
@@ -273,7 +273,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
     let rules = match own.map(std::str::from_utf8) {
         None => Rules::shipped(),
         Some(Ok(text)) => Rules::own(text),
-        Some(Err(_)) => Err("no UTF-8".to_owned()),
+        Some(Err(_)) => Err("not UTF-8".to_owned()),
     };
     let rules = rules.map_err(|why| NoCase::Wrong(Problems::one(OWN_RULES, Code::BadRules, why)))?;
     let case = read(transactions, customers, watched, &rules, as_of).map_err(NoCase::Wrong)?;

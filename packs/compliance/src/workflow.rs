@@ -7,7 +7,7 @@ use crate::WORKFLOW;
 pub(crate) static SHIPPED: [Shipped; 1] = [Shipped {
     name: WORKFLOW,
     aliases: &["fraud_analysis", "fraud_investigation"],
-    shows: "A crew looks into transactions. Its report is computed by rules, and held back until you release it.",
+    shows: "A crew reviews transactions. Rules compute its report and hold it back until you release it.",
     sample_is: "a generated case",
     folder: "case",
     workflow: include_str!("../workflows/compliance/workflow.yaml"),

@@ -28,7 +28,7 @@ pub(crate) fn print() -> Result<()> {
             println!("  {} files, {} folders: {}", circle.len(), folders(&circle).len(), circle.join(" "));
         }
     }
-    println!("arrows of the core that go upward:");
+    println!("dependencies of the core that go upward:");
     rooms::print()
 }
 

@@ -58,7 +58,8 @@ impl Source {
     /// Reads the file of a module. `inner` is the folder of its child modules.
     fn read_module(&mut self, src: &Path, file: &Path, inner: &Path, path: ModulePath) -> Result<()> {
         let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-        let parsed = syn::parse_file(&text).with_context(|| format!("{} is no Rust", file.display()))?;
+        let parsed =
+            syn::parse_file(&text).with_context(|| format!("{} is not valid Rust", file.display()))?;
         let name = file.strip_prefix(src)?.to_string_lossy().into_owned();
         self.files.push(name);
         let number = self.files.len() - 1;

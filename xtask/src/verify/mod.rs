@@ -76,7 +76,7 @@ fn quick(report: &mut Report) -> Result<()> {
 
 fn whole(report: &mut Report) -> Result<()> {
     println!(
-        "Everything that must hold, {WHOLE}: format, lints of all crates, the browser app, all tests, the tests in a \
+        "All checks, {WHOLE}: format, lints of all crates, the browser app, all tests, the tests in a \
          browser. Seeds are fixed; `cargo xtask verify --long` plays others."
     );
     report.phase("programs of this machine", machine::prepare)?;
@@ -93,9 +93,7 @@ fn whole(report: &mut Report) -> Result<()> {
 }
 
 fn long(report: &mut Report) -> Result<()> {
-    println!(
-        "The campaigns: seeds that nobody has played, and every moment that `cargo xtask verify` samples."
-    );
+    println!("The campaigns: new seeds, and every moment that `cargo xtask verify` samples.");
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("npm", || installing().into_iter().try_for_each(Beside::end))?;
     let programs = report.phase(LINTED, || programs::build(&[]))?;

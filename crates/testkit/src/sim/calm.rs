@@ -163,7 +163,7 @@ impl Sim {
             due.map(|action| action.id()).chain(started).map(move |action| (run, action))
         });
         let left = left.find(|(run, action)| !under_way(run, action));
-        left.map(|(run, action)| format!("nobody is at {action} of {}", short(run.id.as_str())))
+        left.map(|(run, action)| format!("no node performs {action} of {}", short(run.id.as_str())))
     }
 
     /// Does one thing that is due. Returns false if every run has ended and no job is running.

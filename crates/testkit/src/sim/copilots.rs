@@ -122,7 +122,7 @@ pub(super) fn routed(step: String, turn: u32, choices: &mut Choices) -> Input {
             let failure = Failure { kind, retry_after_ms: None, message: "simulated".to_owned() };
             return Input::Failed { step, turn, failure };
         }
-        _ => "I can not say.".to_owned(),
+        _ => "I cannot say.".to_owned(),
     };
     let reply = Reply { text, model: "simulated".to_owned(), ..Reply::default() };
     Input::Replied { step, turn, reply }

@@ -127,7 +127,7 @@ const JUDGEMENTS: [&str; 4] = [
     r#"{"escalate": false, "reasons": []}"#,
     r#"{"escalate": false, "reasons": []}"#,
     r#"{"escalate": true, "reasons": ["it guesses"]}"#,
-    "I can not say.",
+    "I cannot say.",
 ];
 
 /// Returns a call of a tool that only teams have, or of any tool.

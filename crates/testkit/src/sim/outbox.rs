@@ -296,7 +296,7 @@ impl Sim {
         let site = &mut *guard;
         let Waiting { node, channel, messages, answer } = site.sink.letters.remove(index);
         let how = if site.sink.down.contains(&channel) { How::Failed } else { how };
-        site.tell(|| format!("sink: `{channel}` is told {}: {how:?}", told(&messages)));
+        site.tell(|| format!("sink: `{channel}` receives {}: {how:?}", told(&messages)));
         site.witness.telling.count(how.name());
         let (is_read, answered, sent) = how.sent();
         for (id, what) in &messages {

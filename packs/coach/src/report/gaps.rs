@@ -9,15 +9,15 @@ use crate::report::page::{Contents, open, table_head};
 
 pub(crate) fn unread(out: &mut String, unread: Option<&Unread>, contents: &mut Contents) {
     let Some(unread) = unread else { return };
-    open(out, "unread", "What could not be read", contents);
+    open(out, "unread", "Data that was not read", contents);
     let _ = writeln!(
         out,
-        "<p class=\"by\">{} What is not read does not count: a day whose recording is missing looks like a day of \
-         rest.</p>",
+        "<p class=\"by\">{} Unread data is not part of the metrics: a day without its recording looks like a \
+         rest day.</p>",
         line(&unread.told)
     );
     if !unread.rows.is_empty() {
-        table_head(out, "What could not be read", &["File", "What", "How often", "What to do"]);
+        table_head(out, "Data that was not read", &["File", "What", "How often", "What to do"]);
     }
     for row in &unread.rows {
         let how = if row.is_refused { "not read" } else { "read in part" };
@@ -45,8 +45,8 @@ pub(crate) fn not_computed(out: &mut String, rows: &[NotComputed], contents: &mu
     if rows.is_empty() {
         return;
     }
-    open(out, "not-computed", "What could not be computed", contents);
-    table_head(out, "What could not be computed", &["What", "Why not"]);
+    open(out, "not-computed", "Metrics that were not computed", contents);
+    table_head(out, "Metrics that were not computed", &["What", "Why not"]);
     for row in rows {
         let _ = writeln!(
             out,

@@ -94,8 +94,9 @@ fn head(out: &mut String, report: &Report, contents: &[(String, String)]) {
     }
     if report.is_rehearsal {
         out.push_str(
-            "<div class=\"banner\" role=\"note\"><p><strong>A rehearsal wrote this report.</strong> Its texts were \
-             written in advance and played in place of a model. The computed numbers, and the data in the charts, are real.</p></div>\n",
+            "<div class=\"banner\" role=\"note\"><p><strong>A rehearsal wrote this report.</strong> Its \
+             texts were written in advance and replace a model. The computed numbers and the data in the \
+             charts are real.</p></div>\n",
         );
     }
     if contents.len() > 1 {
@@ -202,19 +203,22 @@ fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut Place
     out.push_str("</div>\n");
     let mut notes = Vec::new();
     if rendered.is_cut {
-        notes
-            .push("The text is too long to be shown whole: the file of this agent has all of it.".to_owned());
+        notes.push(
+            "The text is too long to be shown in full. The file of this agent has all of it.".to_owned(),
+        );
     }
     if section.plans {
         notes.push(
-            "The numbers of this plan are proposals of the agent. They are not looked up in the data."
+            "The numbers of this plan are proposals of the agent. They are not checked against the data."
                 .to_owned(),
         );
     }
     match rendered.untraced {
         0 => {}
-        1 => notes.push("1 number is marked: no tool result and no input has it.".to_owned()),
-        count => notes.push(format!("{count} numbers are marked: no tool result and no input has them.")),
+        1 => notes.push("1 number is marked: it is in no tool result and in no input.".to_owned()),
+        count => {
+            notes.push(format!("{count} numbers are marked: they are in no tool result and in no input."))
+        }
     }
     if !notes.is_empty() {
         let _ = writeln!(out, "<p class=\"foot\">{}</p>", notes.join(" "));
@@ -270,10 +274,11 @@ fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
     }
     open(out, "found", "Numbers from the data", contents);
     out.push_str(
-        "<p class=\"by\">Numbers of the texts above that stand in the training data. They were found by their value, \
-         and by their unit where they are written with one: which of several places the agent meant is not known.</p>\n",
+        "<p class=\"by\">Numbers in the texts above that occur in the training data. They were matched by \
+         value, and by unit if the text names one. Of several places, the one that the agent meant is \
+         unknown.</p>\n",
     );
-    table_head(out, "Numbers from the data", &["Written", "Where it stands"]);
+    table_head(out, "Numbers from the data", &["Written", "Where it occurs"]);
     for (at, Found { written, places, more }) in found.iter().enumerate() {
         let place = |given: &Given| {
             let value = number::number(given.value);
@@ -341,13 +346,15 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
         return;
     }
     open(out, "assumptions", "Assumptions", contents);
-    out.push_str("<p class=\"by\">What agents took for granted where nobody had told them.</p>\n<ol class=\"exchange\">\n");
+    out.push_str(
+        "<p class=\"by\">Assumptions that agents made without an answer.</p>\n<ol class=\"exchange\">\n",
+    );
     for assumption in assumptions {
         let _ = writeln!(
             out,
             "<li><p class=\"by\">{}</p>\n<p class=\"asked said\">{}</p>",
             line(&assumption.agent),
-            assumption.assumption.as_deref().map_or("It did not say what it assumed.".to_owned(), said)
+            assumption.assumption.as_deref().map_or("The assumption was not stated.".to_owned(), said)
         );
         for (label, text) in [("Instead of asking", &assumption.question), ("Why", &assumption.why)] {
             if let Some(text) = text {
@@ -370,26 +377,28 @@ fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &m
     out.push_str("<div class=\"prose\">\n");
     if plans.len() < sections.len() {
         let found = match untraced {
-            0 => "All of them were found.".to_owned(),
-            1 => "1 was not found. It is marked <mark class=\"untraced\">so</mark> in the text.".to_owned(),
+            0 => "All numbers were found.".to_owned(),
+            1 => "1 was not found. It is marked <mark class=\"untraced\">like this</mark> in the text."
+                .to_owned(),
             count => {
                 format!(
-                    "{count} were not found. They are marked <mark class=\"untraced\">so</mark> in the text."
+                    "{count} were not found. They are marked <mark class=\"untraced\">like this</mark> in the text."
                 )
             }
         };
         let _ = writeln!(
             out,
-            "<p>Every number that an agent wrote in digits in an analysis was looked up in what the tools computed, in the \
-             training data and in the answers: as it is, rounded, or written in another way (seconds as minutes, a \
-             share as percent, metres as kilometres). Numbers in words, as a dozen, are not looked up. {found} A marked number may still be right: the agent may have \
-             counted or reckoned it. That a number is found does not say that the sentence around it is right.</p>"
+            "<p>Every number that an agent wrote in digits in an analysis was looked up in the tool results, \
+             the training data and the answers. It may be rounded or in another unit (seconds as minutes, a \
+             share as percent, metres as kilometres). Numbers in words, as a dozen, are not looked up. {found} A \
+             marked number may still be right: the agent may have counted or calculated it. A found number \
+             does not prove that the sentence around it is right.</p>"
         );
     }
     if !plans.is_empty() {
         let _ = writeln!(
             out,
-            "<p>The numbers of {} are proposals of the agents, and were not looked up.</p>",
+            "<p>The numbers of {} are proposals of the agents and were not checked.</p>",
             plans.join(", ")
         );
     }

@@ -83,7 +83,7 @@ impl Asker for Runner {
             }
             self.was_empty = true;
             return Reaction::Ask(vec![
-                "  An answer, please; Enter again goes on without one, quit ends the run.".to_owned(),
+                "  An answer, please; Enter again continues without one, quit ends the run.".to_owned(),
             ]);
         }
         self.was_empty = false;

@@ -75,7 +75,7 @@ pub(super) fn planned(story: &Story) -> Vec<Chart> {
             Bar { label: week.to_owned(), values: vec![done, left] }
         })
         .collect();
-    let title = "Hours a week, done and planned".to_owned();
+    let title = "Hours a week, past and planned".to_owned();
     let parts = PARTS.map(str::to_owned).to_vec();
     let chart = Chart::Bars(Bars { title, unit: "h".to_owned(), parts, bars });
     if story.weeks.is_empty() { Vec::new() } else { vec![chart] }

@@ -168,11 +168,11 @@ impl Described {
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
-            return Err(format!("data: there is no folder {data}"));
+            return Err(format!("data: folder not found: {data}"));
         }
         if self.output.starts_with(&self.data) {
             return Err(format!(
-                "output.directory: {} lies in the folder of the data, {data}",
+                "output.directory: {} is inside the data folder {data}",
                 self.output.display()
             ));
         }
@@ -189,11 +189,11 @@ impl Config {
         let shown = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
         if !["yaml", "yml", "json"].contains(&&*ending) {
-            return Err(format!("{shown}: a configuration is a .yaml, .yml or .json file"));
+            return Err(format!("{shown}: a configuration must be a .yaml, .yml or .json file"));
         }
         let length = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?.len();
         if length > COACH_CONFIG_BYTES {
-            return Err(format!("{shown}: {length} bytes; a configuration has {COACH_CONFIG_BYTES} at most"));
+            return Err(format!("{shown}: {length} bytes; a configuration has at most {COACH_CONFIG_BYTES}"));
         }
         let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
         let config: Self = if ending == "json" { json(&text) } else { yaml(&text) }
@@ -206,16 +206,16 @@ impl Config {
     fn check(&self) -> Result<(), String> {
         let email = self.athlete.email.as_deref().map(str::trim).unwrap_or_default();
         if email.is_empty() {
-            return Err("athlete.email is missing: it says whose answers these are".to_owned());
+            return Err("athlete.email is missing: the answers are stored under this address".to_owned());
         }
         if email == TEMPLATE_ADDRESS {
             return Err(format!(
-                "athlete.email is `{email}`, as in the template: write the athlete's address"
+                "athlete.email is `{email}`, the placeholder of the template: write the athlete's address"
             ));
         }
         if !is_address(email) {
             return Err(format!(
-                "athlete.email is `{}`, which is no address: write name@example.com",
+                "athlete.email is `{}`, which is not an e-mail address: write name@example.com",
                 plain::line(email)
             ));
         }
@@ -224,7 +224,9 @@ impl Config {
             if let Some(value) = stated.filter(|value| !number.takes(*value)) {
                 let ((least, most), unit) = (number.plausible(), number.unit());
                 let name = number.name();
-                return Err(format!("athlete.{name} is {value}: it lies between {least} and {most} {unit}"));
+                return Err(format!(
+                    "athlete.{name} is {value}: it must be between {least} and {most} {unit}"
+                ));
             }
         }
         for (key, days) in [
@@ -232,15 +234,13 @@ impl Config {
             ("metrics_days", self.extraction.metrics_days),
         ] {
             if !(1..=CONFIG_DAYS).contains(&days) {
-                return Err(format!(
-                    "extraction.{key} is {days}: from 1 to {CONFIG_DAYS} days are looked at"
-                ));
+                return Err(format!("extraction.{key} is {days}: it must be from 1 to {CONFIG_DAYS}"));
             }
         }
         if let Some(zone) = &self.athlete.time_zone
             && jiff::tz::TimeZone::get(zone).is_err()
         {
-            return Err(format!("athlete.time_zone is `{zone}`: a time zone is named as Europe/Berlin"));
+            return Err(format!("athlete.time_zone is `{zone}`: write a name such as Europe/Berlin"));
         }
         let dates = [("current_date", &self.current_date), ("athlete.birth_date", &self.athlete.birth_date)];
         let named = dates.into_iter().filter_map(|(key, date)| Some((key.to_owned(), date.as_deref()?)));
@@ -248,7 +248,7 @@ impl Config {
         let races = races.map(|(n, race)| (format!("competitions[{n}].date"), race.date.as_str()));
         for (key, text) in named.chain(races) {
             if text.trim().parse::<Date>().is_err() {
-                return Err(format!("{key} is `{text}`: a day is written 2026-05-10"));
+                return Err(format!("{key} is `{text}`: write a day such as 2026-05-10"));
             }
         }
         Ok(())
@@ -258,7 +258,7 @@ impl Config {
     pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> Described {
         let mut notices = Vec::new();
         if self.credentials.is_some() {
-            notices.push("credentials do nothing here: your training data is read from files".to_owned());
+            notices.push("credentials have no effect: your training data is read from files".to_owned());
         }
         let day = self.day(today);
         let task = self.task(day);
@@ -383,23 +383,22 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 /// Rewords a library's message about a key or a value for a person who writes YAML.
 fn in_words(told: &str) -> String {
-    const WORDS: [(&str, &str); 19] = [
+    const WORDS: [(&str, &str); 18] = [
         ("invalid u16", "a whole number is needed"),
         ("invalid f64", "a number is needed"),
-        ("missing field `", "there has to be a key `"),
-        ("unknown field `", "there is no key `"),
-        ("unknown variant `", "there is no value `"),
-        ("duplicate field `", "there is twice the key `"),
-        ("duplicate mapping key: ", "there is twice the key "),
+        ("missing field `", "missing key `"),
+        ("unknown field `", "unknown key `"),
+        ("unknown variant `", "unknown value `"),
+        ("duplicate field `", "duplicate key `"),
+        ("duplicate mapping key: ", "duplicate key "),
         (", set DuplicateKeyPolicy in Options if acceptable", ""),
-        (", expected one of ", "; there are "),
-        (", expected `", "; there is `"),
-        ("invalid type: ", "a value of another kind: "),
-        ("invalid value: ", "a value that is not taken: "),
+        (", expected one of ", "; expected one of "),
+        (", expected `", "; expected `"),
+        ("invalid type: ", "wrong type: "),
         (", expected u16", "; a whole number is needed"),
         (", expected f64", "; a number is needed"),
         (", expected a boolean", "; true or false is needed"),
-        (", expected a string", "; text is needed, in quotes where it looks like something else"),
+        (", expected a string", "; text is needed, in quotes if it looks like a number or a date"),
         (", expected a sequence", "; a list is needed"),
         (", expected struct ", "; keys with values are needed: "),
         ("unit value", "nothing"),

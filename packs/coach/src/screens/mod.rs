@@ -41,9 +41,9 @@ pub(crate) fn options() -> Vec<Arg> {
     };
     vec![
         file(CONFIG, "config")
-            .help("Of `coach`: the athlete, where their training data lies, and what to look at"),
+            .help("Of `coach`: the configuration file, with the athlete and the training data"),
         file(INIT_CONFIG, "init-config")
-            .help("Of `coach`: writes a commented configuration to edit, and starts nothing")
+            .help("Of `coach`: writes a commented configuration to edit; starts no run")
             .conflicts_with("output_dir"),
     ]
 }
@@ -53,10 +53,10 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
         (Some(_), Some(_)) => Err(usage(
-            "--config cannot be used with --init-config: the one starts a run, the other writes a configuration",
+            "--config cannot be used with --init-config: one starts a run, the other writes a configuration",
         )),
         (None, Some(_)) if arguments.workflow != WORKFLOW => Err(usage(format!(
-            "--init-config is of the workflow `{WORKFLOW}`; `{}` has none",
+            "--init-config belongs to the workflow `{WORKFLOW}`; `{}` has none",
             arguments.workflow
         ))),
         (None, Some(path)) => Ok(Some(Start::Init(path.clone()))),
@@ -70,7 +70,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
 fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepared> {
     if arguments.workflow != WORKFLOW {
         return Err(usage(format!(
-            "--config is of the workflow `{WORKFLOW}`; `{}` has none",
+            "--config belongs to the workflow `{WORKFLOW}`; `{}` has none",
             arguments.workflow
         )));
     }
@@ -101,7 +101,7 @@ fn tell_of_data(described: &Described) {
     match tools::not_read(&described.data, described.time_zone.as_deref()) {
         Ok(not_read) => {
             if not_read.refused == not_read.files {
-                tell(&format!("Note: {folder} holds no training data, so nothing can be computed."));
+                tell(&format!("Note: {folder} contains no training data, so no metric can be computed."));
             }
             if let Some(line) = unread::line(&not_read) {
                 tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2));
@@ -139,13 +139,13 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     };
     match written {
         Ok(((folder, names), status)) if !json => {
-            let partial = if status == Status::Completed { "" } else { ", as far as it came" };
+            let partial = if status == Status::Completed { "" } else { ", partial results" };
             let told =
                 format!("  In {}{partial}: {}", plain::line(&folder.display().to_string()), names.join(", "));
             say_all(&Paint::stdout().message(&told, 2));
         }
         Ok(_) => {}
-        Err(why) => tell(&format!("  Its files are not written: {}", error(&why))),
+        Err(why) => tell(&format!("  The files of the run were not written: {}", error(&why))),
     }
 }
 
@@ -154,19 +154,19 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let path = to.unwrap_or(Path::new(FILE));
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
     if !["yaml", "yml"].contains(&&*ending) {
-        return Err(usage(format!("{}: the template is YAML: name a .yaml or .yml file", path.display())));
+        return Err(usage(format!("{}: the template is YAML; name a .yaml or .yml file", path.display())));
     }
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = made.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            usage(format!("{} is there already, and is left as it is", path.display()))
+            usage(format!("{} already exists and was not changed", path.display()))
         }
         _ => usage(format!("{}: {error}", path.display())),
     })?;
     file.write_all(TEMPLATE.as_bytes())?;
     say(&path.display().to_string());
     tell(&format!(
-        "Edit it, put your training data into the folder `data` beside it, and say: {} run coach --config {}",
+        "Edit it, copy your training data to the folder `data` next to it, and run: {} run coach --config {}",
         holdshort(),
         path.display()
     ));

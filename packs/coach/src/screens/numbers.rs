@@ -31,7 +31,7 @@ pub(super) fn of(story: &Story) -> Vec<Computed> {
     if more > 0 {
         rows.push(Computed {
             id: format!("n{}", REPORT_ROWS + 1),
-            label: "more numbers, which stand in summary.json".to_owned(),
+            label: "more numbers, listed in summary.json".to_owned(),
             value: more.to_string(),
             unit: String::new(),
             how: String::new(),

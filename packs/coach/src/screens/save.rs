@@ -56,13 +56,11 @@ pub(super) fn of_another(folder: &Path) -> Option<String> {
     let of = earlier.date.map(|date| format!(" of {}", plain::line(&date))).unwrap_or_default();
     Some(if earlier.is_completed {
         format!(
-            "{shown} holds the report{of} of {run}. It stays until this run has completed, and is replaced then: \
-             --output-dir DIR keeps both"
+            "{shown} holds the report{of} of {run}. This run replaces it when it completes. Use --output-dir \
+             DIR to keep both"
         )
     } else {
-        format!(
-            "{shown} holds what {run} had written{of} before it was left: the files of this run replace it"
-        )
+        format!("{shown} holds partial results{of} of {run}. This run replaces them")
     })
 }
 
@@ -157,8 +155,8 @@ fn unfinished(run: &Run) -> Option<String> {
         Status::Completed => None,
         Status::Failed => Some(format!("the run has failed{why}")),
         Status::Cancelled => Some(format!("the run was cancelled{why}")),
-        Status::Queued | Status::Running => Some("the run goes on".to_owned()),
-        Status::Waiting => Some("the run waits for an answer, or for somebody to go on with it".to_owned()),
+        Status::Queued | Status::Running => Some("the run is not finished".to_owned()),
+        Status::Waiting => Some("the run waits for an answer, or to be continued".to_owned()),
         Status::Paused => Some("the run is paused".to_owned()),
     }
 }

@@ -15,7 +15,8 @@ pub(super) fn line(not_read: &NotRead) -> Option<String> {
         let mut files: Vec<(&str, &str)> = Vec::new();
         for told in not_read.problems.iter().filter(|told| told.severity == severity) {
             let file = &*told.problem.source.file;
-            if !told.what_to_do.starts_with("Nothing") && files.iter().all(|(named, _)| *named != file) {
+            let needs_action = !told.what_to_do.starts_with("No action needed");
+            if needs_action && files.iter().all(|(named, _)| *named != file) {
                 files.push((file, told.problem.code.name()));
             }
         }
@@ -34,7 +35,7 @@ pub(super) fn line(not_read: &NotRead) -> Option<String> {
     }
     if !in_part.is_empty() {
         parts.push(format!(
-            "{} with something left out or assumed: {}",
+            "{} read with data left out or assumed: {}",
             in_part.len(),
             named(&in_part, in_part.len())
         ));
@@ -59,9 +60,9 @@ pub(super) fn of(story: &Story) -> Option<Unread> {
         .map(|(code, count)| format!("{code} {count}"))
         .collect();
     Some(Unread {
-        told: format!("{files} files, {refused} of them not read at all."),
+        told: format!("{files} files, of which {refused} were not read at all."),
         rows,
-        more: (!more.is_empty()).then(|| format!("Further ones, by their code: {}.", more.join(", "))),
+        more: (!more.is_empty()).then(|| format!("Further problems, by code: {}.", more.join(", "))),
     })
 }
 
@@ -84,7 +85,7 @@ fn row(told: &Value) -> UnreadRow {
         code: text(&told["code"]),
         places: told["places"].as_u64().unwrap_or(1),
         is_refused: told["severity"] == "error",
-        needs_nothing: what_to_do.starts_with("Nothing:"),
+        needs_nothing: what_to_do.starts_with("No action needed:"),
         what_to_do,
     }
 }

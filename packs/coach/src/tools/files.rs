@@ -104,7 +104,7 @@ impl Found {
             } else if kind.is_dir() && depth < limits::TRAINING_DEPTH {
                 self.walk(&entry.open_dir()?, &path, depth + 1)?;
             } else if kind.is_dir() {
-                let told = format!("folders are looked into to a depth of {}", limits::TRAINING_DEPTH);
+                let told = format!("folders are read to a depth of {}", limits::TRAINING_DEPTH);
                 self.left.push((path, Code::TooDeep.name(), told));
             } else if !kind.is_file() {
                 self.left.push((path, Code::UnknownFormat.name(), "no file".to_owned()));
@@ -112,8 +112,8 @@ impl Found {
                 self.files.push(stamp(&entry, path)?);
             } else {
                 let told = match name.rsplit_once('.') {
-                    Some((_, ending)) => format!("`.{ending}` is no ending of training data"),
-                    None => "the name has no ending".to_owned(),
+                    Some((_, ending)) => format!("`.{ending}` is not a format of training data"),
+                    None => "the file name has no ending".to_owned(),
                 };
                 self.left.push((path, Code::UnknownFormat.name(), told));
             }
@@ -135,8 +135,9 @@ impl Found {
             } else {
                 let most = limits::TRAINING_FILES_BYTES >> 20;
                 let at_most = training::limits::FILES;
-                let told =
-                    format!("{count} files; the newest are read, {most} MiB and {at_most} files at most");
+                let told = format!(
+                    "{count} files; only the newest are read, at most {most} MiB and {at_most} files"
+                );
                 self.left.push((file.path, Code::LeftOut.name(), told));
             }
         }

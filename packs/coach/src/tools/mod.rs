@@ -144,10 +144,10 @@ impl From<Gender> for Sex {
 #[expect(clippy::disallowed_methods, reason = "the zone that the input names is looked up")]
 fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Outcome, Refusal> {
     let stated = Stated::deserialize(input).map_err(|error| {
-        Refusal::new("bad_input", format!("the input of this run does not say whose data it is: {error}"))
+        Refusal::new("bad_input", format!("the input of this run does not describe the athlete: {error}"))
     })?;
     let zone = stated.athlete.time_zone.as_deref().map(|name| {
-        let refuse = |_| Refusal::new("bad_input", format!("`{}` is no time zone", name.escape_debug()));
+        let refuse = |_| Refusal::new("bad_input", format!("`{}` is not a time zone", name.escape_debug()));
         TimeZone::get(name).map_err(refuse)
     });
     let options = Options { zone: zone.transpose()? };
@@ -157,7 +157,7 @@ fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Out
     let reading = &loaded.reading;
     if reading.files == 0 {
         let endings = "`.fit`, `.tcx`, `.gpx`, `.csv`, `.json` or `.yaml`";
-        return Err(Refusal::new("no_data", format!("there is no file of training data here: {endings}")));
+        return Err(Refusal::new("no_data", format!("the folder contains no training data: {endings}")));
     }
     let settings = Settings {
         athlete: Athlete {
@@ -186,7 +186,7 @@ fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Out
 /// Returns the data of an analyst: its summary, its parts of a data file, and the unread data. Content beyond the limit
 /// is left out, the oldest first, and counted.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
-    const TOO_LARGE: &str = "left out: they are too large";
+    const TOO_LARGE: &str = "left out: too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
     let mut told = json!({ "given": given, "parts": parts.as_ref().unwrap_or(&TOO_LARGE.into()) });
     let not_read = loaded.reading.not_read(limits::TRAINING_PROBLEMS);
@@ -248,7 +248,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
         let quantity = quantity(number.value, number.unit);
         if number.name == metric { quantity } else { format!("{} {quantity}", number.name.replace('_', " ")) }
     };
-    let words = piece.words.iter().map(|(what, word)| format!("{what} what is usual: {word}"));
+    let words = piece.words.iter().map(|(what, word)| format!("{what} the usual range: {word}"));
     let values: Vec<String> = piece.values.iter().map(value).chain(words).collect();
     let of = if of.is_empty() { String::new() } else { format!(", {}", of.join(", ")) };
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
@@ -285,9 +285,9 @@ fn plot(reading: &Reading, settings: &Settings, call: &PlotSeries) -> Result<Out
         Series::Weight => days(reading, settings, "weight"),
     };
     if points.is_empty() {
-        return Err(Refusal::new("no_data", "there are no values of this series in these days"));
+        return Err(Refusal::new("no_data", "this series has no values in these days"));
     }
-    let text = format!("The report draws it: {} points, in {unit}.", points.len());
+    let text = format!("The report shows this series: {} points, in {unit}.", points.len());
     let points: Vec<Value> = points.into_iter().map(|(day, value)| json!([day, value])).collect();
     Ok(Outcome::Done {
         text,

@@ -42,12 +42,11 @@ pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> 
     let before = match u32::try_from(whole.len()) {
         Ok(count @ 1..) => {
             let mean = whole.iter().sum::<f64>() / f64::from(count);
-            format!("In the {count} whole weeks before it there were {mean:.1} h a week.")
+            format!("Average of the {count} complete weeks before: {mean:.1} h a week.")
         }
-        Ok(0) | Err(_) => "There is no whole week before it.".to_owned(),
+        Ok(0) | Err(_) => "There is no complete week before.".to_owned(),
     };
-    let text =
-        format!("The report draws {} planned weeks beside those that were done. {before}", planned.len());
+    let text = format!("The report shows {} planned weeks next to the past weeks. {before}", planned.len());
     let told = |(begins, hours): (Date, f64)| json!({ "week": begins, "hours": hours });
     let done: Vec<Value> = done.into_iter().map(told).collect();
     let planned: Vec<Value> = planned.into_iter().map(told).collect();
@@ -64,16 +63,16 @@ fn checked(call: &PlanWeeks, as_of: Date) -> Result<BTreeMap<Date, f64>, Refusal
     for (at, Week { begins, hours }) in call.weeks.iter().enumerate() {
         let at = format!("/{at}");
         if begins.weekday() != Weekday::Monday {
-            return refuse(&at, format!("a week begins on a Monday, and {begins} is none"));
+            return refuse(&at, format!("a week begins on a Monday, and {begins} is not a Monday"));
         }
         if last_day(*begins) < as_of {
             return refuse(&at, format!("the week of {begins} is over: today is {as_of}"));
         }
         if !(0.0..=MOST_HOURS).contains(hours) {
-            return refuse(&at, format!("hours lie between 0 and {MOST_HOURS}"));
+            return refuse(&at, format!("hours must be between 0 and {MOST_HOURS}"));
         }
         if planned.insert(*begins, *hours).is_some() {
-            return refuse(&at, format!("the week of {begins} is there twice"));
+            return refuse(&at, format!("the week of {begins} occurs twice"));
         }
     }
     Ok(planned)

@@ -12,8 +12,8 @@ use crate::limits::PLANNED_WEEKS;
 pub(super) fn specs() -> Vec<Spec> {
     let given = |name: &str, of: &str| {
         let description = format!(
-            "Returns what is known of {of}, from the files of training data in the workspace, with the unit and the source of \
-             every value, and names the metrics that can be computed of it."
+            "Returns {of}, from the training data in the workspace. Every value has its unit and its source. \
+             Lists the metrics that can be computed."
         );
         reading_tool(name, description, &[], &json!({}))
     };
@@ -30,8 +30,8 @@ pub(super) fn specs() -> Vec<Spec> {
     let metric =
         format!("Computes a metric of the training data. Never compute one yourself.\n{}", listed.join("\n"));
     vec![
-        given("read_load_data", "training load, fitness and how they change, week by week"),
-        given("read_activity_data", "what was done, activity by activity"),
+        given("read_load_data", "training load and fitness, week by week"),
+        given("read_activity_data", "the activities, one by one"),
         given(
             "read_physiology_data",
             "recovery: heart-rate variability, resting heart rate, sleep, stress, weight",
@@ -44,14 +44,15 @@ pub(super) fn specs() -> Vec<Spec> {
                 "metric": {"enum": names, "description": "Which metric."},
                 "parameters": {
                     "type": "object",
-                    "description": "Its parameters, those in brackets. `as_of` is a day such as 2026-03-01, and today where \
-                                    it is left out; `scale` is trimp, tss or session_rpe.",
+                    "description": "Parameters of the metric, listed in brackets. `as_of` is a day such as \
+                                    2026-03-01; default: today. `scale` is trimp, tss or \
+                                    session_rpe.",
                 },
             }),
         ),
         reading_tool(
             "plot_series",
-            "Has the report draw a series of the training data.".into(),
+            "Adds a chart of a series of the training data to the report.".into(),
             &["series", "title"],
             &json!({
                 "series": {"enum": SERIES, "description": "What to draw."},
@@ -60,8 +61,8 @@ pub(super) fn specs() -> Vec<Spec> {
         ),
         reading_tool(
             "plan_weeks",
-            "Has the report draw the weeks that you plan beside those that were done. Name all of them in one call; a later \
-             call counts for the weeks that it names."
+            "Adds a chart of your planned weeks next to the past weeks to the report. Name all weeks in one \
+             call; a later call replaces the weeks that it names."
                 .into(),
             &["weeks"],
             &json!({
@@ -69,13 +70,13 @@ pub(super) fn specs() -> Vec<Spec> {
                     "type": "array",
                     "minItems": 1,
                     "maxItems": PLANNED_WEEKS,
-                    "description": "The weeks, each once.",
+                    "description": "The weeks, each named once.",
                     "items": {
                         "type": "object",
                         "required": ["begins", "hours"],
                         "additionalProperties": false,
                         "properties": {
-                            "begins": {"type": "string", "format": "date", "description": "Its Monday, as 2026-03-02."},
+                            "begins": {"type": "string", "format": "date", "description": "Monday of the week, such as 2026-03-02."},
                             "hours": {
                                 "type": "number",
                                 "minimum": 0,

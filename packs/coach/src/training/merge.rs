@@ -124,7 +124,7 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
         };
         let other = &mut kept[index];
         let source = activity.sources[0].clone();
-        let message = format!("{} is {} of {}", activity.id, other.id, other.sources[0]);
+        let message = format!("{} is the same as {} of {}", activity.id, other.id, other.sources[0]);
         problems.push(Problem::new(Code::DuplicateActivity, source, message));
         absorb(other, activity);
         starts.add(other, index);

@@ -69,7 +69,7 @@ impl Reading {
 fn rank(code: Code) -> u8 {
     match code.severity() {
         Severity::Error => 0,
-        Severity::Warning if code.what_to_do().starts_with("Nothing:") => 2,
+        Severity::Warning if code.what_to_do().starts_with("No action needed:") => 2,
         Severity::Warning => 1,
     }
 }

@@ -95,7 +95,7 @@ async fn planned_weeks_are_handed_to_the_report_beside_those_that_were_done() {
     let weeks = json!([{ "begins": "2026-03-23", "hours": 5 }, { "begins": "2026-03-16", "hours": 3.5 }]);
     let (text, data) = done(&bench, "plan_weeks", json!({ "weeks": weeks })).await;
     assert!(
-        text.starts_with("The report draws 2 planned weeks beside those that were done. In the "),
+        text.starts_with("The report shows 2 planned weeks next to the past weeks. Average of the "),
         "{text}"
     );
     let planned = json!([{ "week": "2026-03-16", "hours": 3.5 }, { "week": "2026-03-23", "hours": 5.0 }]);
@@ -118,10 +118,10 @@ async fn planned_weeks_are_handed_to_the_report_beside_those_that_were_done() {
         (json!(many), "name 1 to 26 weeks"),
         (json!([week("2026-03-17", 1.0)]), "/weeks/0: a week begins on a Monday"),
         (json!([week("2026-03-02", 1.0)]), "/weeks/0: the week of 2026-03-02 is over"),
-        (json!([week("2026-03-16", 61.0)]), "/weeks/0: hours lie between 0 and 60"),
+        (json!([week("2026-03-16", 61.0)]), "/weeks/0: hours must be between 0 and 60"),
         (
             json!([week("2026-03-16", 1.0), week("2026-03-16", 2.0)]),
-            "/weeks/1: the week of 2026-03-16 is there twice",
+            "/weeks/1: the week of 2026-03-16 occurs twice",
         ),
     ] {
         let text = failed(&bench, "plan_weeks", json!({ "weeks": weeks })).await;

@@ -37,13 +37,13 @@ pub struct Query {
 /// Returns an error if the query is invalid.
 pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, String> {
     if !GROUPS.contains(&&*query.group_by) {
-        return Err(format!("`group_by` is one of {}", GROUPS.join(", ")));
+        return Err(format!("`group_by` must be one of {}", GROUPS.join(", ")));
     }
     let direction = match query.direction.as_deref() {
         None => None,
         Some("in") => Some(Direction::In),
         Some("out") => Some(Direction::Out),
-        Some(_) => return Err("`direction` is `in` or `out`".to_owned()),
+        Some(_) => return Err("`direction` must be `in` or `out`".to_owned()),
     };
     let least = i64::from(query.min_amount.unwrap_or_default()) * 100;
     let wanted = |one: &&Transaction| {
@@ -76,7 +76,7 @@ pub fn query(case: &Case, rules: &Rules, query: &Query) -> Result<Vec<String>, S
         lines.push("no transactions".to_owned());
     }
     if more > 0 {
-        lines.push(format!("and {more} more groups: ask for fewer"));
+        lines.push(format!("and {more} more groups; narrow the query"));
     }
     Ok(lines)
 }

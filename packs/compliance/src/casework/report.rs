@@ -47,7 +47,7 @@ pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
         format!(
             "{}, {}, {} of the watch list",
             counted(case.customers.len(), "customer", "customers"),
-            counted(case.parties.len(), "other side", "other sides"),
+            counted(case.parties.len(), "counterparty", "counterparties"),
             counted(case.watched.len(), "entry", "entries")
         ),
         format!("{}, {days}", counted(case.transactions.len(), "transaction", "transactions")),
@@ -122,20 +122,20 @@ pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> R
         text,
         "- Rules: version {}{}",
         plain(&rules.version),
-        if rules.are_own { ", of the case's own" } else { "" }
+        if rules.are_own { ", from the case" } else { "" }
     );
     let _ = writeln!(text, "- Risk: {} %, {}", examined.risk, gravity(examined.gravity));
     text.push_str("\n## Why it was held back\n\n");
     let held: Vec<String> = examined.pause.iter().map(reason).collect();
     if held.is_empty() {
-        text.push_str("Nothing held it back.\n");
+        text.push_str("No rule held the report back.\n");
     }
     for line in &held {
         let _ = writeln!(text, "- {line}");
     }
     text.push_str("\n## Findings\n\n");
     if findings.is_empty() {
-        text.push_str("None of the rules found anything.\n");
+        text.push_str("The rules found nothing.\n");
     }
     for (number, finding) in &findings {
         let _ = writeln!(text, "- {}", told(finding, *number, rules));
@@ -157,9 +157,9 @@ pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> R
         );
     }
     text.push_str(
-        "\n## How to read it\n\nPeople have numbers: customer 3 is the third of customers.csv, party 7 the seventh other side \
-         that transactions.csv names. Rows are lines of transactions.csv. Amounts are in the base currency, at the rates of \
-         the rules.\n\n",
+        "\n## How to read it\n\nPeople have numbers: customer 3 is the third of customers.csv, party 7 is the seventh \
+         counterparty in transactions.csv. Rows are lines of transactions.csv. Amounts are in the base currency, at \
+         the rates of the rules.\n\n",
     );
     for (name, digest) in &case.files {
         let _ = writeln!(text, "- {name}: SHA-256 {digest}");

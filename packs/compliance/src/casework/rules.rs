@@ -27,7 +27,7 @@ named! {
 impl<'de> Deserialize<'de> for RuleId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::named(&name).ok_or_else(|| serde::de::Error::custom("there is no rule of this id"))
+        Self::named(&name).ok_or_else(|| serde::de::Error::custom("there is no rule with this id"))
     }
 }
 
@@ -207,12 +207,12 @@ impl Rules {
             let mut named = self.rules.iter().filter(|rule| rule.id == *id);
             let Some(rule) = named.next() else { return Err(format!("the rule `{}` is missing", id.name())) };
             if named.next().is_some() {
-                return Err(format!("the rule `{}` is there twice", id.name()));
+                return Err(format!("the rule `{}` occurs twice", id.name()));
             }
             for (name, value) in rule.numbers() {
                 match (id.row().0.contains(&name), value) {
                     (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
-                    (false, Some(_)) => return Err(format!("the rule `{}` has no `{name}`", id.name())),
+                    (false, Some(_)) => return Err(format!("the rule `{}` takes no `{name}`", id.name())),
                     // A threshold of zero would find everything, or nothing.
                     (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
                     (true, Some(_)) | (false, None) => {}
@@ -220,16 +220,16 @@ impl Rules {
             }
             let percents = [Some(rule.confidence), Some(rule.weight), rule.similarity];
             if percents.into_iter().flatten().any(|percent| percent > 100) {
-                return Err(format!("the rule `{}` has more than 100 percent", id.name()));
+                return Err(format!("the rule `{}` has a value above 100 percent", id.name()));
             }
         }
         match self.currencies.get(&self.base) {
             Some(1_000_000) => {}
-            _ => return Err("the base currency has the rate 1000000".to_owned()),
+            _ => return Err("the base currency must have the rate 1000000".to_owned()),
         }
         let is_code = |code: &String| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
         if !self.currencies.keys().all(is_code) || self.currencies.values().any(|rate| *rate == 0) {
-            return Err("a currency is three capital letters, with a rate above zero".to_owned());
+            return Err("a currency must be three capital letters, with a rate above zero".to_owned());
         }
         for pause in &self.pause {
             let conditions = [pause.min_amount, pause.below_confidence, pause.min_risk];

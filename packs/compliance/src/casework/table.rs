@@ -55,7 +55,7 @@ impl Table {
             if row.cells.len() == width {
                 table.rows.push(row);
             } else {
-                let message = format!("{} cells below {width} names", row.cells.len());
+                let message = format!("{} cells, but the header has {width} columns", row.cells.len());
                 problems.push(Problem { file, line: row.line, column: None, code: Code::Cells, message });
             }
         }
@@ -181,11 +181,11 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
             None => {
                 let (cell, rest) = left.split_at(left.find(separator).unwrap_or(left.len()));
                 if cell.contains('"') {
-                    return Err(wrong("a quote stands within a cell that does not begin with one"));
+                    return Err(wrong("a cell contains a quote but does not begin with one"));
                 }
                 (cell.to_owned(), rest)
             }
-            Some(quoted) => unquoted(quoted).ok_or_else(|| wrong("a quote is not closed in its line"))?,
+            Some(quoted) => unquoted(quoted).ok_or_else(|| wrong("a quote is not closed on its line"))?,
         };
         if cell.contains('\r') {
             return Err(wrong("a cell has a line break"));
@@ -200,7 +200,7 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
         if rest.is_empty() {
             return Ok(cells);
         }
-        left = rest.strip_prefix(separator).ok_or_else(|| wrong("text stands behind a closing quote"))?;
+        left = rest.strip_prefix(separator).ok_or_else(|| wrong("text follows a closing quote"))?;
     }
 }
 

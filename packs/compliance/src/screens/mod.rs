@@ -27,7 +27,7 @@ const CASE: &str = "case";
 pub(crate) fn options() -> Vec<Arg> {
     let case = Arg::new(CASE).long("case").value_name("FOLDER").value_parser(value_parser!(PathBuf));
     vec![
-        case.help("Of `compliance`: the folder with transactions.csv, customers.csv and watchlist.csv")
+        case.help("Of `compliance`: folder with transactions.csv, customers.csv and watchlist.csv")
             .conflicts_with_all(["input", "workspace"]),
     ]
 }
@@ -37,7 +37,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {
         return Err(usage(format!(
-            "--case is of the workflow `{WORKFLOW}`; `{}` has none",
+            "--case belongs to the workflow `{WORKFLOW}`; `{}` has none",
             arguments.workflow
         )));
     }
@@ -49,11 +49,14 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     let inputs: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
     let begun = begin_on(&case, "folder", inputs).map_err(|error| match error {
         NoCase::Nothing => usage(format!(
-            "{} holds no case: transactions.csv, customers.csv and watchlist.csv; `{} init {WORKFLOW}` writes a sample",
+            "{} holds no case (transactions.csv, customers.csv, watchlist.csv); `{} init {WORKFLOW}` writes \
+             a sample",
             folder.display(),
             holdshort()
         )),
-        NoCase::Wrong(problems) => usage(format!("the case in {} is not whole\n{problems}", folder.display())),
+        NoCase::Wrong(problems) => {
+            usage(format!("the case in {} has problems\n{problems}", folder.display()))
+        }
         NoCase::Unreadable(error) => usage(format!("{}: {error}", folder.display())),
         NoCase::NoDay => usage(format!("the day of the case {error}")),
     })?;
@@ -63,15 +66,12 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     tell_all(&paint.message(&format!("Case: {}.", counted[..2].join("; ")), 2));
     if loaded.rules.are_own {
         tell_all(&paint.message(
-            &format!("Note: the case has a {OWN_RULES} of its own, so its report is always held back."),
+            &format!("Note: the case has its own {OWN_RULES}, so its report is always held back."),
             2,
         ));
     }
     if asked.is_some_and(|asked| input.get("task") != Some(&asked)) {
-        tell_all(&paint.message(
-            "Note: who the question names has a number for the agents, as everybody in the case.",
-            2,
-        ));
+        tell_all(&paint.message("Note: agents see a number instead of the name in your question.", 2));
     }
     let made = MadeFolders::default();
     let config = RunConfig::default();
@@ -87,7 +87,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
         Ok(run) if run.status == Status::Completed => save::save(client, &run, folder).await,
         Ok(_) if json => return,
         Ok(_) => {
-            tell("  No file is written: nothing was released.");
+            tell("  No file was written: the report was not released.");
             return;
         }
         Err(error) => Err(error),
@@ -99,7 +99,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
             say_all(&Paint::stdout().message(&told, 2));
         }
         Ok(_) => {}
-        Err(why) => tell(&format!("  Its files are not written: {}", error(&why))),
+        Err(why) => tell(&format!("  The files of the run were not written: {}", error(&why))),
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let folder = to.unwrap_or(Path::new(FOLDER));
     let shown = folder.display();
     fs::create_dir(folder).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => usage(format!("{shown} is there already, and is left as it is")),
+        std::io::ErrorKind::AlreadyExists => usage(format!("{shown} already exists and was not changed")),
         _ => usage(format!("{shown}: {error}")),
     })?;
     let files = workflow::SHIPPED.iter().flat_map(|shipped| shipped.sample);
@@ -120,12 +120,12 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     }
     say(&shown.to_string());
     tell(&format!(
-        "Put your tables in the place of the sample's, and say: {} run {WORKFLOW} --case {} \"question\"",
+        "Replace the tables of the sample with yours, and run: {} run {WORKFLOW} --case {} \"question\"",
         holdshort(),
         quoted(&shown.to_string())
     ));
     tell(&format!(
-        "To change a threshold copy rules.example.yaml to {OWN_RULES}: the report is then always held back."
+        "To change a threshold, copy rules.example.yaml to {OWN_RULES}. The report is then always held back."
     ));
     Ok(())
 }

@@ -57,8 +57,8 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     let digest = Digest::of(text.as_bytes()).to_string();
     // After a hold the written text is the released one. Unless it was edited, it is also the shown one.
     if let Some(shown) = &released.held {
-        ensure!(released.digest.as_ref() == Some(&digest), "the report is not the one that was released");
-        ensure!(released.edited || *shown == digest, "the report is not the one that was shown");
+        ensure!(released.digest.as_ref() == Some(&digest), "the report differs from the released one");
+        ensure!(released.edited || *shown == digest, "the report differs from the shown one");
     }
     let findings = as_file(&released.details);
     let page = Document {

@@ -155,7 +155,7 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
         (json!({"query": "any?"}), "/inputs/case", "is missing"),
         (json!({"case": "empty"}), "/inputs/case", "holds no case: transactions.csv"),
         (json!({"case": "partial"}), "/inputs/case", "missing_file"),
-        (json!({"case": "T123", "as_of": "31.3.2026"}), "/inputs/as_of", "is no day"),
+        (json!({"case": "T123", "as_of": "31.3.2026"}), "/inputs/as_of", "is not a day"),
     ];
     for (inputs, pointer, why) in table {
         let body = json!({"crew_name": "compliance", "inputs": inputs});

@@ -64,7 +64,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     let ran = stage.home.run(&stage.run(&["What about Ash Hawthorn, C-1001?"]));
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(ran.err.contains("Case: 12 customers, ") && ran.err.contains("168 transactions"), "{ran:?}");
-    assert!(ran.err.contains("No file is written: nothing was released."), "{ran:?}");
+    assert!(ran.err.contains("No file was written: the report was not released."), "{ran:?}");
     let report = stage.file("report");
     assert!(!report.exists());
     assert!(stage.model.requests_of("report_writer").is_empty());
@@ -186,7 +186,7 @@ fn what_is_not_released_leaves_no_file() {
     terminal.expect("✗ Failed (rejected)");
     let (code, rest) = terminal.end();
     assert_eq!(code, 1, "{rest}");
-    assert!(rest.contains("No file is written: nothing was released."), "{rest}");
+    assert!(rest.contains("No file was written: the report was not released."), "{rest}");
     assert!(!stage.file("report").exists());
 }
 
@@ -202,7 +202,7 @@ fn a_case_in_which_nothing_is_found_holds_nobody_up() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let summary: Value = serde_json::from_str(&read(&stage.file("report/summary.json"))).unwrap();
     assert_eq!((&summary["released"]["held_back"], &summary["findings"]), (&json!(false), &json!(0)));
-    assert!(read(&stage.file("report/report.md")).contains("Nothing held it back."));
+    assert!(read(&stage.file("report/report.md")).contains("No rule held the report back."));
 
     // A person's own file is never overwritten.
     std::fs::remove_file(stage.file("report/summary.json")).unwrap();
@@ -229,15 +229,15 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
     let folder = stage.home.path().to_str().unwrap();
     for (arguments, told) in [
         (&["run", "compliance", "--case", folder][..], "holds no case"),
-        (&["run", "pair", "--case", folder], "--case is of the workflow `compliance`"),
-        (&["run", "compliance", "--init-config", "x.yaml"], "--init-config is of the workflow `coach`"),
+        (&["run", "pair", "--case", folder], "--case belongs to the workflow `compliance`"),
+        (&["run", "compliance", "--init-config", "x.yaml"], "--init-config belongs to the workflow `coach`"),
         (&["run", "compliance"], "name the folder of the case"),
         (
             &["run", "compliance", "Who?"],
             "`holdshort run compliance --case FOLDER`; `holdshort init compliance`",
         ),
         (&["run", "compliance", "--output-dir", folder, "x"], "--output-dir is of `coach`"),
-        (&["init", "compliance", &stage.case], "is there already, and is left as it is"),
+        (&["init", "compliance", &stage.case], "already exists and was not changed"),
     ] {
         let ran = stage.home.run(arguments);
         assert_eq!(ran.code, 2, "{arguments:?} {ran:?}");

@@ -81,7 +81,8 @@ async fn a_report_is_held_where_a_rule_says_so() {
     let Outcome::Held(held) = bench.run("case_review", json!({})).await else { panic!("not held") };
     assert_eq!((held.level, held.findings.len()), (Level::Critical, 7));
     assert!(
-        held.findings[2].starts_with("sanctions: A name is like one of the sanctions list. (F9, F10)"),
+        held.findings[2]
+            .starts_with("sanctions: A name is similar to an entry of the sanctions list. (F9, F10)"),
         "{:?}",
         held.findings
     );
@@ -92,11 +93,11 @@ async fn a_report_is_held_where_a_rule_says_so() {
     quiet.put("transactions.csv", rows);
     quiet.put("customers.csv", "id,name,country,pep\nC,Ash,DE,no\n");
     quiet.put("watchlist.csv", "id,name,list\n");
-    assert!(done(&quiet, "case_review", json!({})).await.contains("Nothing held it back."));
+    assert!(done(&quiet, "case_review", json!({})).await.contains("No rule held the report back."));
     // A case's own rules are a reason by themselves.
     quiet.put("rules.yaml", holdshort_compliance::casework::Rules::text());
     let Outcome::Held(held) = quiet.run("case_review", json!({})).await else { panic!("not held") };
-    assert_eq!(held.findings, ["own_rules: The case brings rules of its own."]);
+    assert_eq!(held.findings, ["own_rules: The case has its own rules."]);
     quiet.put("rules.yaml", "rules: none");
     assert!(failed(&quiet, "case_review", json!({})).await.starts_with("bad_case: rules.yaml: bad_rules: "));
 }

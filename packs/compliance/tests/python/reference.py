@@ -180,7 +180,7 @@ class Case:
         percent = int(best[0] * 100 + 1e-9)
         other = bool(born and best[2].get("birth_date") and born != best[2]["birth_date"])
         confidence = min(percent, self.rules[rule]["confidence"])
-        detail = f"row {best[1]} of the watch list, {percent} % alike" + (", another birth date" if other else "")
+        detail = f"row {best[1]} of the watch list, {percent} % similar" + (", different birth date" if other else "")
         return max(confidence - 20 * other, 0), detail
 
     def lists(self):

@@ -76,7 +76,7 @@ def transactions():
     # A high-risk jurisdiction, and a novel technique.
     add(33, 720, "C-1009", "out", "transfer", "1450.00", "EUR", "Saffron Carpets", "IR")
     add(74, 730, "C-1011", "out", "crypto", "2300.00", "EUR", "Poppy Exchange", "DE")
-    # Another side whose name is like one of the sanctions list.
+    # A counterparty whose name is like one of the sanctions list.
     add(80, 750, "C-1003", "out", "transfer", "4875.50", "EUR", "Nightshade Holding", "AE")
     rows.sort()
     return [("T-%04d" % number, *row) for number, row in enumerate(rows, 1)]

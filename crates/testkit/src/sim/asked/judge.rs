@@ -80,7 +80,7 @@ impl Judge {
     }
 
     fn matter(&mut self, id: &InterruptId) -> Result<&mut Matter, String> {
-        self.matters.get_mut(id).ok_or_else(|| "something happens to what nobody asked".to_owned())
+        self.matters.get_mut(id).ok_or_else(|| "an event names an interrupt that was never opened".to_owned())
     }
 
     fn of_run(&mut self, fact: &Fact, event: &Event, now: Timestamp) -> Result<(), String> {
@@ -157,7 +157,7 @@ impl Judge {
                 due("a reminder", matter.remind_at, at, now, &town)?;
                 reminded(matter, to, at, &town)?;
                 matter.told += 1;
-                let asks = matter.timing.reminders.ok_or("nobody wanted a reminder")?;
+                let asks = matter.timing.reminders.ok_or("no reminder was configured")?;
                 matter.remind_at =
                     asks.every_ms.filter(|_| matter.told < asks.limit).map(|ms| at.plus_ms(ms));
                 same("the next reminder", (matter.remind_at, None), (*remind_at, None))
@@ -315,7 +315,7 @@ fn escalated(
     }
     for each in skipped.iter().map(|i| &matter.timing.escalation[*i]) {
         if !each.replace && town.names(&each.approvers, &each.groups) && matter.assignment.self_approval {
-            return Err("a step that reaches somebody is left out".to_owned());
+            return Err("a step with recipients is skipped".to_owned());
         }
     }
     let before = matter.assignment.stages[at].clone();

@@ -150,7 +150,7 @@ impl Matter {
                     return Some(format!("the vote of {} for {} counted in stage {i}", ballot.by, ballot.of));
                 }
                 if !self.assignment.self_approval && (ballot.by == STARTER || ballot.of == STARTER) {
-                    return Some("whoever started it released it".to_owned());
+                    return Some("the starter of the run released it".to_owned());
                 }
             }
             if stage.roles == Represented::All {
@@ -159,7 +159,7 @@ impl Matter {
                     here.iter().any(|ballot| ballot.groups.contains(group) && town.is_in(&ballot.of, group))
                 };
                 if !stage.approvers.iter().all(speaks) || !stage.groups.iter().all(of_group) {
-                    return Some(format!("somebody is missing in stage {i}"));
+                    return Some(format!("an approver is missing in stage {i}"));
                 }
             }
         }

@@ -98,7 +98,7 @@ impl Witnessed {
     fn may_ask(&self, opened: &Opened, at: Timestamp) -> Result<(), String> {
         let (run, asking) = (&self.run, self.run.definition.asking);
         if !asking.enabled && !run.definition.is_external() {
-            return Err("a question is asked where nobody is".to_owned());
+            return Err("a question is asked although asking is disabled".to_owned());
         }
         let gate = run.definition.gates.kinds.get(&Kind::Question);
         let timed = asking.timeout_ms.filter(|_| gate.is_none_or(|gate| gate.expires_in_ms.is_none()));

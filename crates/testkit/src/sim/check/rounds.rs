@@ -74,7 +74,7 @@ impl Talk {
     fn holds(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is over"),
-            (self.at_work.is_some(), "another round is at work"),
+            (self.at_work.is_some(), "another round is in progress"),
             (!self.is_due, "nobody wants another round"),
             (self.asked.is_some(), "a person is being asked"),
         ];
@@ -119,7 +119,7 @@ impl Talk {
             Route::Propose => Some(Kind::Choice),
         };
         if self.must_ask.is_some() && (self.was_asked || self.form.routing == Some(Mode::Minimal)) {
-            return Err(format!("{route:?}, where nobody is to be asked"));
+            return Err(format!("{route:?}, although no person may be asked"));
         }
         self.is_unrouted = false;
         Ok(())
@@ -162,7 +162,7 @@ impl Witnessed {
             Fact::PhaseEnded { phase, end } => rounds.ends(phase, *end),
             Fact::StepStarted { step, phase, agent, role, .. } => {
                 if !matches!(rounds.phases.get(phase), Some(None)) {
-                    return Err(format!("{step} starts, and {phase} is not at work"));
+                    return Err(format!("{step} starts, but {phase} is not in progress"));
                 }
                 let Some(talk) = rounds.talks.get_mut(phase) else { return Ok(()) };
                 match role {
@@ -188,7 +188,7 @@ impl Witnessed {
             Fact::ModelStarted { step, .. } => {
                 let of_step = |call: &str| self.run.calls.get(call).is_some_and(|call| call.step == *step);
                 match rounds.alive().find(|(_, call)| of_step(call)) {
-                    Some((phase, _)) => Err(format!("{step} is asked on, and {phase} is at work for it")),
+                    Some((phase, _)) => Err(format!("{step} calls a model while its {phase} is in progress")),
                     None => Ok(()),
                 }
             }
@@ -344,7 +344,7 @@ impl Rounds {
 
     fn ends(&mut self, phase: &str, end: StepEnd) -> Result<(), String> {
         if self.phases.insert(phase.to_owned(), Some(end)) != Some(None) {
-            return Err(format!("{phase} ends, and it is not at work"));
+            return Err(format!("{phase} ends, but it is not in progress"));
         }
         if let Some(talk) = self.talks.get_mut(phase) {
             if end == StepEnd::Completed && (talk.at_work.is_some() || talk.asked.is_some()) {
@@ -373,7 +373,7 @@ impl Rounds {
                 Ok(())
             }
             CallEnd::Failed if ends.contains(&None) => {
-                Err(format!("{id} has its result, and its phase is at work"))
+                Err(format!("{id} has its result, but its phase is still in progress"))
             }
             // The call ended together with its step or its run.
             _ => Ok(()),

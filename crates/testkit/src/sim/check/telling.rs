@@ -123,7 +123,7 @@ impl Telling {
     ) -> Result<(), String> {
         let told = tell(&channel.name, what);
         if !self.happened.contains(what) {
-            return Err(format!("{told}, and it did not happen"));
+            return Err(format!("{told}, but the event never occurred"));
         }
         let key = (channel.name.clone(), what.clone());
         if self.ids.entry(key).or_insert_with(|| id.clone()) != id {
@@ -173,9 +173,11 @@ impl Telling {
             let is_received = self.received.contains(&(channel.name.clone(), what.clone()));
             match row.state {
                 DeliveryState::Delivered if !is_received => {
-                    return Err(format!("nobody has it, and it was written down: {told}"));
+                    return Err(format!("not delivered, but recorded as delivered: {told}"));
                 }
-                DeliveryState::Waiting if !is_disabled => return Err(format!("it waits for ever: {told}")),
+                DeliveryState::Waiting if !is_disabled => {
+                    return Err(format!("it is never delivered: {told}"));
+                }
                 DeliveryState::Failed if !is_received && !self.has_failed(channel, row) => {
                     return Err(format!("it was given up too soon: {told}"));
                 }
@@ -239,7 +241,7 @@ impl Witness {
             let newest = self.telling.newest.entry(place).or_insert(this);
             if this.0 < newest.0 && this.1 < newest.1 {
                 let (channel, interrupt) = (&delivery.channel, short(delivery.interrupt.as_str()));
-                let problem = format!("`{channel}` is told of {interrupt} out of order");
+                let problem = format!("`{channel}` is notified of {interrupt} out of order");
                 self.note(Err(problem));
             } else {
                 *newest = this;
@@ -284,7 +286,7 @@ impl Witness {
             let (interrupt, run) = (row.interrupt.clone(), row.run.clone());
             let what = Happened { interrupt, seq: row.seq, occasion: row.occasion, run };
             if !self.telling.happened.contains(&what) {
-                return Err(format!("{}, and it did not happen", tell(&row.channel, &what)));
+                return Err(format!("{}, but the event never occurred", tell(&row.channel, &what)));
             }
         }
         channels
@@ -310,5 +312,5 @@ pub(in crate::sim) fn disabled(store: &Store) -> Result<BTreeSet<String>, String
 
 fn tell(channel: &str, what: &Happened) -> String {
     let (occasion, interrupt) = (what.occasion.as_str(), short(what.interrupt.as_str()));
-    format!("`{channel}` is told that {interrupt} is {occasion}, by event {}", what.seq)
+    format!("`{channel}` is notified that {interrupt} is {occasion}, by event {}", what.seq)
 }

@@ -53,12 +53,12 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         frame::note(out, "×: no data.");
     }
     if chart.bars.len() > drawn.len() {
-        frame::note(out, &format!("The last {BARS} of {} bars are shown.", chart.bars.len()));
+        frame::note(out, &format!("The chart shows the last {BARS} of {} bars.", chart.bars.len()));
     }
     if chart.parts.len() > SERIES {
         frame::note(
             out,
-            &format!("The first {SERIES} of {} parts are drawn; the table has all.", chart.parts.len()),
+            &format!("The chart shows the first {SERIES} of {} parts; the table has all.", chart.parts.len()),
         );
     }
     if drawn
@@ -67,7 +67,7 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
         .flatten()
         .any(|value| value.is_finite() && value.abs() > DRAWN)
     {
-        frame::note(out, "Values that are too large to be drawn are in the table only.");
+        frame::note(out, "Values that are too large for the chart are in the table only.");
     }
     let (headers, rows) = table(chart, drawn);
     frame::close(out, &headers, &rows);

@@ -170,14 +170,17 @@ fn notes(out: &mut String, chart: &Lines, is_beyond: bool) {
     if chart.series.len() > SERIES {
         frame::note(
             out,
-            &format!("The first {SERIES} of {} lines are drawn; the table has all.", chart.series.len()),
+            &format!(
+                "The chart shows the first {SERIES} of {} lines; the table has all.",
+                chart.series.len()
+            ),
         );
     }
     if chart.series.iter().any(|series| series.points.len() > POINTS) {
-        frame::note(out, &format!("The last {POINTS} days of a line are shown."));
+        frame::note(out, &format!("The chart shows the last {POINTS} days of each line."));
     }
     if is_beyond {
-        frame::note(out, "Values that are too large to be drawn are in the table only.");
+        frame::note(out, "Values that are too large for the chart are in the table only.");
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn draw(out: &mut String, chart: &Zones, number: usize) {
     let figure = Figure {
         number,
         title: &chart.title,
-        subtitle: "share of the whole".to_owned(),
+        subtitle: "share of the total".to_owned(),
         description: describe(chart, drawn),
     };
     figure.open(out);
@@ -48,7 +48,7 @@ pub(crate) fn draw(out: &mut String, chart: &Zones, number: usize) {
         frame::nothing(out);
     }
     if chart.rows.len() > drawn.len() {
-        frame::note(out, &format!("The last {ROWS} of {} rows are shown.", chart.rows.len()));
+        frame::note(out, &format!("The chart shows the last {ROWS} of {} rows.", chart.rows.len()));
     }
     if chart.zones.len() > SERIES {
         frame::note(out, &format!("Shares are of the first {SERIES} of {} zones.", chart.zones.len()));
@@ -95,7 +95,7 @@ fn percent(share: f64) -> String {
 }
 
 fn describe(chart: &Zones, drawn: &[Row]) -> String {
-    let mut words = "Shares of a whole.".to_owned();
+    let mut words = "Shares of the total.".to_owned();
     for row in drawn {
         let _ = write!(words, " {}:", row.label);
         let Some(whole) = whole(row) else {

@@ -109,14 +109,14 @@ impl DailyLoads {
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Used), Missing> {
         let count = count as usize;
         if self.days.len() < count {
-            let message = format!("loads of {count} days; there are {}", self.days.len());
+            let message = format!("loads of {count} days; the history has {}", self.days.len());
             return Err(Missing::new(metric, Need::History, message));
         }
         let days: Vec<&DayLoad> = self.days.values().rev().take(count).collect();
         let known: Vec<f64> = days.iter().rev().filter_map(|day| day.known()).collect();
         let unknown = count - known.len();
         if unknown * UNKNOWN_SHARE > count {
-            let message = format!("the loads of {unknown} of {count} days");
+            let message = format!("the loads of {unknown} of {count} days, which are unknown");
             return Err(Missing::new(metric, Need::History, message));
         }
         Ok((known, self.used(&days)))
@@ -171,7 +171,7 @@ impl DailyLoads {
         let known = self.days.values().filter_map(DayLoad::known);
         let average = known.reduce(|average, load| lambda * load + (1.0 - lambda) * average);
         let Some(average) = average else {
-            return Err(Missing::new(metric, Need::History, "a day whose load is known"));
+            return Err(Missing::new(metric, Need::History, "a day with a known load"));
         };
         let mut used = self.used(&self.days.values().collect::<Vec<_>>());
         if self.days.len() < WARM_WINDOWS * days as usize {
@@ -202,7 +202,7 @@ impl DailyLoads {
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
         let monotony = monotony_of(&loads);
         let monotony =
-            monotony.ok_or_else(|| Missing::new(METRIC, Need::Variation, "days whose loads differ"))?;
+            monotony.ok_or_else(|| Missing::new(METRIC, Need::Variation, "days with different loads"))?;
         Ok(used.result(METRIC, monotony))
     }
 

@@ -36,7 +36,7 @@ named! {
         "Coggan's scale (100 = one hour at threshold) over Banister's TRIMP, as Elevate computes its HRSS",
     )
     NormalisedPower "normalised_power" (
-        "Power of a ride that weighs hard parts more than their mean does.",
+        "Power of a ride in which hard parts weigh more than in the mean.",
         "W",
         "(mean of p⁴)^¼, p = mean power of 30 s, second by second",
         "Allen & Coggan, Training and Racing with a Power Meter, 2nd ed. 2010, ch. 7",
@@ -66,15 +66,15 @@ named! {
         "Hulin et al. 2014",
     )
     LoadRatio "load_ratio" (
-        "How the load of the last 7 days stands to that of the last 28: above 1 it has grown. It foretells no injury.",
+        "Ratio of the load of the last 7 days to that of the last 28. Above 1 the load has grown. It does not predict injuries.",
         "1",
-        "acute load / chronic load, the 7 days being among the 28",
+        "acute load / chronic load; the 7 days are among the 28",
         "Hulin et al. 2014; on its limits: Impellizzeri et al. 2020, Int J Sports Physiol Perform 15:907–913",
     )
     AcuteLoadEwma "acute_load_ewma" (
         "Daily load of about a week as a moving average in which recent days weigh more.",
         "of the load, a day",
-        "E = λ·load + (1 − λ)·E of the day before, λ = 2/(7 + 1), the first E being the first load",
+        "E = λ·load + (1 − λ)·E of the day before, λ = 2/(7 + 1); the first E is the first load",
         "Williams et al. 2017, Br J Sports Med 51:209–210",
     )
     ChronicLoadEwma "chronic_load_ewma" (
@@ -84,13 +84,13 @@ named! {
         "Williams et al. 2017",
     )
     LoadRatioEwma "load_ratio_ewma" (
-        "How the two moving averages stand to one another: above 1 the load has grown. It foretells no injury.",
+        "Ratio of the two moving averages. Above 1 the load has grown. It does not predict injuries.",
         "1",
         "acute load (EWMA) / chronic load (EWMA)",
         "Williams et al. 2017",
     )
     Monotony "monotony" (
-        "How alike the loads of the last 7 days were: high where no day is easy.",
+        "Similarity of the loads of the last 7 days. High if no day is easy.",
         "1",
         "mean / standard deviation (n) of the daily loads of 7 days",
         "Foster 1998, Med Sci Sports Exerc 30:1164–1168; worked diary: Foster et al. 2001, table 5",
@@ -114,19 +114,19 @@ named! {
         "Karvonen et al. 1957, Ann Med Exp Biol Fenn 35:307–315, with the steps of Edwards 1993",
     )
     IntensitySplit "intensity_split" (
-        "Shares of the time that were easy, moderate and hard by heart rate.",
+        "Shares of easy, moderate and hard time, by heart rate.",
         "share of time",
         "easy below 83 % of the maximal heart rate, hard from 88 %, moderate between",
         "Haugen et al. 2021, Sports Med 51:1835–1854, table 4 (zones 1 and 2, 3, 4 and above of the Norwegian scale); the three parts: Seiler 2010, Int J Sports Physiol Perform 5:276–291",
     )
     HrvTrend "hrv_trend" (
-        "The last week of heart-rate variability against what is normal for this athlete: below, within or above.",
+        "Heart-rate variability of the last week, compared with the normal range of the athlete: below, within or above.",
         "ln ms",
         "mean of ln rMSSD of 7 days against mean ± 0.5 SD of the 60 days before",
         "Plews et al. 2013, Sports Med 43:773–781; at least 3 days a week: Plews et al. 2014, Int J Sports Physiol Perform 9:783–790",
     )
     RestingTrend "resting_heart_rate_trend" (
-        "The last week of the resting heart rate against what is normal for this athlete: below, within or above.",
+        "Resting heart rate of the last week, compared with the normal range of the athlete: below, within or above.",
         "bpm",
         "mean of 7 days against mean ± 0.5 SD of the 60 days before",
         "as for HRV; Buchheit 2014, Front Physiol 5:73",
@@ -152,7 +152,7 @@ named! {
     WeeklyVolume "weekly_volume" (
         "Activities, duration and distance by week and sport.",
         "s, m",
-        "sums of duration and distance by week from Monday (ISO 8601) and sport; no distance where none is known",
+        "sums of duration and distance by sport and week from Monday (ISO 8601); no distance if none is known",
         "ISO 8601-1:2019, 3.1.1.23 (calendar week)",
     )
 }

@@ -83,7 +83,7 @@ impl Profile {
     }
 
     pub(crate) fn sex(&self, metric: Metric, used: &mut Used) -> Result<Sex, Missing> {
-        let message = "the athlete's sex: the formula has constants for men and for women";
+        let message = "the athlete's sex: the formula has different constants for men and women";
         let missing = || Missing::new(metric, Need::Sex, message);
         let (sex, inputs) = self.sex.as_ref().ok_or_else(missing)?;
         used.inputs.add(inputs);
@@ -103,7 +103,7 @@ impl Profile {
                 (Need::MaxHeartRate, "the maximal heart rate, or the date of birth to estimate it")
             }
             AthleteNumber::RestingHeartRate => {
-                (Need::RestingHeartRate, "the resting heart rate, of the athlete or of days")
+                (Need::RestingHeartRate, "the resting heart rate, of the athlete or of single days")
             }
             AthleteNumber::ThresholdHeartRate => {
                 (Need::ThresholdHeartRate, "the heart rate at the lactate threshold")

@@ -93,8 +93,10 @@ fn trend(
         [(week.len(), LEAST_WINDOW, WINDOW_DAYS), (baseline.len(), LEAST_BASELINE, BASELINE_DAYS)]
     {
         if found < least {
-            let message =
-                format!("{} of {least} of {within} days up to {as_of}; there are {found}", measure.name());
+            let message = format!(
+                "{} of {least} of {within} days up to {as_of}; only {found} have a value",
+                measure.name()
+            );
             return Err(Missing::new(metric, Need::Days, message));
         }
         if i32::try_from(found).is_ok_and(|found| found < within) {

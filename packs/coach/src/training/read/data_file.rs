@@ -131,7 +131,7 @@ fn top(value: Value, context: &Context<'_>) -> Result<Map<String, Value>, Refuse
     match value {
         Value::Object(top) => Ok(top),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err(context.refuse(Code::DataShape, Place::File, "the top is no mapping"))
+            Err(context.refuse(Code::DataShape, Place::File, "the top level is not a mapping"))
         }
     }
 }
@@ -151,7 +151,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
         for activity in root.key(part).items(context) {
             let id = activity.key("activity_id").value.to_string();
             if id != "null" && !here.insert(id.clone()) {
-                let message = format!("the activity_id {id} is in the list twice");
+                let message = format!("the activity_id {id} occurs twice in the list");
                 context.warn(Code::DuplicateActivity, activity.place(), message);
             } else if !before.contains(&id) && activity.is_mapping(context) {
                 recorded(&activity, context, drafts)?;
@@ -200,7 +200,7 @@ impl<'a> At<'a> {
 
     fn wrong(&self, wanted: &str, context: &mut Context<'_>) {
         let shown: String = self.value.to_string().chars().take(60).collect();
-        context.warn(Code::DataValue, self.place(), format!("`{shown}` is no {wanted}"));
+        context.warn(Code::DataValue, self.place(), format!("`{shown}` is not a {wanted}"));
     }
 
     /// Returns true for a mapping. A value that is neither a mapping nor null is reported.
@@ -299,7 +299,7 @@ fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) -
     if !is_whole {
         return put(activity, &kind, &activity.key("start_time"), context, drafts);
     }
-    context.warn(Code::SeveralSports, activity.place(), "a multisport activity counts as its parts");
+    context.warn(Code::SeveralSports, activity.place(), "a multisport activity is read as its parts");
     for part in laps.items(context) {
         if part.is_mapping(context) {
             put(&part, &part.key("activityType"), &part.key("startTime"), context, drafts)?;

@@ -180,7 +180,7 @@ impl Draft {
         }
         if !activity.measures.contains_key(&Measure::HeartRateAverage) {
             let is_without = series::heart_rates(&activity.samples).is_empty();
-            let what = if is_without { "" } else { " of 80 % of its duration, and no average" };
+            let what = if is_without { "" } else { " for 80 % of its duration, and no average" };
             context.warn(Code::NoHeartRate, self.place, format!("{} has no heart rate{what}", activity.id));
         }
         Some(activity)
@@ -211,7 +211,7 @@ fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
         return;
     }
     let message = format!(
-        "{metres:.0} m in {seconds:.0} s are {speed:.1} m/s; of {} at most {most} are taken",
+        "{metres:.0} m in {seconds:.0} s are {speed:.1} m/s; for {} at most {most} are accepted",
         activity.sport.name()
     );
     context.warn(Code::Implausible, place.clone(), message);
@@ -260,10 +260,18 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
         }
     }
     if twice > 0 {
-        context.warn(Code::SampleTwice, place.clone(), format!("{twice} samples of a moment that has one"));
+        context.warn(
+            Code::SampleTwice,
+            place.clone(),
+            format!("{twice} duplicate samples of the same moment"),
+        );
     }
     if implausible > 0 {
-        context.warn(Code::Implausible, place.clone(), format!("{implausible} values of samples"));
+        context.warn(
+            Code::Implausible,
+            place.clone(),
+            format!("{implausible} implausible values in samples"),
+        );
     }
     kept
 }

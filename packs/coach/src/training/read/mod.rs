@@ -203,7 +203,7 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
         }
     }
     if let Some(first) = sorted.get(most) {
-        let message = format!("{} files; at most {most} are read, in the order of their names", sorted.len());
+        let message = format!("{} files; only the first {most} by name are read", sorted.len());
         let source = Source::of(&first.name.into(), Place::File);
         problems.push(Problem::new(Code::TooManyFiles, source, message));
     }
@@ -219,7 +219,7 @@ fn read_one(
     no_zone: bool,
 ) -> Result<(), Refused> {
     let Some(format) = Format::of(file.name) else {
-        return Err(context.refuse(Code::UnknownFormat, Place::File, "the name has no known ending"));
+        return Err(context.refuse(Code::UnknownFormat, Place::File, "the file name has no known ending"));
     };
     format.check(file.bytes, context)?;
     let mut drafts = Drafts::beside(pieces);
@@ -243,7 +243,7 @@ fn read_one(
         pieces.activities.push(RankedActivity { rank: format.activity_rank(), activity });
     }
     if no_zone && assumed > 0 {
-        let message = format!("{assumed} activities have no offset from UTC, and no time zone was named");
+        let message = format!("{assumed} activities have no offset from UTC, and no time zone is set");
         context.warn(Code::OffsetAssumed, Place::File, message);
     }
     for day in days {

@@ -177,7 +177,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
         let (all, missing) = (activity.laps.len(), activity.laps.len() - parts.len());
         if missing > 0 && !parts.is_empty() {
             let message =
-                format!("{missing} of {all} laps have no {name}: the sum of the others is not taken");
+                format!("{missing} of {all} laps have no {name}: the sum of the other laps is not used");
             context.warn(Code::LapsIncomplete, place.clone(), message);
         }
         (all > 0 && missing == 0).then(|| parts.iter().sum::<f64>())

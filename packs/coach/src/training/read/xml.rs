@@ -56,7 +56,7 @@ impl Element<'_> {
     pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
         let time = text.parse().ok();
         if time.is_none() && !text.is_empty() {
-            context.warn(Code::BadDate, self.place(), format!("`{text}` is no time"));
+            context.warn(Code::BadDate, self.place(), format!("`{text}` is not a time"));
         }
         time
     }
@@ -146,7 +146,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
             Ok(Event::Eof) => break,
             Ok(Event::Start(start)) if walk.path.len() >= limits::NESTING => {
                 let name = start.local_name().as_ref().to_owned();
-                let message = format!("`{name}` is within more than {} elements", limits::NESTING);
+                let message = format!("`{name}` is nested in more than {} elements", limits::NESTING);
                 return Err(context.refuse(Code::TooNested, Place::Line(line), message));
             }
             Ok(Event::Start(start)) => {
@@ -178,7 +178,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
         outcome.map_err(|error| context.refuse(Code::XmlSyntax, Place::Line(line), error))?;
     }
     if elements == 0 {
-        return Err(context.refuse(Code::XmlSyntax, Place::File, "the file has no element"));
+        return Err(context.refuse(Code::XmlSyntax, Place::File, "the file has no XML element"));
     }
     if let Some(open) = walk.path.last() {
         let message = format!("the file ends within `{open}`");
@@ -196,5 +196,5 @@ fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String>
     let name = reference.xml10_content();
     quick_xml::escape::resolve_xml_entity(&name)
         .map(str::to_owned)
-        .ok_or_else(|| format!("the entity `{name}` is not known"))
+        .ok_or_else(|| format!("unknown entity `{name}`"))
 }

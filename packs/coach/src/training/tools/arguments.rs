@@ -31,12 +31,12 @@ struct Row(&'static str);
 named! {
     /// Parameter of a call.
     Parameter: Row;
-    Activity "activity" ("The id of one activity, as the summary has it. Not together with `days`.")
-    Days "days" ("So many days up to `as_of`, and it too.")
-    Scale "scale" ("Which load: `trimp` needs heart rates, `tss` power or heart rates and a threshold, `session_rpe` the exertion.")
-    AsOf "as_of" ("The day that is asked for, 2026-03-01: today, where it is not named, and never a later one.")
-    DistanceM "distance_m" ("The distance of one race. Without it 5 km, 10 km, half marathon and marathon.")
-    Weeks "weeks" ("So many calendar weeks up to that of `as_of`, and it too.")
+    Activity "activity" ("Id of one activity, from the summary. Not allowed together with `days`.")
+    Days "days" ("Number of days, the last of which is `as_of`.")
+    Scale "scale" ("Scale of the load: `trimp` needs heart rates, `tss` needs power or heart rates and a threshold, `session_rpe` needs the exertion.")
+    AsOf "as_of" ("Last day of the data, such as 2026-03-01. Default: today. A later day is refused.")
+    DistanceM "distance_m" ("Distance of one race. Default: 5 km, 10 km, half marathon and marathon.")
+    Weeks "weeks" ("Number of calendar weeks, the last of which contains `as_of`.")
 }
 
 impl Parameter {
@@ -144,7 +144,7 @@ impl Arguments {
             Value::Null => &none,
             Value::Object(named) => named,
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                let message = "the parameters are no object";
+                let message = "the parameters are not an object";
                 return Err(Refusal::new(RefusalCode::BadParameter, None, message));
             }
         };
@@ -161,7 +161,7 @@ impl Arguments {
             let parameter = Parameter::named(name).filter(|each| subject.parameters().contains(each));
             let Some(parameter) = parameter else {
                 let shown: String = name.chars().take(60).collect();
-                let message = format!("`{shown}` is no parameter of this metric");
+                let message = format!("`{shown}` is not a parameter of this metric");
                 return Err(Refusal::new(RefusalCode::BadParameter, None, &message));
             };
             arguments.take(parameter, value, today)?;
@@ -170,7 +170,7 @@ impl Arguments {
             return Err(bad(Parameter::Scale, "one of trimp, tss and session_rpe", &Value::Null));
         }
         if let (Some(_), Some(days)) = (&arguments.activity, named.get(Parameter::Days.name())) {
-            return Err(bad(Parameter::Days, "named together with `activity`", days));
+            return Err(bad(Parameter::Days, "allowed together with `activity`", days));
         }
         Ok(arguments)
     }
@@ -195,7 +195,7 @@ impl Arguments {
             }
             Parameter::AsOf => {
                 let date = value.as_str().and_then(|text| crate::training::read::date(text).ok());
-                let wanted = format!("a date as 2026-03-01, up to {today}");
+                let wanted = format!("a date such as 2026-03-01, at most {today}");
                 self.as_of =
                     date.filter(|date| *date <= today).ok_or_else(|| bad(parameter, &wanted, value))?;
             }

@@ -76,7 +76,7 @@ pub fn compute(
 ) -> Result<Computed, Refusal> {
     let Some(metric) = Metric::named(name) else {
         let shown: String = name.chars().take(60).collect();
-        return Err(Refusal::new(RefusalCode::UnknownMetric, None, &format!("`{shown}` is no metric")));
+        return Err(Refusal::new(RefusalCode::UnknownMetric, None, &format!("`{shown}` is not a metric")));
     };
     let arguments = Arguments::of(Subject::of(metric), parameters, settings.as_of)?;
     let call =
@@ -155,7 +155,7 @@ impl Call<'_> {
                 let found = self.season.activities.iter().find(|activity| activity.id == *id);
                 let shown: String = id.chars().take(60).collect();
                 let refusal = || {
-                    let message = format!("`{shown}` is the id of no activity");
+                    let message = format!("no activity has the id `{shown}`");
                     Refusal::new(RefusalCode::UnknownActivity, Some(Parameter::Activity), &message)
                 };
                 vec![found.filter(|activity| activity.day() <= self.arguments.as_of).ok_or_else(refusal)?]

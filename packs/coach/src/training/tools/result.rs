@@ -68,8 +68,8 @@ named! {
     RefusalCode: Row;
     UnknownMetric "unknown_metric" ("Name a metric of the catalogue.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
-    UnknownActivity "unknown_activity" ("Name an activity by the id that the summary has, of a day up to `as_of`.")
-    NotComputable "not_computable" ("Ask for what is needed, or do without this number: never guess it.")
+    UnknownActivity "unknown_activity" ("Name an activity by its id in the summary, of a day up to `as_of`.")
+    NotComputable "not_computable" ("Ask for the missing input, or leave this number out. Never guess it.")
     TooManyResults "too_many_results" ("Ask for fewer days or weeks.")
 }
 
@@ -242,7 +242,7 @@ impl Found {
             return Err(first.clone().into());
         }
         if results.len() > limits::TOOL_RESULTS {
-            let message = format!("{} results; at most {} are given", results.len(), limits::TOOL_RESULTS);
+            let message = format!("{} results; at most {} are returned", results.len(), limits::TOOL_RESULTS);
             return Err(Refusal::new(RefusalCode::TooManyResults, None, &message));
         }
         let caveats = results.iter().flat_map(|piece| &piece.caveats);

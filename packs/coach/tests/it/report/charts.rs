@@ -216,19 +216,22 @@ fn more_than_can_be_drawn_is_said_and_in_the_table() {
         (0..8).map(|at| series(&format!("line {at}"), &[Some(f64::from(at)), Some(1.0)])).collect();
     let drawn = draw(Chart::Lines(lines("W", many)));
     assert!(
-        drawn.contains(&format!("The first {} of 8 lines are drawn; the table has all.", limits::SERIES))
+        drawn.contains(&format!(
+            "The chart shows the first {} of 8 lines; the table has all.",
+            limits::SERIES
+        ))
     );
     assert!(drawn.contains("<th scope=\"col\">line 7</th>"));
 
     let values = vec![Some(1.0); limits::POINTS + 5];
     let drawn = draw(Chart::Lines(lines("W", vec![series("x", &values)])));
-    assert!(drawn.contains("The last 2000 days of a line are shown."));
+    assert!(drawn.contains("The chart shows the last 2000 days of each line."));
     assert_eq!(drawn.matches("<th scope=\"row\">").count(), limits::POINTS);
 
     let week = [Some(1.0)];
     let weeks: Vec<(&str, &[Option<f64>])> = vec![("w", &week); 60];
     let drawn = draw(bars("km", &[], &weeks));
-    assert!(drawn.contains("The last 53 of 60 bars are shown."));
+    assert!(drawn.contains("The chart shows the last 53 of 60 bars."));
 }
 
 /// Dashes and hatches tell all parts apart without colours.

@@ -160,12 +160,12 @@ fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     let html = html(&report);
     markup::read(&html);
     for text in [
-        "What could not be read",
+        "Data that was not read",
         "31 files, 9 not read.",
         "&lt;a&gt;.csv",
         "read in part: byte 7",
         "42 more: bad_date",
-        "What could not be computed",
+        "Metrics that were not computed",
         "It needs &lt;power&gt;.",
         "<dt>rest days</dt><dd>Days without an activity count as rest.</dd>",
         "<details><summary>which</summary><ul><li>2026-03-28T06:30:00Z running</li></ul></details>",

@@ -194,7 +194,7 @@ fn a_megabyte_of_anything_is_bounded() {
         assert!(page.len() < 2 * limits::PROSE_BYTES, "{start:?}: {}", page.len());
         let read = markup::read(&page);
         assert!(read.depth < 8 * limits::NESTING, "{start:?}: {}", read.depth);
-        let is_cut = read.text.contains("too long to be shown whole");
+        let is_cut = read.text.contains("too long to be shown in full");
         assert!(is_cut || text.len() <= limits::TEXT_BYTES, "{start:?}");
     }
 }
@@ -231,7 +231,7 @@ fn numbers_that_are_not_known_are_marked_and_counted() {
     assert!(shown.contains(&format!("<code>{mark}9</mark></code> times.")), "{shown}");
     // 42 in the column of minutes matches 42:15. 42 in the column of kilograms is unknown.
     assert!(shown.contains(&format!("<tr><td>42</td><td>{mark}42</mark></td></tr>")), "{shown}");
-    assert!(page.contains("2 numbers are marked: no tool result and no input has them."));
+    assert!(page.contains("2 numbers are marked: they are in no tool result and in no input."));
     assert!(page.contains("2 were not found."));
 
     report.sections[0].text = "**4**3:15".to_owned();

@@ -191,7 +191,7 @@ fn computed() -> Vec<Computed> {
             "Ratio of acute to chronic load",
             "1.16",
             "",
-            "acute load / chronic load, the 7 days being among the 28",
+            "acute load / chronic load; the 7 days are among the 28",
             "As for both loads.",
         ),
         row(
@@ -200,7 +200,7 @@ fn computed() -> Vec<Computed> {
             "47.3",
             "bpm",
             "mean of 7 days against mean ± 0.5 SD of the 60 days before: 45.8 to 47.0 bpm",
-            "7 and 54 days. Days without a measure were left out.",
+            "7 and 54 days. Days without a value were left out.",
         ),
         row(
             "riegel",
@@ -208,7 +208,7 @@ fn computed() -> Vec<Computed> {
             "1:35:42",
             "",
             "T₂ = T₁ · (D₂/D₁)^1.06",
-            "Run of 15 March 2026, 10.02 km in 43:21. The fastest recorded run is taken for a race; a real race would be faster.",
+            "Run of 15 March 2026, 10.02 km in 43:21. The fastest recorded run is used as a race result. A real race would be faster.",
         ),
     ]
 }

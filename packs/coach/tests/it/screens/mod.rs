@@ -203,15 +203,11 @@ fn questions_side_by_side_are_numbered() {
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(
-        ran.out.contains("as far as it came: physiology_result.md")
-            || ran.out.contains("physiology_result.md"),
+        ran.out.contains("partial results: physiology_result.md") || ran.out.contains("physiology_result.md"),
         "{ran:?}"
     );
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
-    assert_eq!(
-        stage.summary()["unfinished"],
-        json!("the run waits for an answer, or for somebody to go on with it")
-    );
+    assert_eq!(stage.summary()["unfinished"], json!("the run waits for an answer, or to be continued"));
     let report = stage.home.path().join("report");
     let model = [
         "--model",
@@ -249,7 +245,7 @@ fn leaving_words_cancel_and_keep_what_there_is() {
         terminal.type_line(word);
         let (code, rest) = terminal.end();
         assert_eq!(code, 3, "{word}: {rest}");
-        assert!(rest.contains("Cancelled") && rest.contains("as far as it came"), "{word}: {rest}");
+        assert!(rest.contains("Cancelled") && rest.contains("partial results"), "{word}: {rest}");
         assert!(!rest.contains("Completed"), "{word}: {rest}");
         let summary = stage.summary();
         assert_eq!(summary["status"], json!("cancelled"), "{word}");
@@ -379,7 +375,7 @@ fn a_terminal_that_hangs_up_leaves_the_run() {
     assert_eq!(code, 4, "{rest}");
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();
     assert!(rest.contains(&format!("holdshort attach {run}")), "{rest}");
-    assert!(rest.contains("as far as it came"), "{rest}");
+    assert!(rest.contains("partial results"), "{rest}");
 }
 
 /// Case 35: no question is asked, the tool is absent, and the summary has the agents' assumptions (contract C2, E39).
@@ -432,24 +428,27 @@ fn a_wrong_configuration_starts_nothing() {
     write("heart.yaml", "athlete: {email: a@b.c, max_heart_rate: 999}\n");
     write("kind.yaml", "athlete: {email: a@b.c}\nextraction: {metrics_days: many}\n");
     let cases: [(&[&str], &str); 19] = [
-        (&["--config", "template.yaml"], "athlete.email is `you@example.com`, as in the template"),
-        (&["--config", "at.yaml"], "athlete.email is `@`, which is no address"),
-        (&["--config", "word.yaml"], "athlete.email is `nope`, which is no address"),
-        (&["--config", "heart.yaml"], "athlete.max_heart_rate is 999: it lies between 60 and 250 bpm"),
+        (
+            &["--config", "template.yaml"],
+            "athlete.email is `you@example.com`, the placeholder of the template",
+        ),
+        (&["--config", "at.yaml"], "athlete.email is `@`, which is not an e-mail address"),
+        (&["--config", "word.yaml"], "athlete.email is `nope`, which is not an e-mail address"),
+        (&["--config", "heart.yaml"], "athlete.max_heart_rate is 999: it must be between 60 and 250 bpm"),
         (&["--config", "kind.yaml"], "a whole number is needed"),
         (&["--init-config", "b.txt"], "name a .yaml or .yml file"),
         (&["--config", "zone.yaml"], "athlete.time_zone is `Europe/Berln`"),
-        (&["--config", "folder.yaml"], "data: there is no folder"),
-        (&["--config", "inside.yaml"], "lies in the folder of the data"),
+        (&["--config", "folder.yaml"], "data: folder not found:"),
+        (&["--config", "inside.yaml"], "is inside the data folder"),
         (&["--config", "none.yaml"], "none.yaml"),
         (&["--config", "a.txt"], "a .yaml, .yml or .json file"),
         (&["--config", "no_mail.yaml"], "athlete.email is missing"),
-        (&["--config", "no_athlete.yml"], "there has to be a key `athlete`"),
-        (&["--config", "key.yaml"], "there is no key `extraktion`"),
+        (&["--config", "no_athlete.yml"], "missing key `athlete`"),
+        (&["--config", "key.yaml"], "unknown key `extraktion`"),
         (&["--config", "mode.yaml"], "cheap"),
         (&["--config", "date.yaml"], "current_date is `yesterday`"),
         (&["--config", "days.JSON"], "extraction.metrics_days is 0"),
-        (&["--config", "twice.yaml"], "twice.yaml: line 2: there is twice the key athlete"),
+        (&["--config", "twice.yaml"], "twice.yaml: line 2: duplicate key athlete"),
         (&["--config", "key.yaml", "--init-config", "b.yaml"], "cannot be used with"),
     ];
     for (arguments, told) in cases {

@@ -53,7 +53,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     assert_eq!((&rows["code"], &rows["places"]), (&json!("bad_date"), &json!(70)));
     let page = stage.file("analysis.html");
     for text in [
-        "What could not be read",
+        "Data that was not read",
         "empty.fit",
         "latin.csv",
         "units.csv",
@@ -109,7 +109,7 @@ fn planned_weeks_are_drawn_beside_those_that_were_done() {
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 0, "{ran:?}");
     let page = stage.file("planning.html");
-    assert!(page.contains("<svg") && page.contains("Hours a week, done and planned"), "{page}");
+    assert!(page.contains("<svg") && page.contains("Hours a week, past and planned"), "{page}");
     for text in ["2026-03-09, done: ", "2026-03-16, planned: 3.5", "2026-03-23, planned: 5"] {
         assert!(page.contains(text), "{text}: {page}");
     }
@@ -462,7 +462,7 @@ fn what_the_configuration_says_reaches_the_agents() {
         let named = named.to_str().unwrap();
         let ran = stage.home.run(&["run", "coach", "--config", named, "--base-url", stage.model.base_url()]);
         assert_eq!(ran.code, 0, "{mode}: {ran:?}");
-        assert!(ran.err.contains("credentials do nothing here"), "{ran:?}");
+        assert!(ran.err.contains("credentials have no effect"), "{ran:?}");
         for request in stage.model.requests() {
             assert_eq!(request.body["model"], json!(model), "{mode}");
             let told = request.texts().join("\n");

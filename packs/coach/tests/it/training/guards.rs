@@ -132,7 +132,7 @@ fn moving_averages_over_gaps() {
         assert!((value - 125.0).abs() < 1e-9, "{value}");
     }
     let (need, message) = reason(acute(18..=19));
-    assert_eq!((need, &*message), (Need::History, "the loads of 2 of 7 days"));
+    assert_eq!((need, &*message), (Need::History, "the loads of 2 of 7 days, which are unknown"));
     assert_eq!(reason(acute(2..=19)).0, Need::History);
 }
 

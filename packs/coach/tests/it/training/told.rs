@@ -75,15 +75,15 @@ fn tcx_tells_what_it_leaves_out() {
         ),
         (
             lap("at noon", &format!("{whole}<Track>{}</Track>", point(5, ""))),
-            &["a.tcx:2 bad_date: `at noon` is no time"],
+            &["a.tcx:2 bad_date: `at noon` is not a time"],
         ),
         (
             format!("<Id>noon</Id>{}", lap(at, &format!("{whole}<Track>{}</Track>", point(5, "")))),
-            &["a.tcx:2 bad_date: `noon` is no time"],
+            &["a.tcx:2 bad_date: `noon` is not a time"],
         ),
         (
             lap(at, whole) + &lap(at, "<TotalTimeSeconds>60</TotalTimeSeconds>"),
-            &["a.tcx:2 laps_incomplete: 1 of 2 laps have no distance: the sum of the others is not taken"],
+            &["a.tcx:2 laps_incomplete: 1 of 2 laps have no distance: the sum of the other laps is not used"],
         ),
     ] {
         let mut found = lines("a.tcx", tcx(&activity).as_bytes());
@@ -106,7 +106,7 @@ fn fit_tells_records_and_sessions_that_it_leaves_out() {
     finish_run(&mut writer, START, 60, 1);
     let mut found = lines("a.fit", &writer.finish());
     found.retain(|line| !line.contains("no_heart_rate"));
-    assert_eq!(found, ["a.fit@0 outside_activity: 1 of 3 records are outside of any session"]);
+    assert_eq!(found, ["a.fit@0 outside_activity: 1 of 3 records are outside every session"]);
 
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(3, 1, U8)]).message(1, &[&[140]]);
@@ -138,12 +138,12 @@ fn a_column_of_the_other_kind_of_table_is_told() {
     assert_eq!(
         days,
         [
-            "a.csv:1 csv_unknown_column: the column `rpe` is of tables of activities",
-            "a.csv:1 csv_unknown_column: the column `sport` is of tables of activities",
+            "a.csv:1 csv_unknown_column: the column `rpe` belongs to tables of activities",
+            "a.csv:1 csv_unknown_column: the column `sport` belongs to tables of activities",
         ]
     );
     let log = lines("a.csv", b"start,duration_s,avg_hr,hrv_ms\n2026-03-01T06:30:00Z,60,140,60\n");
-    assert_eq!(log, ["a.csv:1 csv_unknown_column: the column `hrv_ms` is of tables of days"]);
+    assert_eq!(log, ["a.csv:1 csv_unknown_column: the column `hrv_ms` belongs to tables of days"]);
 }
 
 #[test]
@@ -151,18 +151,18 @@ fn a_data_file_tells_entries_without_a_day_or_a_start_and_numbers_that_are_none(
     for (text, expected) in [
         (
             r#"{"all_activities": [{"summary": {"duration": 60}}]}"#,
-            "#/all_activities/0/start_time data_value: `null` is no text",
+            "#/all_activities/0/start_time data_value: `null` is not a text",
         ),
-        (r#"{"all_activities": [7]}"#, "#/all_activities/0 data_value: `7` is no mapping"),
+        (r#"{"all_activities": [7]}"#, "#/all_activities/0 data_value: `7` is not a mapping"),
         (
             r#"{"all_activities": [{"start_time": "2026-03-01T06:30:00", "summary": 7}]}"#,
-            "#/all_activities/0/summary data_value: `7` is no mapping",
+            "#/all_activities/0/summary data_value: `7` is not a mapping",
         ),
         (
             r#"{"daily_stats": {"resting_heart_rate": 50}}"#,
-            "#/daily_stats/date data_value: `null` is no text",
+            "#/daily_stats/date data_value: `null` is not a text",
         ),
-        (r#"{"body_metrics": "none"}"#, "#/body_metrics data_value: `\"none\"` is no mapping"),
+        (r#"{"body_metrics": "none"}"#, "#/body_metrics data_value: `\"none\"` is not a mapping"),
         (
             r#"{"user_profile": {"lactate_threshold_heart_rate": 900}}"#,
             "#/user_profile/lactate_threshold_heart_rate implausible: threshold_heart_rate 900 bpm is not within 40 to 250",
@@ -179,7 +179,7 @@ fn a_data_file_tells_entries_without_a_day_or_a_start_and_numbers_that_are_none(
             r#"{"all_activities": [
                 {"activity_id": 1, "start_time": "2026-03-01T06:30:00", "summary": {"duration": 60}},
                 {"activity_id": 1, "start_time": "2026-03-02T06:30:00", "summary": {"duration": 60}}]}"#,
-            "#/all_activities/1 duplicate_activity: the activity_id 1 is in the list twice",
+            "#/all_activities/1 duplicate_activity: the activity_id 1 occurs twice in the list",
         ),
     ] {
         let found = lines("d.json", text.as_bytes());

@@ -201,8 +201,8 @@ fn what_can_not_be_computed_says_what_it_needs() {
         json!(refusal),
         json!({
             "code": "not_computable",
-            "message": "trimp needs the athlete's sex: the formula has constants for men and for women",
-            "what_to_do": "Ask for what is needed, or do without this number: never guess it.",
+            "message": "trimp needs the athlete's sex: the formula has different constants for men and women",
+            "what_to_do": "Ask for the missing input, or leave this number out. Never guess it.",
             "needs": "sex",
         })
     );

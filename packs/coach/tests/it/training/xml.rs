@@ -118,9 +118,9 @@ fn a_time_that_is_none_is_told_with_its_line() {
         told(&reading),
         [
             // The way to the second track, in the ten seconds of the first.
-            "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; of running at most 12 are taken",
+            "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; for running at most 12 are accepted",
             "a.gpx:5 no_time: 1 of 4 points have no time",
-            "a.gpx:11 bad_date: `yesterday` is no time",
+            "a.gpx:11 bad_date: `yesterday` is not a time",
         ]
     );
 }

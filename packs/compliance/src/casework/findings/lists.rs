@@ -72,10 +72,10 @@ fn percent(like: f64) -> u32 {
 fn finding(case: &Case, rule: &Rule, subject: Subject, found: &Match<'_>) -> Finding {
     let of = transactions(case, subject);
     let (row, percent) = (found.entry.row, found.percent);
-    let mut detail = format!("row {row} of the watch list, {percent} % alike");
+    let mut detail = format!("row {row} of the watch list, {percent} % similar");
     let mut confidence = percent.min(rule.confidence);
     if found.other_birth_date {
-        detail.push_str(", another birth date");
+        detail.push_str(", different birth date");
         confidence = confidence.saturating_sub(OTHER_BIRTH_DATE);
     }
     Finding { confidence, detail, ..Finding::of(rule, subject, &of) }

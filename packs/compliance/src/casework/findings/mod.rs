@@ -144,7 +144,7 @@ fn risk(findings: &[Finding], rules: &Rules) -> u32 {
 fn pause(findings: &[Finding], risk: u32, rules: &Rules) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if rules.are_own {
-        let description = "The case brings rules of its own.".to_owned();
+        let description = "The case has its own rules.".to_owned();
         reasons.push(Reason { id: "own_rules".to_owned(), description, findings: Vec::new() });
     }
     for pause in &rules.pause {

@@ -73,9 +73,9 @@ fn lists_find_names_and_say_how_certain_they_are() {
     let transactions =
         rows(&["2026-03-01,C1,out,card,10,EUR,Atropa Trading,FR", "2026-03-02,C2,out,card,20,EUR,Meadow,FR"]);
     let expected = [
-        "sanctions customer 1 [2] 1000 100 row 2 of the watch list, 100 % alike",
-        "sanctions party 1 [2] 1000 100 row 4 of the watch list, 100 % alike",
-        "pep customer 2 [3] 2000 78 row 3 of the watch list, 98 % alike, another birth date",
+        "sanctions customer 1 [2] 1000 100 row 2 of the watch list, 100 % similar",
+        "sanctions party 1 [2] 1000 100 row 4 of the watch list, 100 % similar",
+        "pep customer 2 [3] 2000 78 row 3 of the watch list, 98 % similar, different birth date",
     ];
     assert_eq!(found(&transactions, customers, watched), expected);
 }
@@ -121,11 +121,15 @@ fn rules_are_checked() {
     let wrong = [
         ("amount: 10000", "amont: 10000", "amont"),
         ("    share: 90\n", "", "the rule `pass_through` needs `share`"),
-        ("    weight: 35\n", "    weight: 35\n    hours: 5\n", "the rule `high_risk_country` has no `hours`"),
-        ("confidence: 86", "confidence: 186", "the rule `round_amounts` has more than 100 percent"),
+        (
+            "    weight: 35\n",
+            "    weight: 35\n    hours: 5\n",
+            "the rule `high_risk_country` takes no `hours`",
+        ),
+        ("confidence: 86", "confidence: 186", "the rule `round_amounts` has a value above 100 percent"),
         ("id: velocity", "id: pass_through", "the rule `velocity` is missing"),
-        ("id: velocity", "id: speed", "there is no rule of this id"),
-        ("EUR: 1000000", "EUR: 900000", "the base currency has the rate 1000000"),
+        ("id: velocity", "id: speed", "there is no rule with this id"),
+        ("EUR: 1000000", "EUR: 900000", "the base currency must have the rate 1000000"),
         ("    count: 8\n", "    count: 0\n", "`count` of the rule `velocity` is zero"),
         (", min_amount: 5000", "", "a rule of `pause` names no condition"),
     ];

@@ -57,12 +57,12 @@ fn a_stray_quote_takes_no_row_with_it() {
         table
     };
     for (written, line, why) in [
-        (["\"5 inch screen", "", ""], 2, "a quote is not closed in its line"),
-        (["", "", "\"5 inch screen"], 4, "a quote is not closed in its line"),
-        (["", "5\" screen", ""], 3, "a quote stands within a cell"),
-        (["", " \"screen\"", ""], 3, "a quote stands within a cell"),
-        (["", "\"5\" screen", ""], 3, "text stands behind a closing quote"),
-        (["", "\"\"\"", ""], 3, "a quote is not closed in its line"),
+        (["\"5 inch screen", "", ""], 2, "a quote is not closed on its line"),
+        (["", "", "\"5 inch screen"], 4, "a quote is not closed on its line"),
+        (["", "5\" screen", ""], 3, "a cell contains a quote"),
+        (["", " \"screen\"", ""], 3, "a cell contains a quote"),
+        (["", "\"5\" screen", ""], 3, "text follows a closing quote"),
+        (["", "\"\"\"", ""], 3, "a quote is not closed on its line"),
         (["", "a\rb", ""], 3, "a cell has a line break"),
     ] {
         let problems = read_text(&noted(written)).unwrap_err();

@@ -131,8 +131,8 @@ fn a_report_of_nothing_says_so() {
     let report = report(&case, &examine(&case, &rules()), &rules(), AS_OF);
     assert!(report.held.is_empty());
     assert!(
-        report.text.contains("Nothing held it back.")
-            && report.text.contains("None of the rules found anything.")
+        report.text.contains("No rule held the report back.")
+            && report.text.contains("The rules found nothing.")
     );
 }
 
@@ -165,7 +165,7 @@ fn queries_are_checked() {
     assert!(
         of(serde_json::json!({"group_by": "name"}))
             .unwrap_err()
-            .starts_with("`group_by` is one of customer, party")
+            .starts_with("`group_by` must be one of customer, party")
     );
     assert!(of(serde_json::json!({"group_by": "kind", "direction": "both"})).is_err());
     let sums = of(serde_json::json!({"group_by": "customer", "kind": "cash", "customer": 1})).unwrap();

@@ -62,7 +62,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     for column in &mut columns {
         if let Some(named) = column.take_if(|named| named.column.level().is_some_and(|of| of != level)) {
             let tables = if level == Level::Day { "activities" } else { "days" };
-            let message = format!("the column `{}` is of tables of {tables}", shortened(&named.name));
+            let message = format!("the column `{}` belongs to tables of {tables}", shortened(&named.name));
             context.warn(Code::CsvUnknownColumn, Place::Line(header.line), message);
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     rows.retain(|row| {
         let is_whole = row.cells.len() == columns.len();
         if !is_whole {
-            let message = format!("{} cells under {} names", row.cells.len(), columns.len());
+            let message = format!("{} cells, but the header has {} columns", row.cells.len(), columns.len());
             context.warn(Code::CsvRow, Place::Line(row.line), message);
         }
         is_whole
@@ -173,7 +173,7 @@ fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<
         let column = match columns::column(name) {
             Ok(column) => column,
             Err(Unread::Unit(units)) => {
-                let message = format!("`{}` names no unit that is known; {units} are", shortened(name));
+                let message = format!("`{}` has no known unit; known: {units}", shortened(name));
                 return Err(context.refuse(Code::CsvUnit, place(), message));
             }
             Err(Unread::Unknown) => {
@@ -184,7 +184,7 @@ fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<
         };
         let is_twice = |other: &Named| kind(other.column) == kind(column) && column != Column::Remark;
         if columns.iter().flatten().any(is_twice) {
-            let message = format!("`{}` is there twice", shortened(name));
+            let message = format!("`{}` occurs twice", shortened(name));
             return Err(context.refuse(Code::CsvColumnTwice, place(), message));
         }
         columns.push(Some(Named { name: name.clone(), column }));

@@ -115,7 +115,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             Ok(found) => found,
             Err(Broken::Header(_)) if begins > 0 => {
                 let rest = bytes.len() - begins;
-                context.warn(Code::FitTrailing, byte(begins), format!("{rest} bytes behind the end"));
+                context.warn(Code::FitTrailing, byte(begins), format!("{rest} bytes after the end"));
                 return Ok(());
             }
             Err(broken) => return Err(refuse(context, begins, broken)),
@@ -126,7 +126,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             return Err(context.refuse(Code::FitChain, byte(begins), message));
         }
         if segment.truncated {
-            context.warn(Code::FitTruncated, byte(bytes.len()), "the file ends before its data does");
+            context.warn(Code::FitTruncated, byte(bytes.len()), "the file ends before its data is complete");
         }
         let found = collect(segment, context).map_err(|broken| refuse(context, begins, broken))?;
         if let Some((code, message)) = found.beyond() {
@@ -150,7 +150,7 @@ fn refuse(context: &Context<'_>, begins: usize, broken: Broken) -> Refused {
     match broken {
         Broken::Header(why) => context.refuse(Code::FitHeader, byte(begins), why),
         Broken::Crc { stored, computed } => {
-            let message = format!("the CRC is {stored:#06x} and that of the bytes {computed:#06x}");
+            let message = format!("the stored CRC is {stored:#06x}, the computed one {computed:#06x}");
             context.refuse(Code::FitCrc, byte(begins), message)
         }
         Broken::Record { at, why } => context.refuse(Code::FitRecord, byte(at), why),
@@ -284,7 +284,7 @@ fn put(
     if let ([], Some((starts, _)), Some((ends, _))) =
         (&found.sessions[..], found.records.first(), found.records.last())
     {
-        context.warn(Code::FitNoSession, byte(begins), "records without a session");
+        context.warn(Code::FitNoSession, byte(begins), "the records have no session");
         let sport = found.sport.clone().unwrap_or(Sport::Unknown);
         let (starts, ends) = (*starts, *ends);
         found.sessions.push(Session { at: begins, starts, ends, sport, measures: Vec::new() });
@@ -320,7 +320,7 @@ fn put(
         drafts.activity(draft, context)?;
     }
     if taken < all {
-        let message = format!("{} of {all} records are outside of any session", all - taken);
+        let message = format!("{} of {all} records are outside every session", all - taken);
         context.warn(Code::OutsideActivity, byte(begins), message);
     }
     Ok(())

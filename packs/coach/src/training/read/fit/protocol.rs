@@ -161,7 +161,7 @@ impl Segment<'_> {
                     return Ok(None);
                 }
                 Err(Stop::End) => {
-                    let why = "the record goes beyond the end of the data".to_owned();
+                    let why = "the record extends past the end of the data".to_owned();
                     return Err(Broken::Record { at: self.begins + begins, why });
                 }
                 Err(Stop::Malformed(why)) => {
@@ -203,7 +203,7 @@ impl Segment<'_> {
         let big_endian = match fixed[1] {
             0 => false,
             1 => true,
-            other => return Err(Stop::Malformed(format!("byte order {other} is none"))),
+            other => return Err(Stop::Malformed(format!("byte order {other} is invalid"))),
         };
         let two = [fixed[2], fixed[3]];
         let number = if big_endian { u16::from_be_bytes(two) } else { u16::from_le_bytes(two) };
@@ -231,7 +231,7 @@ impl Segment<'_> {
         wanted: &impl Fn(u16) -> bool,
     ) -> Result<Option<Message>, Stop> {
         let Some(definition) = self.definitions[usize::from(local)].take() else {
-            return Err(Stop::Malformed(format!("nothing defines records of the local type {local}")));
+            return Err(Stop::Malformed(format!("the local type {local} has no definition")));
         };
         let message = self.fields(&definition, at, compressed, wanted);
         self.definitions[usize::from(local)] = Some(definition);
