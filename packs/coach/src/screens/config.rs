@@ -310,8 +310,8 @@ impl Config {
         });
         let parts = [
             ("Days of the weekly plan", weeks.as_ref()),
-            ("What the analysts should know", context.analysis.as_ref()),
-            ("What the plan should know", context.planning.as_ref()),
+            ("Notes for the analysts", context.analysis.as_ref()),
+            ("Notes for the plan", context.planning.as_ref()),
             ("How to write", self.style_guide.as_ref()),
         ];
         for (label, text) in parts {

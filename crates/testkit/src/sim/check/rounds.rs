@@ -119,7 +119,7 @@ impl Talk {
             Route::Propose => Some(Kind::Choice),
         };
         if self.must_ask.is_some() && (self.was_asked || self.form.routing == Some(Mode::Minimal)) {
-            return Err(format!("{route:?}, although no person may be asked"));
+            return Err(format!("{route:?}, although asking is not allowed"));
         }
         self.is_unrouted = false;
         Ok(())

@@ -497,7 +497,7 @@ fn the_template_is_written_once_and_works() {
     assert_eq!(stage.summary()["athlete"]["email"], json!("runner@example.com"));
     assert!(stage.file("synthesis.md").contains("The part of synthesis."));
     let told = stage.model.requests_of("metrics")[0].texts().join("\n");
-    for made_up in ["What the analysts should know", "Your name", "Spring marathon"] {
+    for made_up in ["Notes for the analysts", "Your name", "Spring marathon"] {
         assert!(!told.contains(made_up), "{made_up}: {told}");
     }
 }

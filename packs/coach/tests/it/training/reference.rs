@@ -1,4 +1,5 @@
-//! `docs/training.md` lists every metric, code, caveat, measure and header as in the code.
+//! `docs/training.md` and `docs/tools.md` list every metric, code, caveat, measure, header and tool as in the
+//! code.
 
 use std::path::Path;
 
@@ -8,9 +9,10 @@ use holdshort_coach::training::{
     Analyst, Code, Level, Measure, PARTS, RefusalCode, Severity, catalogue, compute, csv_headers,
 };
 
+/// Returns both pages, one after the other.
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/training.md");
-    std::fs::read_to_string(path).unwrap()
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    ["training.md", "tools.md"].map(|name| std::fs::read_to_string(docs.join(name)).unwrap()).concat()
 }
 
 /// Returns the table rows below a heading, up to the next one, each as its cells.
@@ -51,12 +53,11 @@ fn what_is_serialised_has_the_names_of_the_page() {
 
 #[test]
 fn every_code_has_its_row() {
-    let severity = |code: &Code| if code.severity() == Severity::Error { "error" } else { "warning" };
-    let expected: Vec<_> = Code::ALL
-        .iter()
-        .map(|each| [code(each.name()), severity(each).into(), each.what_to_do().into()])
-        .collect();
-    assert_eq!(rows("Codes"), expected);
+    for (heading, severity) in [("Errors", Severity::Error), ("Warnings", Severity::Warning)] {
+        let listed = Code::ALL.iter().filter(|each| each.severity() == severity);
+        let expected: Vec<_> = listed.map(|each| [code(each.name()), each.what_to_do().into()]).collect();
+        assert_eq!(rows(heading), expected);
+    }
 }
 
 #[test]
