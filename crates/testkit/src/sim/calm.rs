@@ -94,7 +94,7 @@ impl Sim {
             }
             self.pass(self.clock.next_ms().unwrap_or(1_000).clamp(1, 1_000));
         }
-        let left = self.left_behind().map_or(Ok(()), |left| Err(format!("all is quiet, and {left}")));
+        let left = self.left_behind().map_or(Ok(()), |left| Err(format!("nothing is due, but {left}")));
         let mut site = lock(&self.site);
         site.witness.note(left);
         let store = site.store.clone();

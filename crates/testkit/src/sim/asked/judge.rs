@@ -52,7 +52,7 @@ impl Judge {
                 let Some((stage, n)) = matter.void.take() else { continue };
                 let stays = |ballot: &Ballot| ballot.n < n && stage.is_none_or(|stage| ballot.stage == stage);
                 if matter.ballots.iter().any(stays) {
-                    self.problem.get_or_insert_with(|| "a vote for what others decide now stands".to_owned());
+                    self.problem.get_or_insert_with(|| "a vote of former approvers still counts".to_owned());
                 }
             }
         }
@@ -93,7 +93,7 @@ impl Judge {
                 let of = seat.in_place_of.clone().unwrap_or_else(|| by.clone());
                 let matter = self.matter(interrupt)?;
                 if matter.is_over || matter.expires_at.is_some_and(|end| end <= at) {
-                    return Err(format!("{by} decides on what is over"));
+                    return Err(format!("{by} decides an interrupt that is no longer open"));
                 }
                 if !town.may_sit(matter, seat.stage, &by, &of, at) {
                     return Err(format!("{by} votes for {of} in stage {} of others", seat.stage));
@@ -263,7 +263,7 @@ fn same(what: &str, expected: Times, found: Times) -> Result<(), String> {
 
 /// Checks that a deadline has passed, as far as any clock says, and that no freeze holds it.
 fn due(what: &str, due: Option<Timestamp>, at: Timestamp, now: Timestamp, town: &Town) -> Result<(), String> {
-    let Some(due) = due else { return Err(format!("{what} that nobody waits for")) };
+    let Some(due) = due else { return Err(format!("{what} that is not due")) };
     if town.frozen {
         return Err(format!("{what} in a freeze"));
     }
@@ -285,7 +285,7 @@ fn reminded(matter: &Matter, to: &[String], at: Timestamp, town: &Town) -> Resul
         let asked = town.is_asked(stage, who)
             || town.people.keys().any(|of| town.is_asked(stage, of) && town.stands_in(matter, who, of, at));
         if !asked || has_voted(who) || is_own(who) || sleeps(who) {
-            return Err(format!("{who} is reminded, who is not waited for"));
+            return Err(format!("{who} is reminded, but is not an approver"));
         }
     }
     for who in town.people.keys().filter(|who| town.is_asked(stage, who)) {
@@ -293,7 +293,7 @@ fn reminded(matter: &Matter, to: &[String], at: Timestamp, town: &Town) -> Resul
             town.away.get(who).is_some_and(|(until, to)| to.is_some() && until.is_none_or(|end| end > at));
         let left_out = !is_away && !has_voted(who) && !is_own(who) && !sleeps(who) && !to.contains(who);
         if left_out {
-            return Err(format!("{who} is waited for, and not reminded"));
+            return Err(format!("{who} is an approver, but is not reminded"));
         }
     }
     Ok(())

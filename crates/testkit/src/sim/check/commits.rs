@@ -64,7 +64,7 @@ impl Witness {
     /// Checks that each committed path has the content of its last commit.
     pub(in crate::sim) fn check_files(&mut self, files: &BTreeMap<String, Entry>) {
         let checked = self.committed.iter().try_for_each(|(path, (run, id))| {
-            let call = self.run(run).and_then(|run| run.calls.get(id)).ok_or("a commit of no call")?;
+            let call = self.run(run).and_then(|run| run.calls.get(id)).ok_or("a commit without a call")?;
             let changes = call.committing().and_then(|found| found.changeset.as_deref());
             let mut changes = changes.into_iter().flat_map(Changeset::changes);
             match changes.find(|change| change.path == *path) {
@@ -125,7 +125,7 @@ fn ends<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, Ends> {
 impl Witnessed {
     fn wrote(&mut self, late: bool, write: Write) -> Result<(), String> {
         let Write { call: id, attempt, changeset, path, was_there, as_shown } = write;
-        let call = self.run.calls.get(&id).ok_or("a call that is not there is committed")?;
+        let call = self.run.calls.get(&id).ok_or("an unknown call is committed")?;
         let under_way = matches!(call.state, CallState::Started { .. } | CallState::Ended(CallEnd::Unknown));
         let is_current = under_way && call.attempt == attempt;
         if !was_there && !as_shown {

@@ -82,26 +82,26 @@ impl Witnessed {
     ) -> Result<(), String> {
         match fact {
             Fact::DecisionMade { interrupt, .. } => {
-                let standing = self.run.interrupts.get(interrupt).ok_or("a decision on nothing")?;
+                let standing = self.run.interrupts.get(interrupt).ok_or("a decision without an interrupt")?;
                 let is_second = standing.assignment.takes_one() && !standing.votes.is_empty();
                 if is_second || !standing.is_open() {
-                    return Err("a decision on what is settled was written".to_owned());
+                    return Err("a decision on a settled interrupt was written".to_owned());
                 }
             }
             Fact::InterruptResolved { interrupt, cause, decision, .. } => {
-                let standing = self.run.interrupts.get(interrupt).ok_or("a resolution of nothing")?;
+                let standing = self.run.interrupts.get(interrupt).ok_or("a resolution of no interrupt")?;
                 if !standing.is_open() {
                     return Err("an interrupt was resolved twice".to_owned());
                 }
                 if *cause == Cause::Expiry
                     && freezes::hold(system, &self.run, standing.opened.agent.as_deref())
                 {
-                    return Err("a deadline ran out in what is frozen".to_owned());
+                    return Err("a deadline expired while frozen".to_owned());
                 }
                 let is_vote = |seq: &u64| standing.votes.iter().any(|vote| vote.seq == *seq);
                 let is_given = matches!(cause, Cause::Decision | Cause::Reused(_));
                 if is_given != decision.as_ref().is_some_and(is_vote) {
-                    return Err("an interrupt was resolved by a decision that nobody made".to_owned());
+                    return Err("an interrupt was resolved by a decision that was never made".to_owned());
                 }
                 let mut agreed: Vec<&str> = standing
                     .votes
@@ -113,11 +113,11 @@ impl Witnessed {
                 agreed.dedup();
                 let released = matches!(fact, Fact::InterruptResolved { outcome: Outcome::Approved, .. });
                 if *cause == Cause::Decision && released && agreed.len() < required(&standing.assignment) {
-                    return Err(format!("{agreed:?} were enough to release what takes more"));
+                    return Err(format!("{agreed:?} released it, although more votes are required"));
                 }
                 let settled = standing.settles();
                 if *cause == Cause::Decision && settled.map(|settled| settled.vote.seq) != *decision {
-                    return Err("an interrupt was settled by another decision than it says".to_owned());
+                    return Err("an interrupt was settled by another decision than it names".to_owned());
                 }
             }
             Fact::InterruptOpened(opened) => {
@@ -125,15 +125,15 @@ impl Witnessed {
                 let wanted = gate.map_or(1, |gate| required(&gate.assigned()));
                 let asked = required(&opened.assignment);
                 if asked < wanted {
-                    return Err(format!("{wanted} people are to agree, and {asked} are asked for"));
+                    return Err(format!("{wanted} people must agree, but the interrupt requires {asked}"));
                 }
             }
             // Claims are never taken over in a simulation.
             Fact::InterruptClaimed { interrupt, by, holder } => {
-                let standing = self.run.interrupts.get(interrupt).ok_or("a claim on nothing")?;
+                let standing = self.run.interrupts.get(interrupt).ok_or("a claim on an unknown interrupt")?;
                 let is_others = |claim: &Claim| (&claim.by, &claim.holder) != (by, holder);
                 if standing.claim.as_ref().is_some_and(is_others) {
-                    return Err("an interrupt was claimed by two".to_owned());
+                    return Err("an interrupt was claimed by two holders".to_owned());
                 }
             }
             Fact::ToolAuthorised { call, digest, by, .. } => {
@@ -182,7 +182,7 @@ impl Witnessed {
         session: &Session,
         system: &System,
     ) -> Result<Released, String> {
-        let call = self.run.calls.get(id).ok_or("a call that is not there was released")?;
+        let call = self.run.calls.get(id).ok_or("an unknown call was released")?;
         let as_looked_at = || {
             let look = call.look.as_ref();
             Released {
@@ -199,7 +199,7 @@ impl Witnessed {
             }
             Authority::Gate(Release::Grant { grant }) => {
                 let standing = session.grants.get(grant).filter(|grant| grant.holds(at));
-                let standing = standing.ok_or("released by a grant that does not stand")?;
+                let standing = standing.ok_or("released by a grant that is not valid")?;
                 let program = first_word(call);
                 let of_category = |category| call.look.as_ref().is_some_and(|look| look.category == category);
                 let covers = standing.matcher.category.is_some_and(of_category)
@@ -217,8 +217,7 @@ impl Witnessed {
             }
             Authority::Gate(Release::Rule { source, rule }) => {
                 let rules = rules(&self.run, system, *source);
-                let rule =
-                    rules.and_then(|rules| rules.get(*rule)).ok_or("released by a rule that is not there")?;
+                let rule = rules.and_then(|rules| rules.get(*rule)).ok_or("released by an unknown rule")?;
                 if rule.action != RuleAction::Allow || !names(rule, call) {
                     return Err("released by a rule for something else".to_owned());
                 }
@@ -253,7 +252,7 @@ impl Witnessed {
         session: &Session,
         system: &System,
     ) -> Result<(), String> {
-        let call = self.run.calls.get(id).ok_or("a call that is not there starts")?;
+        let call = self.run.calls.get(id).ok_or("an unknown call starts")?;
         if call.state != CallState::Authorised {
             return Err(format!("{id} starts, and it is {:?}", call.state));
         }
@@ -261,7 +260,7 @@ impl Witnessed {
             return Err(format!("attempt {attempt} of {id} follows attempt {}", call.attempt));
         }
         let released = self.calls.get(id).and_then(|ledger| ledger.released.as_ref());
-        let released = released.ok_or_else(|| format!("{id} starts, and nothing released it"))?;
+        let released = released.ok_or_else(|| format!("{id} starts without a release"))?;
         if released.digest != digest {
             return Err(format!("{id} starts with another digest than was released"));
         }
@@ -288,7 +287,7 @@ impl Witnessed {
     }
 
     fn may_end(&self, id: &str, end: CallEnd, code: Option<&str>) -> Result<(), String> {
-        let call = self.run.calls.get(id).ok_or("a call that is not there ends")?;
+        let call = self.run.calls.get(id).ok_or("an unknown call ends")?;
         if call.is_ended() {
             return Err(format!("{id} ends twice"));
         }
@@ -320,7 +319,7 @@ impl Witnessed {
     /// so a tool runs a second time only after a person was asked.
     pub(super) fn happened(&mut self, late: bool, effect: Effect) -> Result<(), String> {
         let Effect { call: id, attempt, tool, arguments, preconditions, as_shown } = effect;
-        let call = self.run.calls.get(&id).ok_or("a call that is not there took effect")?;
+        let call = self.run.calls.get(&id).ok_or("an unknown call took effect")?;
         let under_way = matches!(call.state, CallState::Started { .. } | CallState::Ended(CallEnd::Unknown));
         let on_crash = writes(&self.run, call).ok_or("a call that only reads took effect")?;
         let current = call.attempt == attempt && call.tool == tool;
@@ -331,7 +330,7 @@ impl Witnessed {
         ledger.effects.push((attempt, late));
         // Only a person's decision lets it run again.
         if ledger.effects.len() > ledger.reruns + 1 {
-            return Err(format!("{id} took effect once more, and nobody said so"));
+            return Err(format!("{id} took effect again without a decision"));
         }
         if !as_shown {
             return Err(format!("{id} took effect on files that are not as they were shown"));

@@ -482,7 +482,7 @@ impl Witness {
             !interrupt.is_open() && made.is_some_and(is_theirs)
         });
         if !stands {
-            let problem = format!("{}: a decision was taken, and does not stand", short(run.as_str()));
+            let problem = format!("{}: an accepted decision is missing", short(run.as_str()));
             self.note(Err(problem));
         }
     }
@@ -491,7 +491,7 @@ impl Witness {
     pub(super) fn not_said(&mut self, run: &RunId, text: &str) {
         let is_there = self.run(run).is_some_and(|run| run.messages.iter().any(|each| **each == *text));
         if is_there {
-            let problem = format!("{}: nothing was written, and a message is there", short(run.as_str()));
+            let problem = format!("{}: a message exists without a written event", short(run.as_str()));
             self.note(Err(problem));
         }
     }

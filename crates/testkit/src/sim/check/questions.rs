@@ -61,7 +61,7 @@ impl Witnessed {
             }
             Fact::InterruptOpened(opened) if opened.kind == Kind::Question => self.may_ask(opened, at),
             Fact::InterruptResolved { interrupt, cause, .. } => {
-                let asked = self.run.interrupts.get(interrupt).ok_or("a resolution of nothing")?;
+                let asked = self.run.interrupts.get(interrupt).ok_or("a resolution of no interrupt")?;
                 match cause {
                     Cause::Reused(_) => self.may_reuse(asked, kept, at),
                     Cause::Expiry if asked.opened.expires_at.is_none_or(|expires| expires > at) => {
@@ -106,7 +106,7 @@ impl Witnessed {
             return Err(format!("a question that has {timed:?} ms expires at {:?}", opened.expires_at));
         }
         let About::Call(id) = &opened.about else { return Ok(()) };
-        let call = run.calls.get(id).ok_or("a question of no call")?;
+        let call = run.calls.get(id).ok_or("a question without a call")?;
         if call.interrupt.is_some() {
             return Err(format!("{id} is asked twice"));
         }
@@ -152,9 +152,9 @@ impl Witnessed {
     }
 
     fn may_reuse(&self, asked: &Interrupt, kept: Option<&Kept>, at: Timestamp) -> Result<(), String> {
-        let kept = kept.ok_or("an answer is reused that nobody gave")?;
+        let kept = kept.ok_or("an answer that was never given is reused")?;
         if !kept.counts {
-            return Err("an answer is reused that no person gave, or that is erased".to_owned());
+            return Err("an answer that no person gave, or that is erased, is reused".to_owned());
         }
         let subject = self.run.kept_for();
         if subject.is_none() || subject != kept.subject.as_deref() {

@@ -73,9 +73,9 @@ impl Talk {
     /// Returns the reason why the next round may not begin.
     fn holds(&self) -> Option<&'static str> {
         let reasons = [
-            (self.is_over, "its work is over"),
+            (self.is_over, "its work is finished"),
             (self.at_work.is_some(), "another round is in progress"),
-            (!self.is_due, "nobody wants another round"),
+            (!self.is_due, "no further round was requested"),
             (self.asked.is_some(), "a person is being asked"),
         ];
         reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
@@ -83,7 +83,7 @@ impl Talk {
 
     fn begins(&mut self, phase: &str, step: &str) -> Result<(), String> {
         let untold = [
-            (self.is_unrouted, "its task is not routed"),
+            (self.is_unrouted, "its task has no route yet"),
             (self.must_ask.is_some(), "a person must be asked first"),
         ];
         let why = self.holds().or_else(|| untold.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why));
@@ -127,7 +127,7 @@ impl Talk {
 
     fn asks(&mut self, opened: &Opened, is_unattended: bool) -> Result<(), String> {
         if self.is_over || self.at_work.is_some() || self.asked.is_some() {
-            return Err(format!("a {:?} about a round comes out of its time", opened.kind));
+            return Err(format!("a {:?} about a round comes at the wrong time", opened.kind));
         }
         let is_wanted = match opened.kind {
             Kind::Turn => {
@@ -137,7 +137,7 @@ impl Talk {
             kind => self.is_due && self.must_ask == Some(kind),
         };
         if !is_wanted {
-            return Err(format!("a {:?} about a round is asked that nobody wants", opened.kind));
+            return Err(format!("a {:?} about a round is asked, but is not due", opened.kind));
         }
         self.asked = Some(opened.interrupt.clone());
         Ok(())
@@ -335,7 +335,7 @@ impl Rounds {
         }
         let own = run.definition.phases.iter().find(|each| each.id == phase);
         let form = own.or_else(|| self.called.get(phase).map(|(_, form)| form));
-        let form = form.ok_or_else(|| format!("{phase} starts, and nobody began it"))?;
+        let form = form.ok_or_else(|| format!("{phase} starts, but nothing began it"))?;
         if let Some(copilot) = form.kind.copilot() {
             self.talks.insert(phase.to_owned(), Talk::new(copilot.clone()));
         }
@@ -386,7 +386,7 @@ impl Rounds {
             About::Round(phase) => {
                 let talk = self.talk(phase)?;
                 if talk.asked.take().as_ref() != Some(&opened.interrupt) {
-                    return Err(format!("{phase} is answered what it did not ask"));
+                    return Err(format!("{phase} is answered without a question"));
                 }
                 if matches!(cause, Cause::Decision | Cause::Expiry) {
                     talk.word = Some((opened.kind, option.to_owned()));

@@ -92,7 +92,7 @@ impl Witnessed {
                 return Err(format!("n{node} takes {action} over from n{}, whose lease stands", begun.by));
             }
             if begun.is_at(node) {
-                return Err(format!("n{node} gives {action} up, and is at it"));
+                return Err(format!("n{node} gives up {action}, but still performs it"));
             }
         }
         Ok(())

@@ -166,7 +166,7 @@ impl Telling {
             };
             let told = tell(&channel.name, what);
             let mut found = rows.iter().filter(of_it);
-            let row = found.next().ok_or_else(|| format!("it is lost: {told}"))?;
+            let row = found.next().ok_or_else(|| format!("the delivery is lost: {told}"))?;
             if found.next().is_some() {
                 return Err(format!("{told} under two ids"));
             }
@@ -279,7 +279,7 @@ impl Witness {
         let rows = deliveries(store)?;
         let disabled = disabled(store)?;
         if let Some(channel) = disabled.iter().find(|channel| !self.telling.alerts.contains(*channel)) {
-            return Err(format!("`{channel}` is disabled, and nobody was alerted"));
+            return Err(format!("`{channel}` is disabled, but no alert was sent"));
         }
         for row in &rows {
             self.telling.count(row.state.as_str());
