@@ -267,7 +267,7 @@ fn the_demo_ends_with_the_report_that_was_released() {
     terminal.type_line("y");
     let end = terminal.expect("✓ Completed.");
     // Only the agent that wrote this text is running by then.
-    let (_, writes) = end.split_once("The report answers").expect("the writer is heard");
+    let (_, writes) = end.split_once("The report lists").expect("the writer is heard");
     assert!(!writes.contains("compliance_checker") && !writes.contains("1 working"), "{writes}");
     let (code, rest) = terminal.end();
     assert_eq!(code, 0, "{rest}");

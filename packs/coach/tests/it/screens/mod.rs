@@ -480,7 +480,7 @@ fn the_template_is_written_once_and_works() {
     for again in [&["init", "coach", named][..], &["run", "coach", "--init-config", named]] {
         let ran = home.run(again);
         assert_eq!(ran.code, 2, "{ran:?}");
-        assert!(ran.err.contains("there already"), "{ran:?}");
+        assert!(ran.err.contains("already exists"), "{ran:?}");
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 

@@ -187,7 +187,10 @@ fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     stage.plays("physiology", vec![asks("Why?", ""), Scripted::text("All well.")]);
     let mut terminal = stage.terminal();
     let told = terminal.expect(PROMPT);
-    assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains("replace it"), "{told}");
+    assert!(
+        told.split_whitespace().collect::<Vec<_>>().join(" ").contains("This run replaces them"),
+        "{told}"
+    );
     terminal.type_line("quit");
     assert_eq!(terminal.end().0, 3);
     assert_eq!(names_in(&report), ["notes.md", "summary.json"]);
@@ -219,7 +222,10 @@ fn a_finished_report_outlives_a_run_that_is_left() {
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 4, "{ran:?}");
     let flat: String = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains(&format!("holds the report of 2026-03-15 of {first}. It stays")), "{ran:?}");
+    assert!(
+        flat.contains(&format!("holds the report of 2026-03-15 of {first}. This run replaces it")),
+        "{ran:?}"
+    );
     assert!(stage.file("synthesis.md").contains("The part of synthesis."), "{ran:?}");
     assert_eq!(stage.summary()["execution_id"], json!(first));
     let own = names_in(&report).into_iter().find(|name| !before.contains(name)).expect("a folder of its own");

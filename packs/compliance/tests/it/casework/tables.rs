@@ -68,7 +68,7 @@ fn a_stray_quote_takes_no_row_with_it() {
         let problems = read_text(&noted(written)).unwrap_err();
         assert_eq!(codes(&problems), [format!("transactions.csv:{line} cells")], "{written:?}");
         let said = problems.to_string();
-        assert!(said.contains(why) && said.contains("each quote of it twice"), "{said}");
+        assert!(said.contains(why) && said.contains("double its quotes"), "{said}");
     }
     // Two stray quotes that would close each other are both reported, also in a watch list.
     let paired = format!("{0}\n{ROW}\n{0}", ROW.replace("Meadow", "\"Meadow"));
