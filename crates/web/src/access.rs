@@ -232,7 +232,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
                 let (logins, known) = (app.clone(), system.clone());
                 // Their logins are rejected anyway; the next change tries again.
                 if blocking(move || logins.logins.purge(&known)).await.is_err() {
-                    tracing::error!("who has left stands in the file of logins");
+                    tracing::error!("the logins of people who left cannot be deleted from the login file");
                 }
                 tell.send_if_modified(|known| {
                     let is_news = known.seq < system.seq;
@@ -247,7 +247,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
             }
             Err(Error::Store(holdshort_store::Error::Closed)) => return,
             Err(error) => {
-                tracing::error!(%error, "the keys cannot be read; what is revoked stays open until they can");
+                tracing::error!(%error, "the keys cannot be read; revoked access stays open until they can");
                 app.driver.clock().sleep(PAUSE).await;
             }
         }

@@ -127,9 +127,9 @@ impl App {
 
     /// Returns an event that a row refers to. A row that refers to a missing event is damage.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
-        event_at(self.journal(), stream, seq).await?.ok_or_else(|| {
-            Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is not there"))
-        })
+        event_at(self.journal(), stream, seq)
+            .await?
+            .ok_or_else(|| Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is missing")))
     }
 
     /// Decodes one event that was read.
@@ -185,7 +185,7 @@ pub async fn blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => Ok(result?),
         Err(error) => {
-            tracing::error!(%error, "work on the disk was not carried out to its end");
+            tracing::error!(%error, "a blocking task on the disk did not complete");
             Err(Refused::of(Code::Internal))
         }
     }

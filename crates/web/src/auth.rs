@@ -57,8 +57,8 @@ impl AuthState {
         // A server that is older than the database goes on until it meets an event that it cannot read.
         if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
             let why = format!(
-                "a newer server has brought the database to version {version} and written what this one cannot read: \
-                 update this one"
+                "a newer server upgraded the database to version {version} and wrote data that this server \
+                 cannot read: update this server"
             );
             return Err(Refused::new(Code::Outdated, why));
         }
@@ -103,7 +103,7 @@ impl AuthState {
     pub async fn holder(&self, token: &str) -> Answer<Holder> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
-            let rule = "this link is not whole or was never given out; `holdshort link ID` makes another";
+            let rule = "this link is incomplete or was never issued; `holdshort link ID` makes another";
             Refused::new(Code::NotFound, rule)
         })?;
         // The seal is valid, so the caller was given the link.
@@ -112,7 +112,7 @@ impl AuthState {
         if let Some(key) = &once
             && app.is_used(key).await?
         {
-            let why = "this link counted once; sign in to see what is asked of you";
+            let why = "this link was already used; sign in to see the request";
             // A used link still shows the outcome of a resolved interrupt.
             let row = app.interrupt_row(&claim.interrupt).await?;
             if row.open {
@@ -125,14 +125,17 @@ impl AuthState {
         if let Some(key) = &claim.key {
             let system = app.driver.system().await?;
             if system.keys.get(key).is_none_or(|key| key.status(app.now()) != Status::Live) {
-                return Err(Refused::new(Code::LinkExpired, "the key that it was made with has ended"));
+                return Err(Refused::new(
+                    Code::LinkExpired,
+                    "the key that made the link has expired or was revoked",
+                ));
             }
         }
         let since = claim.since();
         if let Some((there, since)) = claim.there.as_ref().zip(since)
             && is_over(&*app.driver.system().await?, &claim.person, since, there)
         {
-            return Err(Refused::new(Code::LinkExpired, "whoever it was made for is signed out"));
+            return Err(Refused::new(Code::LinkExpired, "the recipient of the link is signed out"));
         }
         let via = match (&once, &claim.there) {
             (Some(_), _) => "email",
@@ -161,13 +164,13 @@ impl AuthState {
             .filter(|(_, person)| person.addresses.get(channel).is_some_and(|known| known == address));
         let Some((id, _)) = found.next() else {
             let why = format!(
-                "nobody here has the address `{address}` at `{channel}`: \
-                 an admin says whose it is with `holdshort people set ID --address {channel}={address}`"
+                "no person has the address `{address}` at `{channel}`: an admin assigns it with `holdshort \
+                 people set ID --address {channel}={address}`"
             );
             return Err(Refused::new(Code::ForbiddenRole, why));
         };
         if found.next().is_some() {
-            let why = format!("several people here have the address `{address}` at `{channel}`");
+            let why = format!("several people have the address `{address}` at `{channel}`");
             return Err(Refused::new(Code::ForbiddenRole, why));
         }
         self.deciding((id.to_owned(), None), shown, channel, None).await
@@ -190,7 +193,7 @@ impl AuthState {
         // A person who left and came back needs new links.
         let has_left = since.is_some_and(|since| people.has_left(&person, since));
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
-            return Err(Refused::new(Code::LinkExpired, "whoever it was made for decides nothing any more"));
+            return Err(Refused::new(Code::LinkExpired, "the recipient of the link may no longer decide"));
         };
         let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };
         // The rule of the API: without the right to read everything, a person sees only interrupts assigned to them
@@ -202,7 +205,7 @@ impl AuthState {
         }
         let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
         if view::interrupt::bound(&app, &asked).await? != shown.subject {
-            return Err(Refused::new(Code::LinkExpired, "what it was made for is no longer what is asked"));
+            return Err(Refused::new(Code::LinkExpired, "the request has changed since the link was made"));
         }
         Ok(Holder { app, actor, asked, interrupt, once: None, option: None })
     }
@@ -546,7 +549,8 @@ fn authenticated(is_person: bool) -> Answer<()> {
 fn others() -> Refused {
     Refused::new(
         Code::ForbiddenRole,
-        "it is not yours: whoever has no right to all runs reads and steers those that they began themselves",
+        "this run is not yours: without the right to all runs, you can read and steer only runs that you \
+         started",
     )
 }
 
@@ -555,7 +559,7 @@ impl<'a> Credentials<'a> {
     pub fn of(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {
-                let rule = "Authorization and X-Holdshort-Secret: send one of them";
+                let rule = "Authorization and X-Holdshort-Secret: send only one of them";
                 return Err(Refused::new(Code::InvalidHeader, rule));
             }
             (true, false) => only(headers, AUTHORIZATION.as_str()).and_then(bearer).map(Self::Token),

@@ -86,8 +86,8 @@ impl Body {
         let reading = async {
             while let Some(chunk) = chunks.next().await {
                 let chunk = chunk.map_err(|error| {
-                    tracing::debug!(error = ?error.source(), "a body broke off");
-                    Refused::new(Code::MalformedJson, "the body broke off")
+                    tracing::debug!(error = ?error.source(), "a request body ended early");
+                    Refused::new(Code::MalformedJson, "the body ended early")
                 })?;
                 read += chunk.len();
                 over |= read > BODY_BYTES;

@@ -184,7 +184,7 @@ impl Client {
             }
             // The call was claimed too often. The call stays open for clients that list open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
-                tracing::warn!(run = %run.id, "a call is not handed out any more: {}", refused.0.detail);
+                tracing::warn!(run = %run.id, "a call is no longer handed out: {}", refused.0.detail);
                 Ok(false)
             }
             Err(refused) => Err(refused),
@@ -275,7 +275,7 @@ async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<I
             }
         }
         let Some(error) = failed else { return };
-        tracing::warn!(%run, %error, "the calls of a client that left are not let go yet");
+        tracing::warn!(%run, %error, "the calls of a client that left are not released yet");
         tokio::time::sleep(LET_GO_PAUSE).await;
     }
 }

@@ -31,16 +31,15 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 
 const FOLDER: &str = "callbacks";
-const MEND: &str = "It cannot be made anew: once it is mended, an operator sends the delivery again";
+const MEND: &str = "It cannot be recreated: repair it, then let an operator retry the delivery";
 /// URL of the shared channel. Each delivery has a URL of its own, and a name under `.invalid` has no address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
 /// Reasons why a callback is not sent any more.
-const NOT_KEPT: &str =
-    "where it is told is not kept any more, or cannot be used: then the log of the server says why";
-const NOT_ALLOWED: &str = "where it is told is not allowed any more";
-const KEY_ENDED: &str = "the key that it was asked with counts no more";
-const ERASED: &str = "the run that asked is erased";
+const NOT_KEPT: &str = "the callback address is no longer stored or cannot be used; the server log says why";
+const NOT_ALLOWED: &str = "the callback address is no longer allowed";
+const KEY_ENDED: &str = "the key that made the request is no longer valid";
+const ERASED: &str = "the run that made the request was erased";
 
 /// Addresses that callbacks may be sent to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,8 +79,8 @@ pub struct Settings {
 }
 
 /// Reason for rejecting an address. The address is left out, since it may be a secret.
-const ELSEWHERE: &str = "leads to an address that nobody has allowed, or with `http:` out of the networks that \
-                         `callback_allow_networks` names";
+const ELSEWHERE: &str = "leads to an address that is not allowed, or uses `http:` outside the networks in \
+                         `callback_allow_networks`";
 
 /// Part of a callback that the journal does not hold.
 #[derive(Serialize, Deserialize)]
@@ -123,7 +122,8 @@ impl Callbacks {
     /// Rejects an invalid callback. The message contains neither its URL nor its secret.
     pub fn check(&self, callback: &AskCallback) -> Answer<()> {
         if self.reach == Reach::Off {
-            let why = "is not taken here: this server sends resolutions nowhere (`callbacks` is `off`); wait for yours";
+            let why = "is not accepted: this server sends no callbacks (`callbacks` is `off`); wait for the \
+                       resolution instead";
             return Err(Refused::invalid_at("/callback", why));
         }
         let AskCallback { url, secret } = callback;
@@ -185,7 +185,10 @@ impl Callbacks {
     /// whether sending is still allowed.
     pub async fn place(&self, app: &App, id: &InterruptId) -> Result<Option<Place>, NoCallback> {
         Box::pin(self.placed(app, id)).await.map_err(|refused| {
-            tracing::warn!(interrupt = %id, why = refused.0.detail, "where an agent is told cannot be read");
+            tracing::warn!(
+                interrupt = %id, why = refused.0.detail,
+                "the address of a callback cannot be read"
+            );
             NoCallback::NotNow
         })
     }
@@ -208,7 +211,10 @@ impl Callbacks {
             Ok(found) => found.map_err(NoCallback::Never),
             Err(refused) => {
                 let why = refused.0.detail;
-                tracing::warn!(interrupt = %id, why, "what an agent is told, or where, cannot be read");
+                tracing::warn!(
+                    interrupt = %id, why,
+                    "the content or the address of a callback cannot be read"
+                );
                 Err(NoCallback::NotNow)
             }
         }
@@ -249,7 +255,7 @@ impl Callbacks {
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
                 let why = refused.0.detail;
-                tracing::warn!(interrupt = %id, why, "what is kept of where an agent is told cannot be looked at");
+                tracing::warn!(interrupt = %id, why, "a stored callback cannot be checked for deletion");
             }
         }
         self.kept.remove_unfinished(app).await

@@ -42,10 +42,10 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
 
 fn why_not(row: &Delivery) -> &'static str {
     if row.state == DeliveryState::Delivered {
-        "it was delivered, and is not sent twice"
+        "it was delivered and is not sent again"
     } else if row.notice.is_empty() {
-        "what it said is kept no longer"
+        "its content is no longer stored"
     } else {
-        "a server is sending it at this moment: read it again in a moment"
+        "a server is sending it right now: read it again in a moment"
     }
 }

@@ -44,14 +44,14 @@ impl FromStr for PublicUrl {
     fn from_str(text: &str) -> Result<Self, String> {
         let url =
             Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let url = url.ok_or_else(|| "is no URL such as `https://holdshort.example.org`".to_owned())?;
+        let url = url.ok_or_else(|| "is not a URL such as `https://holdshort.example.org`".to_owned())?;
         let is_bare = url.path() == "/"
             && url.query().is_none()
             && url.fragment().is_none()
             && url.username().is_empty()
             && url.password().is_none();
         if !is_bare {
-            return Err("must be a scheme, a host and perhaps a port, and nothing more".to_owned());
+            return Err("must be a scheme, a host and optionally a port, and nothing more".to_owned());
         }
         let url = Self(url);
         if !url.is_https() && !url.is_on_loopback() {
@@ -103,9 +103,9 @@ impl PublicUrl {
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     let network =
-        network.map_err(|_| "is no address or network such as `10.0.0.5` or `10.0.0.0/8`".to_owned())?;
+        network.map_err(|_| "is not an address or network such as `10.0.0.5` or `10.0.0.0/8`".to_owned())?;
     if network.prefix_len() == 0 {
-        return Err("names everybody: whoever is believed could say that they are anyone".to_owned());
+        return Err("covers every address: any client could then claim to be anyone".to_owned());
     }
     Ok(network)
 }
@@ -193,9 +193,9 @@ mod tests {
             ("https://example.org/?a", Err("nothing more")),
             ("https://example.org/#a", Err("nothing more")),
             ("https://me@example.org", Err("nothing more")),
-            ("ftp://example.org", Err("is no URL")),
-            ("example.org", Err("is no URL")),
-            ("", Err("is no URL")),
+            ("ftp://example.org", Err("is not a URL")),
+            ("example.org", Err("is not a URL")),
+            ("", Err("is not a URL")),
         ];
         for (text, expected) in table {
             match (text.parse::<PublicUrl>(), expected) {

@@ -51,10 +51,7 @@ impl Kept {
                 let read = serde_json::from_str(&text);
                 if read.is_err() {
                     let mend = self.mend;
-                    tracing::error!(
-                        name = self.shared(id),
-                        "a row of `agreed` does not hold what it should. {mend}"
-                    );
+                    tracing::error!(name = self.shared(id), "a row of `agreed` has invalid content. {mend}");
                 }
                 read.ok()
             }));
@@ -62,7 +59,7 @@ impl Kept {
         let (path, mend) = (self.path(id), self.mend);
         blocking(move || match secrets::read(&path, mend) {
             Err(unusable @ (Error::Exposed { .. } | Error::Malformed { .. })) => {
-                tracing::error!(%unusable, "what is kept cannot be used");
+                tracing::error!(%unusable, "a stored secret cannot be used");
                 Ok(None)
             }
             read => read,
@@ -129,7 +126,10 @@ impl Kept {
                 {
                     // A file that cannot be removed does not stop the others.
                     if let Err(error) = fs::remove_file(&path) {
-                        tracing::warn!(path = %path.display(), %error, "what a crash left half written stays");
+                        tracing::warn!(
+                            path = %path.display(), %error,
+                            "a partly written file, left by a crash, cannot be deleted"
+                        );
                     }
                 }
             }
@@ -173,12 +173,12 @@ impl Kept {
 pub async fn keep_swept(app: Arc<App>) {
     loop {
         for (of, swept) in [
-            ("agents that are told", app.callbacks.sweep(&app).await),
+            ("callbacks", app.callbacks.sweep(&app).await),
             ("webhooks", app.webhooks.sweep(&app).await),
             ("browsers", app.push.sweep(&app, &BTreeSet::new()).await.map(drop)),
         ] {
             if let Err(refused) = swept {
-                tracing::warn!(of, why = refused.0.detail, "what is kept cannot be looked through");
+                tracing::warn!(of, why = refused.0.detail, "stored secrets cannot be checked for deletion");
             }
         }
         tokio::time::sleep(KEPT_SWEEP_TIME).await;

@@ -47,7 +47,7 @@ impl Refused {
             .into_iter()
             .map(|problem| FieldError { pointer: problem.pointer, message: problem.message })
             .collect();
-        let several = format!("{} places do not fit", errors.len());
+        let several = format!("{} fields are invalid", errors.len());
         let mut refused = Self::new(code, one(&errors).unwrap_or(several));
         refused.0.errors = errors;
         refused
@@ -133,7 +133,7 @@ impl IntoResponse for Refused {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotFound => Self::new(Code::NotFound, "what is named is not there"),
+            Error::NotFound => Self::new(Code::NotFound, "the requested object does not exist"),
             Error::Rejected(rejection) => rejection.into(),
             Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
                 Self::of(Code::ForbiddenRole)
@@ -163,7 +163,7 @@ impl From<Error> for Refused {
             }
             // Each opening draws an id of its own, and only the engine lets a session expire.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
-                tracing::error!(%error, "the engine made a mistake");
+                tracing::error!(%error, "the engine returned a rejection that cannot occur here");
                 Self::of(Code::Internal)
             }
             Error::Start(problems)
@@ -189,12 +189,12 @@ impl From<Error> for Refused {
             Error::Store(error) => error.into(),
             Error::ReuseHeld(_) => Self::new(Code::LegalHold, error.to_string()),
             Error::NothingBegins => {
-                Self::invalid_at("", "nothing can begin here: the session was opened without a `workflow`")
+                Self::invalid_at("", "no run can start here: the session was opened without a `workflow`")
             }
             // Other writers were faster, again and again.
             Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::of(Code::Busy),
             Error::Internal(_) => {
-                tracing::error!(%error, "the engine made a mistake");
+                tracing::error!(%error, "the engine returned a rejection that cannot occur here");
                 Self::of(Code::Internal)
             }
         }
@@ -272,7 +272,7 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
             // This server draws ids and secrets itself.
             keys::Refusal::Twice => {
-                tracing::error!("a key or a secret was drawn twice");
+                tracing::error!("a key id or a secret was generated twice");
                 Self::of(Code::Internal)
             }
         }
@@ -307,7 +307,7 @@ impl From<DecisionRefusal> for Refused {
 
 impl From<secrets::Error> for Refused {
     fn from(error: secrets::Error) -> Self {
-        tracing::error!(%error, "a secret cannot be drawn or kept");
+        tracing::error!(%error, "a secret cannot be generated or stored");
         match error {
             secrets::Error::Io { source, .. } => match source.kind() {
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::of(Code::DiskFull),

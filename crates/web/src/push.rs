@@ -24,8 +24,8 @@ use crate::kept::Kept;
 use crate::problem::{Answer, Refused};
 
 const FOLDER: &str = "push";
-const MEND: &str = "It cannot be made anew: once it is mended, an operator sends the delivery again; or its person \
-                    switches that browser off and on again";
+const MEND: &str = "It cannot be recreated: repair it and retry the delivery, or let its person switch that \
+                    browser off and on again";
 
 /// Part of a subscription that the journal does not hold.
 #[derive(Clone, Serialize, Deserialize)]
@@ -56,12 +56,12 @@ impl Push {
     /// Rejects a browser that no channel here can send to.
     fn takes(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
-            let why = "no channel here tells browsers: name one of the type `push`";
+            let why = "no channel sends to browsers: configure one of the type `push`";
             return Err(Refused::invalid_at("", why));
         }
         let mut push = channels.iter().filter(|channel| channel.via == Via::Push);
         if browser.is_plain() && push.all(|channel| channel.allow.is_empty()) {
-            return Err(Refused::invalid_at("/endpoint", "is no `https:` URL of a push service"));
+            return Err(Refused::invalid_at("/endpoint", "is not an `https:` URL of a push service"));
         }
         Ok(())
     }
@@ -157,10 +157,7 @@ pub async fn keep_forgetting(app: Arc<App>) {
             match app.push.sweep(&app, &before).await {
                 Ok(known) => before = known,
                 Err(refused) => {
-                    tracing::warn!(
-                        why = refused.0.detail,
-                        "what is kept of browsers cannot be looked through"
-                    );
+                    tracing::warn!(why = refused.0.detail, "the stored browser subscriptions cannot be read");
                 }
             }
         }

@@ -74,7 +74,7 @@ async fn count(limit: RouteLimit, request: Request, next: Next) -> Response {
 
 fn arrive(limit: RouteLimit, request: &Request) -> Result<(), (Refused, Option<Page>)> {
     let Some(Arrival { auth, client, meter, pages }) = request.extensions().get() else {
-        tracing::error!(path = request.uri().path(), "a request has not passed the guard");
+        tracing::error!(path = request.uri().path(), "a request reached a route without passing the guard");
         return Err((Refused::of(Code::Internal), None));
     };
     let counted: Answer<()> = auth.app().allowances.arrives(limit, *client, meter);

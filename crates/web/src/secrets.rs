@@ -19,16 +19,16 @@ const FILE_BYTES: u64 = 1_024 * 1_024;
 pub enum Error {
     #[error("{} is readable by others (mode {mode:03o}): run `chmod 600 {}`. {mend}", path.display(), path.display())]
     Exposed { path: PathBuf, mode: u32, mend: &'static str },
-    #[error("{} does not hold what it should. {mend}", path.display())]
+    #[error("{} has invalid content. {mend}", path.display())]
     Malformed { path: PathBuf, mend: &'static str },
     #[error(
-        "the database does not hold tokens where the nodes agree on them: stop all nodes, run `DELETE FROM agreed \
-             WHERE name = '{name}'` there, and the first node that starts puts its own there"
+        "the tokens that the nodes share in the database are invalid: stop all nodes and run `DELETE FROM \
+         agreed WHERE name = '{name}'` there; the first node that starts stores its own"
     )]
     Disagreed { name: &'static str },
     #[error("{} cannot be read or written: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("the operating system gives no random bytes: {0}")]
+    #[error("the operating system provides no random bytes: {0}")]
     NoRandomness(getrandom::Error),
 }
 

@@ -154,9 +154,9 @@ impl SignIns {
     }
 
     fn provider(&self) -> Answer<Arc<Provider>> {
-        self.provider.clone().ok_or_else(|| {
-            Refused::new(Code::NotFound, "nobody signs in at a provider here: none is configured")
-        })
+        self.provider
+            .clone()
+            .ok_or_else(|| Refused::new(Code::NotFound, "no identity provider is configured on this server"))
     }
 
     /// Returns the `Set-Cookie` value of a sign-in. The answer of a provider is a navigation from another site, for
@@ -212,18 +212,18 @@ impl SignIns {
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
         if began.peek().is_none() {
-            return Err(failed("this browser has begun no sign-in, or it has come to its end already"));
+            return Err(failed("this browser has not started a sign-in, or it has already ended"));
         }
         let pending = began.find(|pending| state.is_some_and(|state| is_same(state, &pending.state)));
-        let pending = pending.ok_or_else(|| failed("the answer is of another sign-in (`state`)"))?;
+        let pending = pending.ok_or_else(|| failed("the answer belongs to another sign-in (`state`)"))?;
         if pending.expires_at <= now {
-            return Err(failed("it took longer than 10 minutes"));
+            return Err(failed("the sign-in took longer than 10 minutes"));
         }
         let digest = Digest::of(pending.state.as_bytes());
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.retain(|(_, expires_at)| *expires_at > now);
         if done.iter().any(|(it, _)| *it == digest) {
-            return Err(failed("it has come to its end already"));
+            return Err(failed("the sign-in has already ended"));
         }
         if done.len() >= SIGN_INS {
             done.pop_front();
@@ -339,9 +339,9 @@ impl AuthState {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
         let waiting: Option<Waiting> = app.sign_ins.devices.open(handle);
-        let waiting = waiting.ok_or_else(|| failed("this server has begun no such sign-in"))?;
+        let waiting = waiting.ok_or_else(|| failed("this server has not started this sign-in"))?;
         if waiting.expires_at <= app.now() {
-            return Err(failed("nobody has signed in in time"));
+            return Err(failed("the sign-in was not completed in time"));
         }
         let code = Digest::of(waiting.code.as_bytes());
         if let Some(signed_in) = app.sign_ins.told(code, app.now()) {
@@ -413,7 +413,7 @@ impl AuthState {
         let system = app.driver.system().await?;
         let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
         let role = role.ok_or_else(|| {
-            let why = format!("the provider gives `{}` no role of people here", principal.id);
+            let why = format!("the provider gives `{}` no role that may sign in", principal.id);
             Refused::new(Code::ForbiddenRole, why)
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
@@ -434,7 +434,10 @@ async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known)
     let caller = known.may(any(Permission::Read))?;
     let asked = caller.interrupt(&interrupt).await?;
     if caller.principal.acting(Permission::Decide).is_none() {
-        return Err(Refused::new(Code::ForbiddenRole, "you may read it in the app, and decide nothing here"));
+        return Err(Refused::new(
+            Code::ForbiddenRole,
+            "you may read this interrupt in the app, but not decide it",
+        ));
     }
     let now = app.now();
     let claim = Claim {
@@ -546,22 +549,22 @@ mod tests {
         let both = format!("{}; {}", of(&other, "b"), of(&sign_ins, "b"));
         let late = NOW.plus_ms(SIGN_IN_MS);
         let table = [
-            (of(&sign_ins, "a"), Some("a"), late, "it took longer than 10 minutes"),
+            (of(&sign_ins, "a"), Some("a"), late, "the sign-in took longer than 10 minutes"),
             (of(&sign_ins, "a"), Some("a"), NOW, ""),
-            (of(&sign_ins, "a"), Some("a"), NOW, "it has come to its end already"),
-            (of(&sign_ins, "a"), Some("b"), NOW, "the answer is of another sign-in (`state`)"),
-            (of(&sign_ins, "a"), None, NOW, "the answer is of another sign-in (`state`)"),
+            (of(&sign_ins, "a"), Some("a"), NOW, "the sign-in has already ended"),
+            (of(&sign_ins, "a"), Some("b"), NOW, "the answer belongs to another sign-in (`state`)"),
+            (of(&sign_ins, "a"), None, NOW, "the answer belongs to another sign-in (`state`)"),
             (
                 of(&other, "a"),
                 Some("a"),
                 NOW,
-                "this browser has begun no sign-in, or it has come to its end already",
+                "this browser has not started a sign-in, or it has already ended",
             ),
             (
                 "a=b".to_owned(),
                 Some("a"),
                 NOW,
-                "this browser has begun no sign-in, or it has come to its end already",
+                "this browser has not started a sign-in, or it has already ended",
             ),
             (both, Some("b"), NOW, ""),
         ];

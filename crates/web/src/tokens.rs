@@ -12,8 +12,9 @@ use crate::identity::{How, Principal};
 use crate::secrets::{self, Error};
 
 const FILE: &str = "tokens.json";
-const MEND: &str = "If others may have read it, or it is damaged, delete it: new tokens are made at the next start. \
-                    Tokens that several nodes have stand in their database, too: docs/nodes.md says how to replace them";
+const MEND: &str = "If others may have read it, or it is damaged, delete it: new tokens are created at the \
+                    next start. Several nodes also store their tokens in the database: docs/nodes.md says \
+                    how to replace them";
 /// Name under which the nodes of one journal agree on their tokens.
 const AGREED: &str = "tokens";
 /// Minimum length of a token. A shorter one could be guessed.
@@ -65,7 +66,7 @@ impl Tokens {
         }
         let stored = Stored::agreed(&agreed).ok_or(Error::Disagreed { name: AGREED })?;
         tracing::warn!(
-            "this node takes the tokens that the others have; docs/nodes.md says how to replace them"
+            "this node uses the tokens that the other nodes share; docs/nodes.md says how to replace them"
         );
         secrets::write(&data.join(FILE), &stored)?;
         Ok(Self::of(stored))

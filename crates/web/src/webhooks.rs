@@ -28,8 +28,9 @@ use crate::problem::{Answer, Refused};
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
-const MEND: &str = "It cannot be made anew. If others may have read it, or it is damaged and cannot be mended, delete \
-                    it, then remove its webhooks and register them again: until then nothing is sent to them";
+const MEND: &str = "It cannot be recreated. If others may have read it, or it is damaged beyond repair, \
+                    delete it, then remove its webhooks and register them again. Until then nothing is sent \
+                    to them";
 /// Prefix of the rows in the database.
 const ROWS: &str = "webhooks";
 
@@ -141,19 +142,19 @@ impl Webhooks {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
         app.driver.tell_channels(definitions.collect());
         if let Err(refused) = self.look_up(app, system).await {
-            tracing::warn!(why = refused.0.detail, "what is kept of webhooks cannot be read");
+            tracing::warn!(why = refused.0.detail, "the stored webhook secrets cannot be read");
         }
         let kept = self.kept.lock().await;
         let (mut channels, mut is_whole) = (Vec::new(), true);
         for (id, registered) in system.webhooks.iter().filter(|(_, registered)| registered.is.active) {
             let Some(stored) = kept.get(id) else {
-                tracing::debug!(webhook = %id, "what is secret of a webhook is not here");
+                tracing::debug!(webhook = %id, "the secret of a webhook is not found");
                 is_whole = false;
                 continue;
             };
             match self.channel(id, &registered.is, stored.clone()) {
                 Ok(channel) => channels.push(channel),
-                Err(why) => tracing::error!(webhook = %id, %why, "nothing is sent to a webhook"),
+                Err(why) => tracing::error!(webhook = %id, %why, "a webhook cannot be used"),
             }
         }
         self.tell.send_replace(Arc::new(self.standing.beside(channels)));
@@ -211,12 +212,11 @@ impl Webhooks {
         opened.and_then(|channel| channel.check_address()).map_err(|error| match error {
             holdshort_notify::Error::Url { why, .. } => Refused::invalid_at("/url", why),
             holdshort_notify::Error::NoServer { .. } => {
-                let rule =
-                    "needs a server that takes mails: set up a channel of type `email` in the channels file";
+                let rule = "needs a mail server: set up a channel of type `email` in the channels file";
                 Refused::invalid_at("/type", rule)
             }
             holdshort_notify::Error::Guard { source, .. } => {
-                let rule = format!("cannot be sent to: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
+                let rule = format!("is not allowed: {source}; WEBHOOK_ALLOW_NETWORKS allows networks");
                 Refused::invalid_at("/url", rule)
             }
             error => Refused::invalid_at("/url", error.to_string()),

@@ -194,7 +194,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
     }
     let home = Home::new();
     let ran = home.run(&["serve", "--proxy", "0.0.0.0/0"]);
-    assert!(ran.code == 2 && ran.err.contains("names everybody"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("covers every address"), "{ran:?}");
 }
 
 /// A client cannot evade its limit with a forged address, as in the fourth request.

@@ -132,7 +132,7 @@ async fn sockets_that_say_nothing_give_way_too() {
     }
     let mut rest = Vec::new();
     timeout(SOON, first.read_to_end(&mut rest)).await.expect("it gives way").unwrap();
-    assert!(String::from_utf8_lossy(&rest).contains("have not said who they are"));
+    assert!(String::from_utf8_lossy(&rest).contains("are not authenticated"));
 }
 
 /// Agents have a quota of connections, for sockets and for idle ones alike.

@@ -134,7 +134,7 @@ async fn no_other_token_says_anything() {
     for path in forged {
         for page in [get(&served, path).await, send(&served, path, &[("option", "approve")]).await] {
             assert_eq!(page.status, 404, "{path}");
-            assert!(page.text.contains("not whole or was never given out"), "{}", page.text);
+            assert!(page.text.contains("incomplete or was never issued"), "{}", page.text);
             assert!(!page.text.contains("branches"), "{}", page.text);
         }
     }

@@ -115,9 +115,9 @@ async fn a_key_that_may_be_somebodys_stops_the_start() {
     server.kill();
     let table: [(&[u8], u32, &str); 4] = [
         (&kept, 0o644, "is readable by others"),
-        (b"{}", 0o600, "does not hold what it should"),
-        (br#"{"pkcs8": "AAAA"}"#, 0o600, "does not hold what it should"),
-        (&kept[..kept.len() / 2], 0o600, "does not hold what it should"),
+        (b"{}", 0o600, "has invalid content"),
+        (br#"{"pkcs8": "AAAA"}"#, 0o600, "has invalid content"),
+        (&kept[..kept.len() / 2], 0o600, "has invalid content"),
     ];
     for (bytes, mode, why) in table {
         fs::write(file(&server), bytes).unwrap();

@@ -320,7 +320,7 @@ async fn tokens_of_nobody_who_can_be() {
         ("a long group", with(&ada, "groups", vec!["g".repeat(129)]), "/groups/0"),
         ("a hidden group", with(&ada, "groups", vec!["g\u{200b}"]), "/groups/0"),
         ("a long name", with(&ada, "sub", "a".repeat(129)), "128"),
-        ("agent and person", with(&ada, "roles", vec!["robots", "readers"]), "an agent and a person"),
+        ("agent and person", with(&ada, "roles", vec!["robots", "readers"]), "either an agent or a person"),
     ] {
         let (status, refused) = get(&server, &token(&key, "k", &claims), "/v1/login").await;
         assert_eq!((status, &refused["code"]), (401, &json!("unauthenticated")), "{what}: {refused}");

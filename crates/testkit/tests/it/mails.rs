@@ -281,7 +281,7 @@ async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
     assert!(status == 200 && !shown.contains("<form"), "{status} {shown}");
     // The vote is recorded, and the link is used up: it cannot take the vote back.
     let (status, spent) = page(&server, &anna, Some(&[("option", "reject"), ("number", of_anna)])).await;
-    assert!(status == 410 && spent.contains("counted once"), "{status} {spent}");
+    assert!(status == 410 && spent.contains("already used"), "{status} {spent}");
     assert_eq!(page(&server, &anna, None).await.0, 410);
     assert_eq!(server.interrupt(&id).await["status"], "open");
     let (status, _) = page(&server, &ben, Some(&approve(of_ben))).await;

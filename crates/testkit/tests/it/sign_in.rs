@@ -213,15 +213,15 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let server = believing(&provider).await;
     let mut visitor = Visitor::new("ada");
     let failed = |why: &str| (403, format!("sign_in_failed: {why}"));
-    let ended = failed("this browser has begun no sign-in, or it has come to its end already");
+    let ended = failed("this browser has not started a sign-in, or it has already ended");
 
     // A replayed answer is refused: from this browser, and from a copy of it that kept its cookie.
     let address = begun(&server, &mut visitor).await;
     let back = there(&server, &mut visitor, &address).await;
     let mut keeping = visitor.clone();
     drop(redeemed(&server, &mut visitor, &back).await);
-    assert_eq!(refused(&mut visitor, &back).await, failed("it has come to its end already"));
-    assert_eq!(refused(&mut keeping, &back).await, failed("it has come to its end already"));
+    assert_eq!(refused(&mut visitor, &back).await, failed("the sign-in has already ended"));
+    assert_eq!(refused(&mut keeping, &back).await, failed("the sign-in has already ended"));
 
     // Another browser is refused, even if it has begun a sign-in of its own.
     let address = begun(&server, &mut visitor).await;
@@ -229,7 +229,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let mut other = Visitor::new("ada");
     assert_eq!(refused(&mut other, &back).await, ended);
     begun(&server, &mut other).await;
-    let of_another = failed("the answer is of another sign-in (`state`)");
+    let of_another = failed("the answer belongs to another sign-in (`state`)");
     assert_eq!(refused(&mut other, &back).await, of_another);
     // The code in the first browser's address works only in that browser, and only once.
     let to = visitor.get(&back).await.location.expect("an address");
@@ -273,7 +273,7 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
 
     // The request at the provider differs from the sign-in that was begun here.
     for (name, value, why) in [
-        ("nonce", "another", "its token is of another sign-in (`nonce`)"),
+        ("nonce", "another", "its token belongs to another sign-in (`nonce`)"),
         (
             "code_challenge",
             "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",

@@ -40,14 +40,14 @@ async fn a_file_of_secrets_that_can_not_be_used_says_what_to_do() {
     let mut server = TestServer::setup().start().await;
     server.kill();
     for (name, helps) in [
-        ("tokens.json", "delete it: new tokens are made at the next start"),
+        ("tokens.json", "delete it: new tokens are created at the next start"),
         ("logins.json", "delete it: everybody signs in again"),
         ("vapid_key.json", "delete it: the next start creates a new key, and browsers must subscribe again"),
         ("checkpoint_key.json", "delete it: the next start creates a new signing key"),
         ("webhooks.json", "delete it, then remove its webhooks and register them again"),
     ] {
         let path = server.data().join(name);
-        for (mode, wrong) in [(0o640, "is readable by others"), (0o600, "does not hold what it should")] {
+        for (mode, wrong) in [(0o640, "is readable by others"), (0o600, "has invalid content")] {
             fs::write(&path, "{").unwrap();
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             assert!(!server.try_start().await.expect_err(name).success());

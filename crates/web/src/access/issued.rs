@@ -49,7 +49,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     let verified = match app.issuers.verify(token, now).await {
         Ok(verified) => verified,
         Err(refusal) => {
-            tracing::debug!(%refusal, "a token is refused");
+            tracing::debug!(%refusal, "a token is rejected");
             return match refusal {
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
                 Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),

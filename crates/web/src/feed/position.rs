@@ -15,11 +15,11 @@ pub fn text(position: u64) -> String {
 /// Parses a position. Rejects one that this server did not give out.
 pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
     let Some(position) = number(text) else {
-        return Err(refuse("is not a position that this server gave out"));
+        return Err(refuse("is not a position that this server issued"));
     };
     // A position that was given out belongs to an event, so there is an event at or after it.
     if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
-        return Err(refuse("is beyond the end of the journal: was it given out for another data folder?"));
+        return Err(refuse("is beyond the end of the journal: was it issued for another data folder?"));
     }
     Ok(position)
 }

@@ -118,7 +118,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
             Ok(Ended::Alone) => {}
             Ok(Ended::Closed) | Err(Error::Closed) => return,
             Err(error) => {
-                tracing::warn!(%error, "what happens cannot be read for those who follow it");
+                tracing::warn!(%error, "new events cannot be read for subscribers");
                 // Each follower reads the journal itself, and sees the error.
                 tell.send_modify(|_| ());
                 sleep(PAUSE).await;

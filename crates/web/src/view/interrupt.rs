@@ -222,7 +222,7 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
 
 fn damaged(row: &InterruptRow) -> Refused {
     let InterruptRow { run, interrupt, .. } = row;
-    Refused::new(Code::JournalDamaged, format!("the row of {interrupt} points at other events of {run}"))
+    Refused::new(Code::JournalDamaged, format!("the row of {interrupt} refers to wrong events of {run}"))
 }
 
 /// Returns the calls listed on the card that run before its own.

@@ -34,7 +34,7 @@ pub async fn named(app: &App, person: &str, reader: &Reader) -> Named {
     let page = match app.journal().interrupts(&filter, None, LEFT_INTERRUPTS).await {
         Ok(page) => page,
         Err(error) => {
-            tracing::error!(%error, "what a person leaves is not told");
+            tracing::error!(%error, "the open interrupts of a person who leaves cannot be listed");
             return Named { asked: Vec::new(), is_cut: true };
         }
     };
@@ -43,7 +43,10 @@ pub async fn named(app: &App, person: &str, reader: &Reader) -> Named {
         let (interrupt, starter) = match interrupt::read(app, row).await {
             Ok(read) => read,
             Err(refused) => {
-                tracing::error!(interrupt = %row.interrupt, detail = %refused.0.detail, "left out of what a person leaves");
+                tracing::error!(
+                    interrupt = %row.interrupt, detail = %refused.0.detail,
+                    "an open interrupt of a person who leaves cannot be read"
+                );
                 named.is_cut = true;
                 continue;
             }

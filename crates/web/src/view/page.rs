@@ -30,7 +30,10 @@ where
         let seen = match see(row).await {
             // A damaged run must not hide the others: a list without it is better than no list.
             Err(refused) if refused.code() == Code::JournalDamaged => {
-                tracing::error!(detail = %refused.0.detail, "left out of a list: `holdshort audit verify` tells more");
+                tracing::error!(
+                    detail = %refused.0.detail,
+                    "a damaged run is left out of a list: run `holdshort audit verify`"
+                );
                 None
             }
             seen => seen?,

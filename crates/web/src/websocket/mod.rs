@@ -83,22 +83,20 @@ impl End {
     fn close(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Left => return None,
-            Self::Broken => (close_code::PROTOCOL, "this is no WebSocket as RFC 6455 has it"),
-            Self::Stopping => (close_code::AWAY, "the server stops: come back"),
+            Self::Broken => (close_code::PROTOCOL, "the client violated the WebSocket protocol (RFC 6455)"),
+            Self::Stopping => (close_code::AWAY, "the server is stopping: reconnect"),
             Self::Behind => {
-                (TIMEOUT, "you read too slowly: come back with your last position, nothing is lost")
+                (TIMEOUT, "you read too slowly: reconnect with your last position, nothing is lost")
             }
-            Self::Silent => (TIMEOUT, "nothing was heard from you"),
-            Self::Evicted => {
-                (close_code::AGAIN, "too many connections have not said who they are: come back")
-            }
-            Self::Replaced => (REPLACED, "a newer connection took the place of this one"),
-            Self::Unreadable => (close_code::ERROR, "the journal cannot be read: come back"),
+            Self::Silent => (TIMEOUT, "nothing was received from you"),
+            Self::Evicted => (close_code::AGAIN, "too many connections are not authenticated: reconnect"),
+            Self::Replaced => (REPLACED, "a newer connection replaced this one"),
+            Self::Unreadable => (close_code::ERROR, "the journal cannot be read: reconnect"),
             Self::Full(_) => (TOO_MANY, "too many connections are open"),
-            Self::OverRate(_) => (TOO_MANY, "agents ask too often: come back later"),
+            Self::OverRate(_) => (TOO_MANY, "agents send too many requests: reconnect later"),
             Self::Unauthenticated(_) => (UNAUTHENTICATED, "who are you?"),
-            Self::AccessEnded(_) => (UNAUTHENTICATED, "what let you in has ended"),
-            Self::NotJson(_) => (BAD_REQUEST, "frames are JSON text"),
+            Self::AccessEnded(_) => (UNAUTHENTICATED, "your access has ended"),
+            Self::NotJson(_) => (BAD_REQUEST, "frames must be JSON text"),
             Self::TooLarge(_) => (close_code::SIZE, "the frame is too large"),
         };
         Some(CloseFrame { code, reason: reason.into() })

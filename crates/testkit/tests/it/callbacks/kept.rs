@@ -33,14 +33,14 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
     for each in &dropped {
         assert!(each["error"].as_str().unwrap().contains("cannot be used"), "{each}");
     }
-    for (wrong, id) in [("chmod 600", exposed), ("does not hold what it should", malformed)] {
+    for (wrong, id) in [("chmod 600", exposed), ("has invalid content", malformed)] {
         // The log does not advise to delete the file, as only the file holds the callback.
         eventually("the log says what to do", async || {
             let said = server.stderr();
             let mut lines = said.lines().filter(|line| line.contains(wrong) && line.contains(id.as_str()));
             let line = lines.next()?;
             assert!(!line.contains("delete"), "{line}");
-            line.contains("once it is mended, an operator sends the delivery again").then_some(())
+            line.contains("repair it, then let an operator retry the delivery").then_some(())
         })
         .await;
     }
@@ -145,7 +145,9 @@ async fn what_a_crash_left_behind_is_swept() {
     }
     eventually("the log names what is stuck", async || {
         let said = server.stderr();
-        said.lines().any(|line| line.contains("cannot be looked at") && line.contains(stuck)).then_some(())
+        said.lines()
+            .any(|line| line.contains("cannot be checked for deletion") && line.contains(stuck))
+            .then_some(())
     })
     .await;
 }

@@ -312,7 +312,7 @@ async fn a_name_that_leads_to_this_machine_is_not_told() {
     })
     .await;
     let error = tried["error"].as_str().unwrap();
-    assert!(error.contains("nobody has allowed"), "{tried}");
+    assert!(error.contains("is not allowed"), "{tried}");
     // Only this server may know the callback, and the agent must not learn the address of a name.
     let hidden = ["localhost", "127.0.0.1", "::1"];
     assert!(!hidden.iter().any(|text| error.contains(text)), "{tried}");
@@ -351,7 +351,7 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     server.post("/v1/erasures", &json!({"run": run})).await.ok();
     assert!(files(&server, SECRET).is_empty());
     let retry = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
-    for (is_back, why) in [(false, "is not kept any more"), (true, "is erased")] {
+    for (is_back, why) in [(false, "is no longer stored"), (true, "was erased")] {
         if is_back {
             // Simulates a run that was erased by its age, and whose file is not removed yet.
             fs::write(kept(&server, id), &stored).unwrap();
@@ -517,7 +517,7 @@ async fn whose_key_was_revoked_is_told_nothing_more() {
     answer(&server, of_revoked, "Yes.").await;
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
     assert_eq!(dropped["interrupt"], json!(of_revoked));
-    assert!(dropped["error"].as_str().unwrap().contains("counts no more"), "{dropped}");
+    assert!(dropped["error"].as_str().unwrap().contains("is no longer valid"), "{dropped}");
     // A rotated secret belongs to the same key.
     answer(&server, of_rotated, "Yes.").await;
     let told = sink.wait_for(1).await;
@@ -542,7 +542,7 @@ async fn a_repeat_is_answered_where_its_callback_is_allowed_no_more() {
     assert_eq!(files(&after, SECRET).len(), 1, "of a repeat nothing is kept");
     answer(&after, first["id"].as_str().unwrap(), "Yes.").await;
     let [dropped] = &wait_state(&after, "dropped", 1).await[..] else { panic!("one") };
-    assert!(dropped["error"].as_str().unwrap().contains("is not allowed any more"), "{dropped}");
+    assert!(dropped["error"].as_str().unwrap().contains("is no longer allowed"), "{dropped}");
     assert_eq!(sink.count(), 0);
 }
 
@@ -576,6 +576,6 @@ async fn the_operator_says_where_agents_may_be_told_at_all() {
     server.start().await;
     answer(&server, &id, "Yes.").await;
     let [dropped] = &wait_state(&server, "dropped", 1).await[..] else { panic!("one") };
-    assert!(dropped["error"].as_str().unwrap().contains("is not allowed any more"), "{dropped}");
+    assert!(dropped["error"].as_str().unwrap().contains("is no longer allowed"), "{dropped}");
     assert_eq!(sink.count(), 0);
 }

@@ -137,8 +137,9 @@ pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
 }
 
 /// Message for prefixes that do not distinguish the people of two issuers.
-pub(crate) const MIXED_UP: &str = "of two issuers each needs its own, such as `partner:`, and none begins with another: else \
-                                   the people of one are taken for those of the other";
+pub(crate) const MIXED_UP: &str = "each of two issuers needs its own, such as `partner:`, and neither may \
+                                   begin with the other: otherwise people of one could pass as people of the \
+                                   other";
 
 /// Returns true if the people of two issuers could be mistaken for each other.
 pub(crate) fn are_mixed_up(one: &str, two: &str) -> bool {
@@ -150,17 +151,20 @@ type Fault = (&'static str, &'static str);
 impl Jwt {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.issuer.is_empty() {
-            return Err(("issuer", "is empty; it is the claim `iss` of its tokens, to the letter"));
+            return Err(("issuer", "is empty; set it to the exact claim `iss` of its tokens"));
         }
         if self.audience.is_empty() || self.audience.iter().any(String::is_empty) {
-            return Err(("audience", "names nobody; without it a token that was made for others would do"));
+            return Err((
+                "audience",
+                "is empty; without it, tokens issued for other services would be accepted",
+            ));
         }
         self.check_keys()?;
         if self.typ.as_ref().is_some_and(String::is_empty) {
-            return Err(("typ", "is empty; leave it out, or name one such as `at+jwt`"));
+            return Err(("typ", "is empty; omit it, or name one such as `at+jwt`"));
         }
         if self.leeway_s > LEEWAY_MOST_SECONDS {
-            return Err(("leeway_s", "is more than 600: set the clocks instead"));
+            return Err(("leeway_s", "is more than 600: synchronize the clocks instead"));
         }
         let is_prefix = self.prefix.is_empty()
             || self.prefix.strip_suffix(':').is_some_and(|name| {
@@ -169,21 +173,24 @@ impl Jwt {
         if !is_prefix {
             return Err((
                 "prefix",
-                "is none such as `partner:`: letters, digits, `.`, `_`, `-`, and `:` at its end",
+                "is not a prefix such as `partner:`: use letters, digits, `.`, `_`, `-`, and `:` at its end",
             ));
         }
         let claims = [&self.claims.subject, &self.claims.name, &self.claims.roles, &self.claims.groups];
         if claims.into_iter().any(String::is_empty) {
             return Err((
                 "claims",
-                "names no claim; leave it out, or name one such as `groups` or `/realm/roles`",
+                "names no claim; omit it, or name one such as `groups` or `/realm/roles`",
             ));
         }
         if self.roles.is_empty() {
-            return Err(("roles", "maps nothing, so nobody would have a role; such as `admins = \"admin\"`"));
+            return Err((
+                "roles",
+                "maps nothing, so no principal would have a role; add one such as `admins = \"admin\"`",
+            ));
         }
         if self.roles.values().any(|role| *role == Role::Engine) {
-            return Err(("roles", "`engine` is Holdshort itself, and nobody's role"));
+            return Err(("roles", "`engine` is Holdshort itself and cannot be assigned"));
         }
         Ok(())
     }
@@ -191,20 +198,20 @@ impl Jwt {
     fn check_keys(&self) -> Result<(), Fault> {
         let algorithms: BTreeSet<String> = self.algorithms.iter().map(|alg| format!("{alg:?}")).collect();
         if algorithms.is_empty() || algorithms.len() != self.algorithms.len() {
-            return Err(("algorithms", "names none, or one twice"));
+            return Err(("algorithms", "names no algorithm, or one twice"));
         }
         let of_secrets = self.algorithms.iter().filter(|alg| alg.family() == AlgorithmFamily::Hmac).count();
         if self.jwks_url.is_none() && !self.jwks_networks.is_empty() {
-            return Err(("jwks_networks", "are of `jwks_url`: nothing else is fetched"));
+            return Err(("jwks_networks", "are used only with `jwks_url`: nothing else is fetched"));
         }
         match (&self.secret_file, &self.jwks_file, &self.jwks_url) {
             (Some(_), None, None) if of_secrets == self.algorithms.len() => Ok(()),
             (Some(_), None, None) => {
-                Err(("algorithms", "with `secret_file` there are `HS256`, `HS384`, `HS512`"))
+                Err(("algorithms", "with `secret_file` use only `HS256`, `HS384`, `HS512`"))
             }
             (None, Some(_), None) | (None, None, Some(_)) if of_secrets > 0 => Err((
                 "algorithms",
-                "HS algorithms are for a secret: with public keys whoever knows a key could sign with it",
+                "HS algorithms need a secret: with public keys, anyone who knows a key could sign tokens",
             )),
             (None, Some(_), None) => self.check_ages(),
             (None, None, Some(url)) => self.check_url(url),
@@ -231,12 +238,12 @@ impl Jwt {
             return Err(("jwks_url", "has a user, a password or a fragment"));
         }
         if url.scheme() != "https" && !is_of_this_machine(&url) {
-            return Err(("jwks_url", "must be `https`; `http` is for this machine alone"));
+            return Err(("jwks_url", "must be `https`; `http` is allowed only to this machine"));
         }
         self.check_ages()?;
         holdshort_http::guard::Guard::new(&self.jwks_networks)
             .map(drop)
-            .map_err(|_| ("jwks_networks", "are ranges of addresses such as `10.0.0.0/8`"))
+            .map_err(|_| ("jwks_networks", "must be ranges of addresses such as `10.0.0.0/8`"))
     }
 }
 

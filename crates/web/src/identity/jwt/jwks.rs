@@ -70,11 +70,11 @@ enum Failed {
     Status(u16),
     #[error("it has more than {JWKS_BYTES} bytes")]
     TooLarge,
-    #[error("others may write it (mode {0:03o}), and put keys of their own there: run `chmod go-w`")]
+    #[error("others can write it (mode {0:03o}) and add their own keys: run `chmod go-w`")]
     Writable(u32),
     #[error("it took longer than {} s", JWKS_TIME.as_secs())]
     Slow,
-    #[error("it is no set of keys: {0}")]
+    #[error("it is not a key set: {0}")]
     Malformed(String),
 }
 
@@ -95,7 +95,7 @@ impl Jwks {
                 Source::File(file.clone())
             }
             (None, Some(url)) => {
-                let url: Url = url.parse().map_err(|_| wrong("`jwks_url` is no URL".to_owned()))?;
+                let url: Url = url.parse().map_err(|_| wrong("`jwks_url` is not a URL".to_owned()))?;
                 let mut networks = jwt.jwks_networks.clone();
                 if is_of_this_machine(&url) {
                     networks.extend(["127.0.0.0/8".to_owned(), "::1/128".to_owned()]);
@@ -179,7 +179,7 @@ impl Jwks {
                 known.fetched = Some(Instant::now());
             }
             Err(error) => {
-                tracing::warn!(issuer = self.issuer, %error, "the keys of an issuer of tokens cannot be had");
+                tracing::warn!(issuer = self.issuer, %error, "the keys of a token issuer cannot be fetched");
             }
         }
     }
@@ -243,7 +243,7 @@ fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     let read = keys.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
     let set: Vec<Jwk> = read.filter(is_public).collect();
     // An empty set would lock everybody out, and is probably a mistake.
-    if set.is_empty() { Err(malformed("no key of it is understood".to_owned())) } else { Ok(set) }
+    if set.is_empty() { Err(malformed("it has no key that can be used".to_owned())) } else { Ok(set) }
 }
 
 /// Returns true if a key is for signatures of this algorithm.

@@ -60,38 +60,40 @@ pub struct Verified {
 /// Reason why a token is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("it is no token of an issuer that is configured here")]
+    #[error("it is not a token of a configured issuer")]
     Malformed,
-    #[error("its `alg` is not one that is allowed for its issuer")]
+    #[error("its `alg` is not allowed for its issuer")]
     Algorithm,
-    #[error("its issuer has no key that it names")]
+    #[error("its issuer does not have the key that it names")]
     NoKey,
     #[error("its signature is wrong")]
     Signature,
     #[error("its `aud` does not name this server")]
     Audience,
-    #[error("its `typ` is another one")]
+    #[error("its `typ` is wrong")]
     Type,
-    #[error("its header has a `crit`, or says that it is encrypted or compressed")]
+    #[error("its header has a `crit`, or marks it as encrypted or compressed")]
     Critical,
     #[error("it has expired")]
     Expired,
-    #[error("it counts from a later time on")]
+    #[error("it is not valid yet")]
     NotYet,
-    #[error("a claim is missing, or is not what it should be")]
+    #[error("a claim is missing or invalid")]
     Claim,
     #[error(
-        "its subject can be nobody's name: 1 to {SUBJECT_BYTES} visible ASCII characters, none of another issuer's prefix"
+        "its subject cannot be a name: use 1 to {SUBJECT_BYTES} visible ASCII characters without another \
+         issuer's prefix"
     )]
     Subject,
     #[error(
-        "its `email` says who it is of, and its issuer has not verified it (`email_verified` is not true)"
+        "its `email` identifies its subject, but its issuer has not verified it (`email_verified` is not \
+         true)"
     )]
     Unverified,
-    #[error("it names the role of agents beside another one: nobody is an agent and a person")]
+    #[error("it has the agent role and another role: a principal is either an agent or a person")]
     Roles,
     /// The issuer's keys cannot be fetched.
-    #[error("the keys of its issuer cannot be had")]
+    #[error("the keys of its issuer cannot be fetched")]
     Unavailable,
 }
 
@@ -355,7 +357,7 @@ fn refusal(error: &Error) -> Refusal {
 fn secret(path: &Path) -> Result<DecodingKey, String> {
     let secret = read_secret(path)?;
     if secret.len() < SECRET_BYTES {
-        return Err(format!("holds fewer than {SECRET_BYTES} bytes, which could be guessed"));
+        return Err(format!("has fewer than {SECRET_BYTES} bytes and could be guessed"));
     }
     Ok(DecodingKey::from_secret(&secret))
 }

@@ -107,17 +107,20 @@ impl Oidc {
         if self.client_id.is_empty() {
             return wrong(
                 "client_id",
-                "is empty; the provider says it when this server is registered".to_owned(),
+                "is empty; the provider issues it when this server is registered".to_owned(),
             );
         }
         if self.name.as_ref().is_some_and(|name| !is_name(name, NAME_BYTES)) {
-            return wrong("name", format!("is a line of at most {NAME_BYTES} bytes that shows what it is"));
+            return wrong(
+                "name",
+                format!("must be a line of at most {NAME_BYTES} bytes of visible characters"),
+            );
         }
         let is_scope = |scope: &String| {
             !scope.is_empty() && scope.bytes().all(|c| c.is_ascii_graphic() && c != b'"' && c != b'\\')
         };
         if !self.scopes.iter().all(is_scope) {
-            return wrong("scopes", "are words such as `profile`".to_owned());
+            return wrong("scopes", "must be words such as `profile`".to_owned());
         }
         if !(60..=SESSION_MOST_SECONDS).contains(&self.session_s) {
             return wrong("session_s", format!("must be from 60 to {SESSION_MOST_SECONDS}"));
@@ -131,8 +134,8 @@ impl Oidc {
         for other in issuers {
             if other.issuer == self.issuer {
                 if other.prefix != self.prefix {
-                    let why = "is another one than that of `[[identity.jwt]]` with the same issuer: the same \
-                               people would be others";
+                    let why = "differs from the prefix of `[[identity.jwt]]` with the same issuer: the same \
+                               people would have two names";
                     return wrong("prefix", why.to_owned());
                 }
             } else if jwt::are_mixed_up(&other.prefix, &self.prefix) {
@@ -145,12 +148,12 @@ impl Oidc {
 
 /// Checks a URL to which tokens and secrets go: `https`, or `http` on this machine.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
-    let url = Url::parse(text).map_err(|_| "is no URL such as `https://login.example.org`")?;
+    let url = Url::parse(text).map_err(|_| "is not a URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
         return Err("has a user, a password or a fragment");
     }
     if url.scheme() != "https" && !is_of_this_machine(&url) {
-        return Err("must be `https`; `http` is for this machine alone");
+        return Err("must be `https`; `http` is allowed only to this machine");
     }
     Ok(url)
 }

@@ -80,11 +80,7 @@ impl Discovery {
                 Ok(said)
             }
             Err(why) => {
-                tracing::warn!(
-                    issuer = config.issuer,
-                    why,
-                    "the provider that signs people in cannot be asked"
-                );
+                tracing::warn!(issuer = config.issuer, why, "the identity provider cannot be reached");
                 kept(&known).ok_or(Trouble::Unavailable)
             }
         }
@@ -112,9 +108,9 @@ async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, Strin
     let ask = Ask { method: Method::GET, url, headers, body: Vec::new() };
     let came = fetch(guard, ask, PROVIDER_TIME, DISCOVERY_BYTES).await.map_err(|error| error.to_string())?;
     if came.status != 200 {
-        return Err(format!("its configuration is answered with {}", came.status));
+        return Err(format!("the request for its configuration was answered with {}", came.status));
     }
-    let value = json::parse(&came.body).map_err(|error| format!("its configuration is no JSON: {error}"))?;
+    let value = json::parse(&came.body).map_err(|error| format!("its configuration is not JSON: {error}"))?;
     understand(config, others, &value)
 }
 
@@ -122,7 +118,7 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, Stri
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     // The document of another issuer would send people, codes and the secret elsewhere.
     if text("issuer") != Some(&config.issuer) {
-        return Err("its configuration is of another `issuer`".to_owned());
+        return Err("its configuration names another `issuer`".to_owned());
     }
     let place = |name: &str| match text(name) {
         None => Ok(None),
@@ -134,17 +130,17 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, Stri
         Some(list) => list.iter().any(|item| item == wanted),
     };
     if !takes("response_types_supported", "code") {
-        return Err("it does not know the authorisation code flow".to_owned());
+        return Err("it does not support the authorisation code flow".to_owned());
     }
     if !takes("code_challenge_methods_supported", "S256") {
-        return Err("it does not know PKCE with S256".to_owned());
+        return Err("it does not support PKCE with S256".to_owned());
     }
     let methods = "token_endpoint_auth_methods_supported";
     let keys = needed("jwks_uri")?;
     // An address of this machine may be fetched only if the configured issuer is on this machine, too.
     let is_issuer_here = Url::parse(&config.issuer).is_ok_and(|url| is_of_this_machine(&url));
     if is_of_this_machine(&keys) && !is_issuer_here {
-        return Err("its `jwks_uri` is of this machine".to_owned());
+        return Err("its `jwks_uri` points to this machine".to_owned());
     }
     let tokens = Issuers::open(&[config.tokens(keys.as_str())]).map_err(|wrong| wrong.to_string())?;
     let tokens = others.iter().fold(tokens, |tokens, it| tokens.beside(&it.issuer, &it.prefix));

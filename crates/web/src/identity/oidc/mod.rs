@@ -104,7 +104,7 @@ const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// Reason why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    #[error("the provider cannot be asked; the server's log says why")]
+    #[error("the provider cannot be reached; the server's log says why")]
     Unavailable,
     /// Message of the provider, shortened.
     #[error("the provider says `{0}`")]
@@ -113,11 +113,11 @@ pub enum Trouble {
     NoToken,
     #[error("the answer comes from another issuer")]
     Issuer,
-    #[error("its token is of another sign-in (`nonce`)")]
+    #[error("its token belongs to another sign-in (`nonce`)")]
     Nonce,
     #[error("its token: {0}")]
     Token(Refusal),
-    #[error("the provider does not sign terminals in (no `device_authorization_endpoint`)")]
+    #[error("the provider does not support sign-in from terminals (no `device_authorization_endpoint`)")]
     NoDevices,
 }
 
@@ -155,7 +155,9 @@ impl Provider {
         };
         let secret = match (&config.client_secret_file, said) {
             (Some(_), Some(_)) => {
-                return Err(wrong("is there, and HOLDSHORT_OIDC_SECRET, too: name one of them".to_owned()));
+                return Err(wrong(
+                    "is set, and so is HOLDSHORT_OIDC_SECRET: set only one of them".to_owned(),
+                ));
             }
             (Some(path), None) => {
                 let bytes = read_secret(path).map_err(|why| wrong(format!("{} {why}", path.display())))?;
@@ -396,7 +398,7 @@ impl Way {
         let url = Url::parse(&parts.uri.to_string()).map_err(|_| Away)?;
         let ask = Ask { method: parts.method, url, headers: parts.headers, body };
         let away = |why: String| {
-            tracing::warn!(issuer = self.issuer, why, "the provider that signs people in does not answer");
+            tracing::warn!(issuer = self.issuer, why, "the identity provider does not answer");
             Away
         };
         let came = timeout(PROVIDER_TIME, fetch(&self.guard, ask, PROVIDER_TIME, PROVIDER_BYTES)).await;
@@ -429,7 +431,7 @@ where
         ),
         RequestTokenError::Request(_) => Trouble::Unavailable,
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
-            tracing::warn!("the provider that signs people in gives answers that are not understood");
+            tracing::warn!("the identity provider sent an answer that cannot be parsed");
             Trouble::Unavailable
         }
     }

@@ -25,7 +25,7 @@ fn what_is_right_and_what_is_wrong() {
         (vec![("jwks_url", "http://127.0.0.1.example/keys".into())], "must be `https`"),
         (vec![("jwks_url", "https://me:secret@issuer.example/".into())], "a user, a password"),
         (vec![("jwks_url", "file:///etc/keys".into())], "must be `https`"),
-        (vec![("jwks_url", "keys".into())], "is no URL"),
+        (vec![("jwks_url", "keys".into())], "is not a URL"),
         (vec![("jwks_networks", list(&["10.0.0.0/8"]))], "right"),
         (vec![("jwks_networks", list(&["10.0.0.1/8"]))], "ranges of addresses"),
         (vec![("jwks_pause_s", 0.into())], "must be at least 1"),
@@ -40,21 +40,21 @@ fn what_is_right_and_what_is_wrong() {
                 ("jwks_file", "f".into()),
                 ("jwks_networks", list(&["10.0.0.0/8"])),
             ],
-            "are of `jwks_url`",
+            "are used only with `jwks_url`",
         ),
         (vec![("jwks_url", "".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
         (vec![("secret_file", "s".into())], "name one of `secret_file`, `jwks_file`, `jwks_url`"),
-        (vec![("algorithms", list(&["HS256"]))], "HS algorithms are for a secret"),
-        (vec![("algorithms", list(&["ES256", "HS256"]))], "HS algorithms are for a secret"),
-        (vec![("algorithms", list(&[]))], "names none, or one twice"),
-        (vec![("algorithms", list(&["ES256", "ES256"]))], "names none, or one twice"),
-        (vec![("jwks_url", "".into()), ("secret_file", "s".into())], "with `secret_file` there are `HS256`"),
+        (vec![("algorithms", list(&["HS256"]))], "HS algorithms need a secret"),
+        (vec![("algorithms", list(&["ES256", "HS256"]))], "HS algorithms need a secret"),
+        (vec![("algorithms", list(&[]))], "names no algorithm, or one twice"),
+        (vec![("algorithms", list(&["ES256", "ES256"]))], "names no algorithm, or one twice"),
+        (vec![("jwks_url", "".into()), ("secret_file", "s".into())], "with `secret_file` use only `HS256`"),
         (vec![("issuer", "\u{0}".into())], "right"),
-        (vec![("audience", list(&[]))], "names nobody"),
-        (vec![("audience", list(&[""]))], "names nobody"),
-        (vec![("leeway_s", 601.into())], "set the clocks"),
-        (vec![("prefix", "partner".into())], "is none such as `partner:`"),
-        (vec![("prefix", ":".into())], "is none such as `partner:`"),
+        (vec![("audience", list(&[]))], "is empty; without it"),
+        (vec![("audience", list(&[""]))], "is empty; without it"),
+        (vec![("leeway_s", 601.into())], "synchronize the clocks"),
+        (vec![("prefix", "partner".into())], "is not a prefix such as `partner:`"),
+        (vec![("prefix", ":".into())], "is not a prefix such as `partner:`"),
         (vec![("prefix", "partner:".into())], "right"),
         (vec![("roles", table("a = \"engine\""))], "`engine` is Holdshort itself"),
         (vec![("roles", table(""))], "maps nothing"),
@@ -130,16 +130,16 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
         ("issuer = \"http://127.0.0.1:1/\"", "right"),
         ("issuer = \"http://login.example\"", "must be `https`"),
         ("issuer = \"https://me:x@login.example\"", "a user, a password"),
-        ("issuer = \"login\"", "is no URL"),
+        ("issuer = \"login\"", "is not a URL"),
         ("client_id = \"\"", "is empty"),
         ("name = \"\"", "`name`"),
         ("scopes = [\"a b\"]", "`scopes`"),
-        ("algorithms = [\"HS256\"]", "HS algorithms are for a secret"),
-        ("networks = [\"10.0.0.1/8\"]", "`networks`: are ranges"),
+        ("algorithms = [\"HS256\"]", "HS algorithms need a secret"),
+        ("networks = [\"10.0.0.1/8\"]", "`networks`: must be ranges"),
         ("session_s = 59", "`session_s`"),
         ("session_s = 2592001", "`session_s`"),
-        ("leeway_s = 601", "set the clocks"),
-        ("prefix = \"p\"", "is none such as"),
+        ("leeway_s = 601", "synchronize the clocks"),
+        ("prefix = \"p\"", "is not a prefix such as"),
         ("roles = {}", "maps nothing"),
         ("roles = {a = \"engine\"}", "is Holdshort itself"),
     ] {
@@ -148,9 +148,9 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
     }
     // Next to issuers of tokens, a provider has its own people or the same ones.
     let mut other = issuer(&[]);
-    assert!(said("", std::slice::from_ref(&other)).contains("each needs its own"));
+    assert!(said("", std::slice::from_ref(&other)).contains("needs its own"));
     other.issuer = "https://login.example".to_owned();
     assert_eq!(said("", std::slice::from_ref(&other)), "right");
     other.prefix = "a:".to_owned();
-    assert!(said("", std::slice::from_ref(&other)).contains("the same people would be others"));
+    assert!(said("", std::slice::from_ref(&other)).contains("the same people would have two names"));
 }
