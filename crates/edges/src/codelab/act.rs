@@ -50,10 +50,13 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
 /// Answers the question that the message names.
 async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
     let Some((run, id)) = named(session, request).await? else {
-        return Err(Refused::new(Code::NotFound, format!("no question `{request}` waits in this session")));
+        return Err(Refused::new(Code::NotFound, format!("no question `{request}` is open in this session")));
     };
     if run.interrupts.get(&id).is_none_or(|asked| asked.opened.kind != Kind::Question) {
-        return Err(Refused::invalid_at("/request_id", "names no question: words do not decide it"));
+        return Err(Refused::invalid_at(
+            "/request_id",
+            "does not name a question: a message cannot decide it",
+        ));
     }
     let decision =
         Decision { option: "answer".to_owned(), text: Some(content.to_owned()), ..Decision::default() };
@@ -139,8 +142,8 @@ fn limit_notice(run: &Run) -> Option<Frame> {
         .into_iter()
         .find(|(_, interrupt)| interrupt.opened.kind == Kind::Continuation)?;
     let content = format!(
-        "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to let it go \
-         on or `reject` to end it. What you said was not heard by anybody."
+        "A limit waits for your decision: send `hitl_decision` with the `call_id` `{id}`, and `approve` to \
+         continue or `reject` to end the work. Your message was not delivered."
     );
     Some(Frame::says(content, Some(json!({ "request_id": id.as_str(), "waiting": true })), true))
 }
@@ -153,8 +156,8 @@ fn plan_notice(run: &Run) -> Option<Frame> {
     })?;
     let plan_id = ids::plan(id);
     let content = format!(
-        "The plan {plan_id} waits for your decision, and nothing runs before it: send `plan_decision` with `approve`, \
-         `edit` or `reject`. What you said was not heard by anybody."
+        "The plan {plan_id} waits for your decision, and nothing runs before it: send `plan_decision` with \
+         `approve`, `edit` or `reject`. Your message was not delivered."
     );
     let metadata = json!({ "plan_id": plan_id, "approval_request_id": id.as_str(), "waiting": true });
     Some(Frame::says(content, Some(metadata), true))
@@ -165,7 +168,10 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
         interrupt.opened.kind == Kind::PlanApproval && (ids::plan(id) == wish.id || id.as_str() == wish.id)
     });
     let Some((run, id)) = asked.await? else {
-        return Err(Refused::new(Code::NotFound, format!("no plan `{}` waits in this session", wish.id)));
+        return Err(Refused::new(
+            Code::NotFound,
+            format!("no plan `{}` waits for a decision in this session", wish.id),
+        ));
     };
     let (option, edit) = match (wish.verdict, &wish.subtasks) {
         (Verdict::Approve, _) => ("approve", None),
@@ -194,14 +200,17 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
     if let Some(call) = &wish.call {
         let is_about = |about: &About| matches!(about, About::Call(id) if *call == ids::call(&run.id, id));
         if call != interrupt.as_str() && !asked.is_some_and(|asked| is_about(&asked.about)) {
-            return Err(Refused::invalid_at("/request_id", "asks about another call than `call_id`"));
+            return Err(Refused::invalid_at("/request_id", "names a different call than `call_id`"));
         }
     }
     let option = match (asked.map(|asked| asked.kind), wish.verdict) {
         (Some(Kind::Continuation), Verdict::Approve) => "continue",
         (Some(Kind::Continuation), Verdict::Reject) => "finish",
         (Some(Kind::Continuation), Verdict::Edit | Verdict::Modify) => {
-            return Err(Refused::invalid_at("/decision", "is not `approve` or `reject`: this is a limit"));
+            return Err(Refused::invalid_at(
+                "/decision",
+                "is not `approve` or `reject`: a limit has no other decisions",
+            ));
         }
         (_, Verdict::Approve) => "approve",
         (_, Verdict::Edit | Verdict::Modify) => "edit",
@@ -221,7 +230,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
 /// Returns the interrupt that a `hitl_decision` is about. A call is named by its own id or by the interrupt's id, a
 /// limit by the interrupt's id.
 async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
-    let unknown = || Refused::new(Code::NotFound, format!("nobody is asked about the call `{id}`"));
+    let unknown = || Refused::new(Code::NotFound, format!("the call `{id}` does not wait for a decision"));
     if id.parse::<InterruptId>().is_ok() {
         let (run, interrupt) = named(session, id).await?.ok_or_else(unknown)?;
         let kind = run.interrupts.get(&interrupt).map(|asked| asked.opened.kind);

@@ -40,14 +40,14 @@ impl Activity {
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::GoesOn(status) | Self::Rests(status) => match status {
-                Status::Queued | Status::Running => "Agents are at work.",
-                Status::Waiting => "Something waits for you.",
+                Status::Queued | Status::Running => "Agents are working.",
+                Status::Waiting => "The session is waiting for you.",
                 Status::Paused => "The session is paused.",
                 Status::Completed => "The work is done.",
                 Status::Failed => "The work has failed.",
                 Status::Cancelled => "The work was cancelled.",
             },
-            Self::Frozen => "Nothing begins while the installation is frozen; then it goes on.",
+            Self::Frozen => "The installation is frozen. The session continues when the freeze is lifted.",
         }
     }
 }

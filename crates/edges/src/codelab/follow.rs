@@ -499,7 +499,7 @@ impl Follower {
 }
 
 fn unknown_place() -> Refused {
-    Refused::invalid_at("/since", "is the `id` of no frame of this session")
+    Refused::invalid_at("/since", "is not the `id` of a frame of this session")
 }
 
 /// Adds to a frame whether its reader may decide.

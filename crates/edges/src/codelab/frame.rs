@@ -310,5 +310,5 @@ impl Frame {
 
     /// Last frame of a response whose message was rejected.
     pub(super) const REFUSED: Self =
-        Self::Done { status: "refused", content: "The message was not carried out.", is_final: true };
+        Self::Done { status: "refused", content: "The message had no effect.", is_final: true };
 }

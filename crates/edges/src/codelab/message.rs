@@ -134,7 +134,7 @@ pub(super) fn understand(value: &Value) -> Answer<Message> {
 fn user(value: &Value) -> Answer<Message> {
     let UserFields { content, role, request_id } = read_strict(value)?;
     if role.is_some_and(|role| role != "user") {
-        return Err(Refused::invalid_at("/role", "is not `user`: agents speak for themselves"));
+        return Err(Refused::invalid_at("/role", "is not `user`: a client cannot speak for an agent"));
     }
     says(&content)?;
     Ok(Message::User { content, request: request_id })
@@ -146,15 +146,17 @@ fn plan(value: &Value) -> Answer<Message> {
     let verdict = verdict(&fields.decision)?;
     match (verdict, &fields.modified_subtasks) {
         (Verdict::Edit, None) => {
-            return Err(Refused::invalid_at("/modified_subtasks", "an edit needs the subtasks that it is"));
+            return Err(Refused::invalid_at("/modified_subtasks", "an edit needs the edited subtasks"));
         }
         (Verdict::Modify, None) if fields.feedback.as_deref().is_none_or(|text| text.trim().is_empty()) => {
-            let rule =
-                "`modify` needs `modified_subtasks`, or `feedback` that says what another plan is to be like";
+            let rule = "`modify` needs `modified_subtasks`, or `feedback` that describes the plan you want";
             return Err(Refused::invalid_at("/feedback", rule));
         }
         (Verdict::Approve | Verdict::Reject, Some(_)) => {
-            return Err(Refused::invalid_at("/modified_subtasks", "belong to the decision `edit`"));
+            return Err(Refused::invalid_at(
+                "/modified_subtasks",
+                "are allowed only with the decision `edit`",
+            ));
         }
         _ => {}
     }
@@ -171,7 +173,7 @@ fn plan_id(fields: &PlanFields) -> Answer<String> {
     let (plan, request) = (fields.plan_id.as_ref(), fields.request_id.as_ref());
     let (pointer, asks) = match (fields.approval_request_id.as_ref(), request) {
         (Some(first), Some(second)) if first != second => {
-            return Err(Refused::invalid_at("/request_id", "is another one than `approval_request_id`"));
+            return Err(Refused::invalid_at("/request_id", "differs from `approval_request_id`"));
         }
         (Some(asks), _) => ("/approval_request_id", Some(asks)),
         (None, asks) => ("/request_id", asks),
@@ -181,7 +183,7 @@ fn plan_id(fields: &PlanFields) -> Answer<String> {
     };
     match (plan, asks) {
         (Some(plan), Some(asks)) if !is_of(asks, plan) => {
-            Err(Refused::invalid_at(pointer, "names another plan than `plan_id`"))
+            Err(Refused::invalid_at(pointer, "names a different plan than `plan_id`"))
         }
         (_, Some(id)) | (Some(id), None) => Ok(id.clone()),
         (None, None) => Err(Refused::invalid_at("/plan_id", "missing field `plan_id`")),
@@ -193,10 +195,13 @@ fn tool(value: &Value) -> Answer<Message> {
     let verdict = verdict(&fields.decision)?;
     match (verdict, &fields.modified_arguments) {
         (Verdict::Edit | Verdict::Modify, None) => {
-            return Err(Refused::invalid_at("/modified_arguments", "an edit needs the arguments that it is"));
+            return Err(Refused::invalid_at("/modified_arguments", "an edit needs the edited arguments"));
         }
         (Verdict::Approve | Verdict::Reject, Some(_)) => {
-            return Err(Refused::invalid_at("/modified_arguments", "belong to the decision `edit`"));
+            return Err(Refused::invalid_at(
+                "/modified_arguments",
+                "are allowed only with the decision `edit`",
+            ));
         }
         _ => {}
     }

@@ -137,7 +137,7 @@ fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
     parts.extend(why.map(|why| format!("Asked because {why}.")));
     parts.extend(arguments.into_iter().chain(change::of_trial(payload)).filter(|part| !part.is_empty()));
     parts.push(format!(
-        "It runs on the server, and not in your editor. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \
+        "It runs on the server, not in your editor. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \
          \"{id}\", \"decision\": \"approve\"}}, or with the decision \"reject\" and `feedback`."
     ));
     Frame::says(plain::text(&parts.join("\n\n")), Some(about_the_call(run, interrupt)), true)
@@ -166,8 +166,9 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(
-        "{}. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \"{id}\", \"decision\": \"approve\"}}: it goes \
-         on with a fresh budget; or with the decision \"reject\": it ends with what there is.",
+        "{}. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \"{id}\", \"decision\": \"approve\"}}: \
+         the work continues with a new budget; or with the decision \"reject\": the work ends with its \
+         current result.",
         interrupt.content_text("title")
     );
     Frame::says(content, Some(json!({ "request_id": id, "limit": true })), true)
@@ -198,7 +199,7 @@ fn elsewhere(interrupt: &Interrupt) -> Frame {
     Frame::Status {
         status: "waiting",
         content: format!(
-            "{}. This is decided in Holdshort's inbox, or with `holdshort decide {id}`.",
+            "{}. Decide it in Holdshort's inbox, or with `holdshort decide {id}`.",
             interrupt.content_text("title")
         ),
         metadata: Some(json!({ "request_id": id, "kind": interrupt.opened.kind.as_str() })),

@@ -143,7 +143,7 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
         match given(THEIRS).map(|ids| (THEIRS, ids)).or(given(OURS).map(|ids| (OURS, ids))) {
             None => {}
             Some(_) if given(THEIRS).zip(given(OURS)).is_some_and(|(theirs, ours)| theirs != ours) => {
-                return Err(Refused::invalid_at(&at("/depends_on"), "is not what `dependencies` says"));
+                return Err(Refused::invalid_at(&at("/depends_on"), "differs from `dependencies`"));
             }
             Some((_, Value::Array(ids))) if ids.iter().all(Value::is_string) => {
                 subtask.insert(OURS.to_owned(), json!(ids));

@@ -151,7 +151,7 @@ impl Teller {
                 let reason = chosen.unwrap_or(if part.is_some() {
                     "the plan gives it the next subtask"
                 } else {
-                    "it was chosen to go on"
+                    "it was chosen to continue"
                 });
                 frames.push(switched(&from, &found.agent, reason));
             }
@@ -242,18 +242,18 @@ impl Teller {
         // The request was about a new version of the plan, so the old version continues.
         let goes_on = self.run.replaces_a_plan(interrupt);
         let (content, is_final) = match outcome {
-            Outcome::Rejected if goes_on => (with("The plan goes on as it was.", said), false),
+            Outcome::Rejected if goes_on => (with("The plan continues unchanged.", said), false),
             Outcome::Expired if goes_on => {
-                ("Nobody decided on the other plan in time: the plan goes on as it was.".to_owned(), false)
+                ("The new plan expired without a decision: the plan continues unchanged.".to_owned(), false)
             }
             Outcome::Approved => return status("plan_approved", metadata, "The plan"),
             Outcome::Rejected => (with("The plan is cancelled.", said), true),
-            Outcome::Expired => ("Nobody decided on the plan in time: it is dropped.".to_owned(), true),
+            Outcome::Expired => ("The plan expired without a decision: it is dropped.".to_owned(), true),
             Outcome::Answered => {
                 let count = |field: &str| interrupt.content.get("payload")?.get(field)?.as_u64();
                 let is_last = count("iteration").zip(count("iterations")).is_some_and(|(n, all)| n >= all);
                 let sentence = if is_last {
-                    "No other plan is made: this was the last that may be asked for."
+                    "No other plan is made: the limit of new plans is reached."
                 } else {
                     "Another plan is being made."
                 };

@@ -200,7 +200,7 @@ impl Session {
             return Ok(agent.to_owned());
         }
         let known: Vec<&str> = definition.agents.keys().map(|agent| names::agent(agent)).collect();
-        let rule = format!("no agent is called `{name}`; there are: {}", known.join(", "));
+        let rule = format!("no agent is called `{name}`; the agents are: {}", known.join(", "));
         Err(Refused::invalid_at("/agent_type", rule))
     }
 

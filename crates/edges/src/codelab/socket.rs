@@ -158,7 +158,7 @@ async fn attach(
 }
 
 async fn hear(session: &Session, client: &Client, text: Option<&str>) -> Answer<Vec<Frame>> {
-    let not_text = || Refused::new(Code::MalformedJson, "messages are text, not binary");
+    let not_text = || Refused::new(Code::MalformedJson, "messages must be text, not binary");
     act::carry_out(session, client, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
 }
 

@@ -35,7 +35,7 @@ use crate::who::Guest;
 #[serde(deny_unknown_fields)]
 pub(super) struct Query {
     link: Option<String>,
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
 }
 
@@ -136,7 +136,7 @@ async fn by_link(
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default()
     };
     if status.is_some_and(|said| said != bound) {
-        return Err(Refused::invalid_at("/status", "is not the decision that the link is for"));
+        return Err(Refused::invalid_at("/status", "differs from the decision of the link"));
     }
     same(review_id.as_ref(), id)?;
     resume::is_name(reviewer.as_deref())?;
@@ -151,7 +151,7 @@ async fn by_link(
 fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     match named {
         Some(named) if named != id => {
-            Err(Refused::invalid_at("/review_id", "is not the review that the callback is for"))
+            Err(Refused::invalid_at("/review_id", "differs from the review in the address"))
         }
         Some(_) | None => Ok(()),
     }
@@ -165,7 +165,7 @@ fn told(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value
             "task_id": task.as_str(),
             "review_id": id.to_string(),
             "status": "expired",
-            "message": "nobody decided in time: the task has failed",
+            "message": "the review expired without a decision: the task has failed",
         }))),
         answer => answer.map(Json),
     }
@@ -190,7 +190,7 @@ pub(super) async fn make(
     reviewed(&caller, &id).await?;
     let Asked { decision, expires_in_ms } = body.json().await?;
     let Some(status) = Status::parse(&decision) else {
-        return Err(Refused::invalid_at("/decision", "is neither approved nor rejected"));
+        return Err(Refused::invalid_at("/decision", "is not `approved` or `rejected`"));
     };
     let ms = expires_in_ms.unwrap_or(CREW_LINK_MS);
     if !(1..=CREW_LINK_MS).contains(&ms) {

@@ -42,19 +42,17 @@ pub(super) async fn open(
     let Some(read) = read_case else {
         return Err(wrong(
             CASE,
-            "cannot be read: this build of Holdshort has no pack that reads cases; start one that has",
+            "cannot be read: this build of Holdshort has no pack that reads cases; start a build that has \
+             one",
         ));
     };
     let Some(cases) = &settings.cases else {
-        let rule = "names no folder here: this crew works in one, so start the server with CREW_CASES, the folder of the \
-                    cases";
+        let rule = "cannot be used: this crew works in a case folder, so start the server with CREW_CASES, \
+                    the folder of the cases";
         return Err(wrong(CASE, rule));
     };
     let Some(named) = inputs.remove(CASE) else {
-        return Err(wrong(
-            CASE,
-            "is missing: this crew works in the folder of a case; name one in CREW_CASES",
-        ));
+        return Err(wrong(CASE, "is missing: this crew works in a case folder; name a folder in CREW_CASES"));
     };
     let Some(name) = named.as_str().filter(|name| is_plain(name)).map(str::to_owned) else {
         return Err(wrong(CASE, "is not the plain name of a folder in CREW_CASES"));
@@ -67,20 +65,20 @@ pub(super) async fn open(
         is_folder.then(|| read(Path::new(&path), &called, inputs))
     });
     let read = reading.await.map_err(|error| {
-        tracing::error!(%error, "a case was not read to its end");
+        tracing::error!(%error, "a case could not be read completely");
         Refused::of(Code::Internal)
     })?;
     match read {
         // The folder's name is recorded permanently. If the pack has changed it in the inputs, it contains personal
         // data.
         Some(Ok(inputs)) if inputs.get(CASE).and_then(Value::as_str) != Some(&*name) => {
-            let rule = "holds a name, an id, an account or a birth date of somebody in the case, which would be written down \
-                        for good: rename the folder, to a number of yours";
+            let rule = "contains a name, an id, an account or a birth date of a person in the case, which \
+                        would be recorded permanently: rename the folder to a number of your own";
             Err(wrong(CASE, rule))
         }
         Some(Ok(inputs)) => Ok(Case { folder, inputs }),
         Some(Err(WrongCase { member, message })) => Err(wrong(member, &message)),
-        None => Err(wrong(CASE, "is no folder in CREW_CASES; links are not followed")),
+        None => Err(wrong(CASE, "is not a folder in CREW_CASES; symbolic links are not followed")),
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn find(app: &App, name: &str) -> Answer<Arc<Definition>> {
         let begins: String = name.chars().take(CREW_TITLE_CHARS).collect();
         let cut = if begins.len() < name.len() { "…" } else { "" };
         let mut refused = Refused::not_found("crew");
-        refused.0.detail = format!("there is no crew `{begins}{cut}`; there are: {}", known.join(", "));
+        refused.0.detail = format!("there is no crew `{begins}{cut}`; the crews are: {}", known.join(", "));
         refused
     })
 }
@@ -106,15 +106,15 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
 pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {
-        let rule = format!("is no text of 1 to {SUBJECT_BYTES} bytes without control characters");
+        let rule = format!("is not a text of 1 to {SUBJECT_BYTES} bytes without control characters");
         return Err(Refused::invalid_at("/inputs/subject", rule));
     }
     if input[SUBJECT] == subject {
         return Ok(());
     }
     if !input["task"].is_string() {
-        let rule = "names somebody in the case, and agents of this crew read it: name whom the task is about by a number of \
-                    yours";
+        let rule = "names a person in the case, and agents of this crew read it: use a number of your own \
+                    for this person";
         return Err(Refused::invalid_at("/inputs/subject", rule));
     }
     input[SUBJECT] = subject;
@@ -200,7 +200,7 @@ fn by_name(app: &App) -> BTreeMap<String, Value> {
 #[serde(deny_unknown_fields)]
 pub(super) struct Query {
     crew_name: Option<String>,
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
 }
 

@@ -34,8 +34,9 @@ impl FromStr for ReviewId {
 impl<'de> Deserialize<'de> for ReviewId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse()
-            .map_err(|_| D::Error::custom("is no id of a review such as `REV-01K6F0000000000000000000CC`"))
+        text.parse().map_err(|_| {
+            D::Error::custom("is not the id of a review such as `REV-01K6F0000000000000000000CC`")
+        })
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) async fn pause(
             "success": false,
             "task_id": id.as_str(),
             "status": "paused",
-            "message": "the task is paused already: what you found stands beside its review, as a comment",
+            "message": "the task is already paused: your findings were added to its review as a comment",
             "review_id": review,
         })
     };
@@ -67,7 +67,7 @@ pub(super) async fn pause(
             "success": false,
             "task_id": id.as_str(),
             "status": "bypassed",
-            "message": "HITL_ENABLED is false: the task goes on, and the journal says so",
+            "message": "HITL_ENABLED is false: the task continues, and the journal records this",
             "review_id": task::review_id(review),
         })));
     }
@@ -91,8 +91,7 @@ pub(super) async fn pause(
 /// that is already open.
 fn in_words(refused: Refused) -> Refused {
     if refused.code() == Code::LimitReached {
-        let why = "nothing more can stand beside the review of the task, which has as many comments as it can have: it waits \
-                   for its decision";
+        let why = "the review of the task has the maximum number of comments: decide it first";
         return Refused::new(Code::LimitReached, why);
     }
     refused.in_words(|error| {
@@ -106,7 +105,7 @@ fn in_words(refused: Refused) -> Refused {
 /// Returns a caller that is a service: it has a key or is an agent. Rejects people, whatever their role (contract E35).
 fn service(guest: Guest) -> Answer<Caller> {
     let refused =
-        || Refused::new(Code::ForbiddenRole, "a task is paused with a service token, and not by a person");
+        || Refused::new(Code::ForbiddenRole, "a task is paused only with a service token, not by a person");
     let caller = guest.through(CHANNEL).map_err(|refused_as| {
         if refused_as.code() == Code::ForbiddenRole { refused() } else { refused_as }
     })?;
@@ -117,18 +116,18 @@ fn service(guest: Guest) -> Answer<Caller> {
 fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
     let Asked { findings, risk_level, regulatory_implications, details } = asked;
     if findings.is_boolean() || findings.is_number() {
-        let rule = "is neither a text nor a list nor an object: what shall be looked at?";
+        let rule = "is not a text, a list or an object: describe what to review";
         return Err(Refused::invalid_at("/findings", rule));
     }
     if !says_something(&findings) {
-        return Err(Refused::invalid_at("/findings", "is empty: what shall be looked at?"));
+        return Err(Refused::invalid_at("/findings", "is empty: describe what to review"));
     }
     let risk = match risk_level.to_ascii_lowercase().as_str() {
         "low" => Level::Low,
         "medium" => Level::Medium,
         "high" => Level::High,
         "critical" => Level::Critical,
-        _ => return Err(Refused::invalid_at("/risk_level", "is none of low, medium, high, critical")),
+        _ => return Err(Refused::invalid_at("/risk_level", "is not one of low, medium, high, critical")),
     };
     let first = findings.as_str().and_then(|text| text.trim().lines().next()).unwrap_or_default();
     let title =

@@ -61,7 +61,7 @@ impl Limits {
         let answered = if standing.refused.is_none() {
             answer.await
         } else {
-            let why = format!("{what} at most {} times a minute: come back later", standing.per_minute);
+            let why = format!("{what} at most {} times a minute: retry later", standing.per_minute);
             Err(Refused::new(Code::TooManyRequests, why))
         };
         let mut response = answered.into_response();

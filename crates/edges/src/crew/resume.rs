@@ -101,8 +101,7 @@ fn meant(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
         let is_of_task = task::reviews(run).any(|review| review.opened.interrupt == named.0);
-        let why =
-            || format!("the task has no review {named}: GET /crew/review/{{task_id}} shows the one it has");
+        let why = || format!("the task has no review {named}: GET /crew/review/{{task_id}} shows its review");
         return if is_of_task {
             Ok(named.0.clone())
         } else {
@@ -115,14 +114,14 @@ fn meant(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     if run.open_review().is_none() {
         return Err(not_paused(run));
     }
-    let rule = "is missing: the task had several reviews, so name the one that you have seen; GET /crew/review/{task_id} \
-                shows it";
+    let rule = "is missing: the task had several reviews, so name the review that you have seen; GET \
+                /crew/review/{task_id} shows it";
     Err(Refused::invalid_at("/review_id", rule))
 }
 
 fn not_paused(run: &Run) -> Refused {
     let state = task::State::of_run(run).word();
-    Refused::new(Code::AlreadyResolved, format!("the task is {state}: no review of it waits"))
+    Refused::new(Code::AlreadyResolved, format!("the task is {state}: it has no open review"))
 }
 
 pub(super) async fn read(body: Body) -> Answer<Said> {
@@ -171,7 +170,7 @@ pub(super) async fn decide_as(
     let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(in_words)?;
     let (word, message) = match (interrupt.status, status) {
         (wire::InterruptStatus::Open, _) => {
-            ("paused", "the decision is noted; others have to decide as well".to_owned())
+            ("paused", "the decision is recorded; other reviewers must decide as well".to_owned())
         }
         (_, Status::Approved) => ("resuming", goes_on(app, &run.id).await?),
         (_, Status::Rejected) => ("rejected", "the task has failed".to_owned()),
@@ -195,11 +194,13 @@ async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
     let holds = |agent| system.freezes.holding(id, &run.definition.name, agent).is_some();
     let is_frozen = holds(task::current_agent(&run)) || holds(next);
     Ok(match task::State::of_run(&run) {
-        task::State::Paused => format!("the decision counts. {}", task::waits_for(&run)),
+        task::State::Paused => format!("the decision is recorded. {}", task::waits_for(&run)),
         task::State::Pending | task::State::Running if is_frozen => {
-            "the decision counts. A person has frozen the work: the task goes on when that is lifted in Holdshort".to_owned()
+            "the decision is recorded. The work is frozen: the task continues when the freeze is lifted in \
+             Holdshort"
+                .to_owned()
         }
-        _ => "the task goes on with its next step".to_owned(),
+        _ => "the task continues with its next step".to_owned(),
     })
 }
 
@@ -241,6 +242,6 @@ pub(super) async fn on_behalf_of(app: &App, who: &Who<'_>, reviewer: Option<&str
         return Ok(Some(name.to_owned()));
     }
     let why =
-        format!("`reviewer` names `{name}`, and you are `{}`: leave it out, or sign in as they", who.id);
+        format!("`reviewer` names `{name}`, and you are `{}`: omit it, or sign in as that person", who.id);
     Err(Refused::new(Code::ForbiddenRole, why))
 }

@@ -175,7 +175,7 @@ pub(super) struct Query {
     status: Option<String>,
     limit: Option<u16>,
     cursor: Option<String>,
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
 }
 
@@ -187,7 +187,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
     let limit = holdshort_web::query::limit(query.limit)?;
     let wanted = query.status.map(|status| status.to_ascii_lowercase()).filter(|status| !status.is_empty());
     if wanted.as_deref().is_some_and(|wanted| !STATUSES.contains(&wanted)) {
-        let rule = format!("status: is none of {}", STATUSES.join(", "));
+        let rule = format!("status: is not one of {}", STATUSES.join(", "));
         return Err(Refused::new(Code::InvalidQuery, rule));
     }
     let system = app.driver.glance_system().await?;

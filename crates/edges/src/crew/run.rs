@@ -92,7 +92,7 @@ async fn start(
         // The task is paused and listed without a channel, too (contract E20).
         tracing::warn!(
             crew = crew_name,
-            "no channel tells reviewers: register a webhook, or look at /crew/reviews"
+            "no channel notifies reviewers: register a webhook, or check /crew/reviews"
         );
     }
     let subject = inputs.get(crews::SUBJECT).cloned();
@@ -184,7 +184,7 @@ fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
         State::Pending | State::Running if is_async => Value::Null,
         State::Pending | State::Running => json!({
             "status": "running",
-            "message": "It is still at work: /crew/status tells what comes of it",
+            "message": "The task is still running: /crew/status shows its result",
         }),
     };
     let mut told = json!({

@@ -69,13 +69,13 @@ pub enum Wrong {
     Value { name: &'static str, value: String, rule: String },
     #[error("{name}_FILE: {why}")]
     File { name: &'static str, why: String },
-    #[error("{name} and {name}_FILE are both there: set one of them")]
+    #[error("{name} and {name}_FILE are both set: set only one of them")]
     Both { name: &'static str },
 }
 
-const NEO4J: &str = "REQUIRE_NEO4J is read and does nothing: Holdshort needs no Neo4j";
+const NEO4J: &str = "REQUIRE_NEO4J has no effect: Holdshort needs no Neo4j";
 const UNREVIEWED: &str =
-    "HITL_ENABLED is false: tasks of the crew edge are let through without a review, whatever they found";
+    "HITL_ENABLED is false: tasks of the crew edge continue without a review, whatever their findings";
 
 impl Settings {
     /// Reads the settings. `variable` returns the value of an environment variable.
@@ -117,7 +117,7 @@ impl Settings {
                 "hex" => Encoding::Hex,
                 "base64" => Encoding::Base64,
                 _ => {
-                    let (name, rule) = ("WEBHOOK_SIGNATURE_ENCODING", "neither hex nor base64".to_owned());
+                    let (name, rule) = ("WEBHOOK_SIGNATURE_ENCODING", "not `hex` or `base64`".to_owned());
                     return Err(Wrong::Value { name, value, rule });
                 }
             };
@@ -172,13 +172,16 @@ fn flag(name: &'static str, value: &str) -> Result<bool, Wrong> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
-        _ => Err(Wrong::Value { name, value: value.to_owned(), rule: "neither true nor false".to_owned() }),
+        _ => Err(Wrong::Value { name, value: value.to_owned(), rule: "not `true` or `false`".to_owned() }),
     }
 }
 
 fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
-    let rule =
-        || Wrong::Value { name, value: value.to_owned(), rule: format!("no whole number from 1 to {most}") };
+    let rule = || Wrong::Value {
+        name,
+        value: value.to_owned(),
+        rule: format!("not a whole number from 1 to {most}"),
+    };
     value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
 }
 
@@ -189,7 +192,7 @@ fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
     let rule = || Wrong::Value {
         name,
         value: value.to_owned(),
-        rule: "no folder that is there, or its path is no UTF-8".to_owned(),
+        rule: "not an existing folder, or its path is not UTF-8".to_owned(),
     };
     named.ok_or_else(rule)
 }
@@ -199,7 +202,7 @@ fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
     let mut networks = Vec::new();
     for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
         if !is_range(text) {
-            let rule = "no range of addresses such as `192.168.1.0/24`".to_owned();
+            let rule = "not a range of addresses such as `192.168.1.0/24`".to_owned();
             return Err(Wrong::Value { name, value: text.to_owned(), rule });
         }
         networks.push(text.to_owned());
@@ -220,7 +223,8 @@ fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, Wrong> {
                 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
         });
         let origin = HeaderValue::from_str(&text.to_ascii_lowercase()).ok().filter(|_| is_one);
-        origins.push(origin.ok_or_else(|| wrong(text, "no origin such as `https://reviews.example.org`"))?);
+        origins
+            .push(origin.ok_or_else(|| wrong(text, "not an origin such as `https://reviews.example.org`"))?);
     }
     if origins.len() > CREW_ORIGINS {
         return Err(wrong(value, "a list of too many origins"));

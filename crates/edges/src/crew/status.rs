@@ -50,7 +50,7 @@ pub(super) struct Query {
     crew_name: Option<String>,
     limit: Option<u16>,
     cursor: Option<String>,
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
     let state = query.state.or(query.status).filter(|text| !text.is_empty());
     let state = state
         .map(|text| {
-            let rule = "state: is none of pending, running, paused, completed, failed";
+            let rule = "state: is not one of pending, running, paused, completed, failed";
             State::parse(&text).ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
         })
         .transpose()?;

@@ -141,7 +141,7 @@ pub(super) fn waits_for(run: &Run) -> String {
     }
     let kinds: Vec<&str> = run.open_interrupts().map(|(_, each)| each.opened.kind.as_str()).collect();
     if kinds.is_empty() {
-        "Paused by a person: it goes on when it is resumed in Holdshort".to_owned()
+        "Paused by a person: the task continues when it is resumed in Holdshort".to_owned()
     } else {
         format!("Waiting for a decision in Holdshort's inbox: {}", kinds.join(", "))
     }

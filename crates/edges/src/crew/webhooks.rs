@@ -61,10 +61,11 @@ pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Js
     let mut made = shown(&caller.app, &id, registered).await?;
     made["success"] = true.into();
     made["message"] = if is_dropped {
-        "reviews are told to it from here on; the secret signs what a custom_url is sent, and is not kept"
+        "it receives reviews from now on; a secret signs only requests to a custom_url, so this one is not \
+         stored"
             .into()
     } else {
-        "reviews are told to it from here on".into()
+        "it receives reviews from now on".into()
     };
     Ok((StatusCode::CREATED, Json(made)))
 }
@@ -73,16 +74,16 @@ fn checked(asked: Asked) -> Answer<New> {
     let Asked { name, kind, url, secret, headers, active } = asked;
     let Some(kind) = WebhookKind::parse(&kind) else {
         let known: Vec<&str> = WebhookKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        return Err(Refused::invalid_at("/type", format!("is none of {}", known.join(", "))));
+        return Err(Refused::invalid_at("/type", format!("is not one of {}", known.join(", "))));
     };
     let url = url.unwrap_or_default();
     if url.len() > URL_CHARS {
         return Err(Refused::invalid_at("/url", format!("is longer than {URL_CHARS} bytes")));
     }
     let (host, such_as) = match kind {
-        WebhookKind::Email => (domain(&url), "is no address such as `mailto:anna@example.org`"),
+        WebhookKind::Email => (domain(&url), "is not an address such as `mailto:anna@example.org`"),
         WebhookKind::CustomUrl | WebhookKind::Slack | WebhookKind::Teams => {
-            (host(&url), "is no URL such as `https://example.org/hook`")
+            (host(&url), "is not a URL such as `https://example.org/hook`")
         }
     };
     let host = host.ok_or_else(|| Refused::invalid_at("/url", such_as))?;
@@ -90,7 +91,7 @@ fn checked(asked: Asked) -> Answer<New> {
     if let Some(secret) = &secret
         && (secret.len() > CREW_WEBHOOK_BYTES || secret.chars().any(char::is_control))
     {
-        return Err(Refused::invalid_at("/secret", "is too long, or holds characters that do not show"));
+        return Err(Refused::invalid_at("/secret", "is too long, or contains control characters"));
     }
     // The secret signs only requests to a `custom_url`. For other types it is not stored, and the response reports it.
     let secret = secret.filter(|_| kind == WebhookKind::CustomUrl);
@@ -100,10 +101,10 @@ fn checked(asked: Asked) -> Answer<New> {
         !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
     });
     if kind == WebhookKind::Email && !headers.is_empty() {
-        return Err(Refused::invalid_at("/headers", "go along with a request, and not with a mail"));
+        return Err(Refused::invalid_at("/headers", "are sent with HTTP requests only, not with mails"));
     }
     if headers.len() > CREW_WEBHOOK_HEADERS {
-        return Err(Refused::invalid_at("/headers", format!("holds more than {CREW_WEBHOOK_HEADERS}")));
+        return Err(Refused::invalid_at("/headers", format!("has more than {CREW_WEBHOOK_HEADERS} headers")));
     }
     for (name, value) in &headers {
         let at = |why: &str| Refused::invalid_at(&format!("/headers/{}", escape(name)), why);
@@ -111,13 +112,13 @@ fn checked(asked: Asked) -> Answer<New> {
             && name.len() <= 100
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_token {
-            return Err(at("is no name of a header"));
+            return Err(at("is not the name of a header"));
         }
         if is_own_header(name) {
-            return Err(at("is said by Holdshort"));
+            return Err(at("is set by Holdshort itself"));
         }
         if value.len() > CREW_WEBHOOK_BYTES || value.chars().any(|char| !(' '..='~').contains(&char)) {
-            return Err(at("holds more than printable ASCII, or is too long"));
+            return Err(at("contains characters other than printable ASCII, or is too long"));
         }
     }
     let is = Webhook { name, kind, host, active: active.unwrap_or(true) };
@@ -194,7 +195,7 @@ pub(super) async fn read(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<Val
 pub(super) async fn remove(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = guest.through(CHANNEL)?;
     Webhooks::remove(&app, id.clone(), actor).await?;
-    let message = "it is told nothing more; what waited for it is not sent";
+    let message = "it receives nothing more; pending deliveries to it are not sent";
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 

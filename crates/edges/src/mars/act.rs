@@ -22,7 +22,7 @@ use crate::limits::MARS_PROMPT_CHARS;
 /// Decides on an approval of this run. Returns its id if the same decision had already been made.
 pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> Answer<Option<InterruptId>> {
     let app = &caller.app;
-    let unknown = || Refused::new(Code::NotFound, "there is no such approval in this task");
+    let unknown = || Refused::new(Code::NotFound, "this task has no such approval");
     let id: InterruptId = resolve.approval_id.parse().map_err(|_| unknown())?;
     let row = app.journal().interrupt(&id).await?.filter(|row| row.run == *run).ok_or_else(unknown)?;
     let first = app.event(&StreamId::Run(run.clone()), row.opened_seq).await?;
@@ -35,7 +35,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     let edit = match sent {
         None => Edit::default(),
         Some(_) if offer.id != "edit" => {
-            let why = format!("`{}` takes no modifications", words::name(opened, &offer.id));
+            let why = format!("`{}` accepts no modifications", words::name(opened, &offer.id));
             return Err(Refused::invalid_at("/modifications", why));
         }
         Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,
@@ -85,7 +85,9 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         (Some(said), _) => said.as_str(),
         (None, Some(true)) => "approve",
         (None, Some(false)) => "reject",
-        (None, None) => return Err(Refused::invalid_at("/resolution", "say `resolution`, or `approved`")),
+        (None, None) => {
+            return Err(Refused::invalid_at("/resolution", "is missing: send `resolution` or `approved`"));
+        }
     };
     let Some(Meant { offer, is_own_words }) = words::choose(opened, said) else {
         let offered = words::names(opened).join(", ");
@@ -93,7 +95,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         return Err(Refused::invalid_at(
             if resolution.is_some() { "/resolution" } else { "/approved" },
             format!(
-                "`{said}` is not offered here; choose one of: {offered}. Words of your own go along as `feedback`"
+                "`{said}` is not offered here; choose one of: {offered}. Send your own words as `feedback`"
             ),
         ));
     };
@@ -105,13 +107,13 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
     }
     let mut text = match (feedback, user_feedback) {
         (Some(a), Some(b)) if a != b => {
-            return Err(Refused::invalid_at("/user_feedback", "says something else than `feedback`"));
+            return Err(Refused::invalid_at("/user_feedback", "differs from `feedback`"));
         }
         (a, b) => a.as_ref().or(b.as_ref()).filter(|text| !text.is_empty()).cloned(),
     };
     if (is_own_words || said.trim().is_empty()) && text.is_some() {
         let offered = words::names(opened).join(", ");
-        let why = format!("stands beside a `resolution` that names no option; choose one of: {offered}");
+        let why = format!("was sent with a `resolution` that names no option; choose one of: {offered}");
         return Err(Refused::invalid_at("/feedback", why));
     }
     if is_own_words {
@@ -119,7 +121,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
     }
     // `submit` sent by mistake would release work without any text (contract E42).
     if words::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
-        return Err(Refused::invalid_at("/feedback", "is missing: `submit` sends words"));
+        return Err(Refused::invalid_at("/feedback", "is missing: `submit` needs a text"));
     }
     Ok((offer, text))
 }

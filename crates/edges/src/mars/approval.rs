@@ -145,13 +145,13 @@ fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<Strin
         }
         (Kind::Turn, About::Round(phase)) => json!({
             "requires_text_input": true,
-            "input_placeholder": "Say what is next.",
+            "input_placeholder": "Say what to do next.",
             "result_preview": payload.get("output"),
             "turn": payload.get("round"),
             "phases_executed": phases_executed(run, phase),
         }),
         (Kind::Turn, _) => {
-            json!({ "requires_text_input": true, "input_placeholder": "Say how it goes on." })
+            json!({ "requires_text_input": true, "input_placeholder": "Say how to continue." })
         }
         (Kind::ToolApproval, _) => {
             let whole = payload.get("arguments").map(change::arguments).unwrap_or_default();

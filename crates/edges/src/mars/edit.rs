@@ -43,7 +43,7 @@ impl Edit {
         let sent = match (decoded(sent), sent) {
             (Some(value), _) if value.is_object() || !is_text => value,
             (None, Value::String(_)) if !is_text => {
-                return Err(Refused::invalid_at(AT, "is a text that is no JSON"));
+                return Err(Refused::invalid_at(AT, "is a text that is not JSON"));
             }
             // A text such as `42` stays a text.
             _ => sent.clone(),
@@ -113,7 +113,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
     }
     if !sent.is_object() {
         if !sent.is_string() {
-            problems.push(Problem::new(AT, "is neither a text nor a step with its words in `sub_task`"));
+            problems.push(Problem::new(AT, "is neither a text nor a step with a `sub_task`"));
         }
         return sent;
     }
@@ -131,13 +131,13 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
     for (key, name) in OF_A_STEP.iter().filter(|(key, _)| given(&sent).any(|(other, _)| other == *key)) {
         let stays = &stays[name];
         if native.get(name).is_some_and(|said| said != stays) {
-            let why = format!("is {stays} and stays so: an edit of a step changes what it is told");
+            let why = format!("is {stays} and cannot change: an edit of a step changes only its description");
             problems.push(Problem::new(below(AT, key), why));
         }
     }
     let told = native["description"].take();
     if problems.is_empty() && told.as_str().is_none_or(|told| told.trim().is_empty()) {
-        problems.push(Problem::new(AT, "says nothing of what is to be done: `sub_task` does"));
+        problems.push(Problem::new(AT, "has no description of the step: send `sub_task`"));
     }
     told
 }
@@ -146,7 +146,7 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
     let Some(name) = TEXTS.into_iter().find(|name| given(&sent).any(|(key, _)| key == *name)) else {
         if !sent.is_string() {
-            problems.push(Problem::new(AT, "is neither a text nor an object with one as its `content`"));
+            problems.push(Problem::new(AT, "is neither a text nor an object with a text as its `content`"));
         }
         return sent;
     };
@@ -224,12 +224,12 @@ fn given(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
 
 fn alone(name: &str, sent: &Value, problems: &mut Vec<Problem>) {
     let beside = given(sent).filter(|(key, _)| *key != name);
-    let why = format!("stands beside `{name}`, which is all that is taken");
+    let why = format!("cannot be sent together with `{name}`");
     problems.extend(beside.map(|(key, _)| Problem::new(below(AT, key), &*why)));
 }
 
 fn twice(at: &str, key: &str, other: &str) -> Problem {
-    Problem::new(below(at, key), format!("says the same as {}: leave one out", below(at, other)))
+    Problem::new(below(at, key), format!("repeats {}: omit one of them", below(at, other)))
 }
 
 fn below(at: &str, key: &str) -> String {

@@ -48,7 +48,10 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
             translated.config.workspace = Some(folder);
         }
         failed => {
-            tracing::warn!(?failed, folder = %folder.display(), "no folder for a task of the MARS edge");
+            tracing::warn!(
+                ?failed, folder = %folder.display(),
+                "the folder for a task of the MARS edge cannot be created"
+            );
         }
     }
     Ok(())

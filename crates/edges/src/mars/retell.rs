@@ -58,7 +58,7 @@ impl Now {
             let named = idle.iter().map(|Idle { key, why }| format!("`{key}` {why}"));
             let message = data["message"].as_str().unwrap_or_default();
             let all = named.collect::<Vec<_>>().join("; ");
-            data["message"] = format!("{message} Taken, and without effect here: {all}.").into();
+            data["message"] = format!("{message} Accepted, but without effect here: {all}.").into();
             data["ignored"] =
                 idle.iter().map(|Idle { key, why }| json!({ "key": key, "why": why })).collect();
         }
@@ -226,7 +226,7 @@ async fn place(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
         Since::Time(ms) => FrameId::all_of(last_before(app, run, ms).await?),
     };
     if place.seq > run.seq {
-        let rule = format!("is beyond the last event, {}: was it given out for another task?", run.seq);
+        let rule = format!("is beyond the last event, {}: was it issued for another task?", run.seq);
         return Err(Refused::invalid_at("/since", rule));
     }
     Ok(place)

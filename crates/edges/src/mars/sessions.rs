@@ -41,7 +41,7 @@ const AT_ONCE: usize = 200;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
     status: Option<SessionStatus>,
     mode: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct ListQuery {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryQuery {
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
     limit: Option<usize>,
 }
@@ -59,7 +59,7 @@ pub(super) struct HistoryQuery {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoQuery {
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
 }
 
@@ -156,7 +156,10 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
         Refused::invalid(problems)
     })?;
     if translated.session.is_some() {
-        return Err(Refused::invalid_at("/config/session_id", "names another session; this one is made now"));
+        return Err(Refused::invalid_at(
+            "/config/session_id",
+            "names another session, but this request creates a new one: omit it",
+        ));
     }
     look(&app, translated).await?;
     let open = Open {
@@ -350,10 +353,10 @@ async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> An
     if let Some(value) = body.optional().await?
         && !value.as_object().is_some_and(Map::is_empty)
     {
-        return Err(Refused::invalid_at("", "nothing is expected here"));
+        return Err(Refused::invalid_at("", "must be empty: this request takes no body"));
     }
     if known.session.state == SessionState::Open && known.status() == SessionStatus::Completed {
-        return Err(Refused::new(Code::RunEnded, format!("nothing in it lives: {else_why}")));
+        return Err(Refused::new(Code::RunEnded, format!("all tasks of the session have ended: {else_why}")));
     }
     Ok(caller)
 }

@@ -137,7 +137,7 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     loop {
         let Heard { kind, run: named, frame } = match websocket::next(incoming, pace.silence).await {
             Ok(Some(text)) => frame::read(&text),
-            Ok(None) => Heard::refused(Code::MalformedJson, "frames are text, not binary"),
+            Ok(None) => Heard::refused(Code::MalformedJson, "frames must be text, not binary"),
             Err(end) => return end,
         };
         let done = match frame {
@@ -208,7 +208,7 @@ async fn carry_out(
         return Ok(vec![Order::Say(retell::say(caller, run.as_ref(), "pong", json!({})))]);
     }
     let Some(known) = known else {
-        let rule = "nothing runs under this id: the first frame is {\"task\", \"config\"}";
+        let rule = "no run has this id: start one with the frame {\"task\", \"config\"}";
         return Err(Refused::new(Code::NotFound, rule));
     };
     let since = match &frame {
@@ -237,7 +237,7 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     let Client { caller, task, attached, trace, .. } = client;
     let unseen = [None, Some(Since::Time(0))];
     if !unseen.contains(&asked.since) && start::find(&caller.app, task).await?.is_none() {
-        let rule = "nothing has been told of this task: it was not started yet";
+        let rule = "this task has sent no frames: it has not started yet";
         return Err(Refused::invalid_at("/since", rule));
     }
     let begun = start::start(caller, task, asked, *trace).await?;

@@ -105,7 +105,7 @@ pub(super) async fn start(
 ) -> Answer<Begun> {
     let app = &caller.app;
     if start.task.trim().is_empty() {
-        return Err(Refused::invalid_at("/task", "is empty: what shall be done?"));
+        return Err(Refused::invalid_at("/task", "is empty: describe the task"));
     }
     let asked = json!({ "task": start.task, "config": start.config });
     let key = IdempotencyKey { scope: task.scope(), key: task.name.clone(), digest: Digest::of_json(&asked) };
@@ -194,15 +194,15 @@ fn in_a_start(pointer: &str) -> String {
 }
 
 fn unknown_session() -> Refused {
-    let rule = "is no session: leave it out to have one made, or make one with POST /edges/mars/api/sessions";
+    let rule = "is not a session: omit it to create one, or create one with POST /edges/mars/api/sessions";
     let mut refused = Refused::new(Code::UnknownSession, format!("/config/session_id {rule}"));
     refused.0.errors = Refused::invalid_at("/config/session_id", rule).0.errors;
     refused
 }
 
 fn another() -> Refused {
-    let rule = "this task id belongs to another task or config, whose run goes on; take another id for a new task, or \
-                send what the id was used with to attach";
+    let rule = "this task id belongs to another task or config, whose run continues; use another id for a \
+                new task, or send the original task and config to attach";
     Refused::new(Code::IdempotencyKeyReused, rule)
 }
 

@@ -26,7 +26,7 @@ use crate::who::Guest;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryQuery {
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
     event_type: Option<String>,
     limit: Option<usize>,
@@ -35,17 +35,17 @@ pub(super) struct HistoryQuery {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeQuery {
-    #[expect(dead_code, reason = "read where the caller is let in")]
+    #[expect(dead_code, reason = "read during authentication")]
     token: Option<String>,
     run_id: Option<String>,
-    #[expect(dead_code, reason = "nothing of a run is internal")]
+    #[expect(dead_code, reason = "a run has no internal nodes")]
     include_internal: Option<bool>,
 }
 
 impl NodeQuery {
     /// Returns the run of a node. A node's id is unique only within its run.
     fn run(&self) -> Answer<&str> {
-        let rule = "run_id: is missing: a node is one of a run";
+        let rule = "run_id: is missing: name the run of the node";
         self.run_id.as_deref().ok_or_else(|| Refused::new(Code::InvalidQuery, rule))
     }
 }

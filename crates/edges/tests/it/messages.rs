@@ -24,26 +24,26 @@ fn what_is_wrong_with_a_message_is_named_by_its_place() {
         (
             json!({"type": "plan_decision", "plan_id": "p", "decision": "approve", "modified_subtasks": []}),
             "/modified_subtasks",
-            "belong to",
+            "are allowed only with",
         ),
         (
             json!({"type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve",
                 "approval_request_id": "int_01k6f0000000000000000000cc"}),
             "/approval_request_id",
-            "another plan",
+            "a different plan",
         ),
         (
             json!({"type": "plan_decision", "plan_id": "plan_00000000", "decision": "approve",
                 "request_id": "int_01k6f0000000000000000000cc"}),
             "/request_id",
-            "another plan",
+            "a different plan",
         ),
         (
             json!({"type": "plan_decision", "decision": "approve",
                 "approval_request_id": "int_01k6f0000000000000000000cc",
                 "request_id": "int_01k6f0000000000000000000dd"}),
             "/request_id",
-            "another one than `approval_request_id`",
+            "differs from `approval_request_id`",
         ),
         (json!({"type": "hitl_decision", "decision": "approve"}), "/call_id", "missing field"),
         (

@@ -142,10 +142,10 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
     fs::write(cases.path().join("partial/customers.csv"), sample("customers.csv")).unwrap();
     let server = with(&cases).model(&model).start().await;
     let table: [(Value, &str, &str); 14] = [
-        (json!({"case": "T124"}), "/inputs/case", "is no folder in CREW_CASES"),
+        (json!({"case": "T124"}), "/inputs/case", "is not a folder in CREW_CASES"),
         (json!({"case": "linked"}), "/inputs/case", "links are not followed"),
         (json!({"case": "outside"}), "/inputs/case", "links are not followed"),
-        (json!({"case": "file"}), "/inputs/case", "is no folder"),
+        (json!({"case": "file"}), "/inputs/case", "is not a folder"),
         (json!({"case": "../T123"}), "/inputs/case", "plain name"),
         (json!({"case": "T123/"}), "/inputs/case", "plain name"),
         (json!({"case": whole.to_str().unwrap()}), "/inputs/case", "plain name"),

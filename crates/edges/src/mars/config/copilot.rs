@@ -71,7 +71,7 @@ fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
     };
     for name in names.iter().filter(|name| !base.agents.contains_key(**name)) {
         let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
-        reader.refuse(item, format!("`{name}` is no agent; there are: {}", known.join(", ")));
+        reader.refuse(item, format!("`{name}` is not an agent; the agents are: {}", known.join(", ")));
     }
     let workers = names.into_iter().filter(|name| base.agents.contains_key(*name) && !ROLES.contains(name));
     let mut team: Vec<String> = Vec::new();

@@ -41,7 +41,7 @@ pub(super) fn around(floor: StepGates, approval: Approval, lets_clean_pass: Opti
 /// has a rule that allows every call, and the config may remove it. A grant for the session covers a category of calls.
 fn tools(definition: &mut Definition, reader: &mut Reader<'_>) {
     let words = [
-        ("none", Some("tool_approval is none: no call asks")),
+        ("none", Some("tool_approval is none: no call needs approval")),
         ("auto_allow_all", Some("tool_approval is auto_allow_all")),
         ("prompt", None),
     ];
@@ -77,7 +77,7 @@ fn agents(definition: &mut Definition, made: &[Made], reader: &mut Reader<'_>) {
                     mandatory.push(checkpoint);
                 } else {
                     let known = Checkpoint::ALL.map(Checkpoint::as_str).join(", ");
-                    let why = format!("is no checkpoint, expected one of: {known}");
+                    let why = format!("is not a checkpoint, expected one of: {known}");
                     reader.problems.push(Problem::new(format!("{}/{i}", item.pointer), why));
                 }
             }

@@ -39,10 +39,7 @@ impl Given {
             let name = canonical(key);
             let item = Item { pointer: pointer.clone(), value: value.clone() };
             if let Some(other) = given.insert(name, item).filter(|other: &Item| other.value != *value) {
-                problems.push(Problem::new(
-                    pointer,
-                    format!("says the same as {}: leave one out", other.pointer),
-                ));
+                problems.push(Problem::new(pointer, format!("repeats {}: omit one of them", other.pointer)));
             }
         }
         Self(given)
@@ -101,7 +98,7 @@ impl<'a> Reader<'a> {
         let item = self.item(key)?;
         let flag = item.value.as_bool();
         if flag.is_none() {
-            self.refuse(item, "is neither true nor false");
+            self.refuse(item, "is not `true` or `false`");
         }
         flag
     }

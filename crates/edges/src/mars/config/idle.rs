@@ -23,18 +23,14 @@ enum Holds {
     Text,
 }
 
-const PAPERS: &str = "is of reading papers and scans, which no mode here does";
-const MODELS: &str = "an agent without a model of its own has `model`";
+const PAPERS: &str = "is for reading papers and scans, which no mode here does";
+const MODELS: &str = "an agent without its own model uses `model`";
 
 /// Keys of the web UI's form without effect in any mode (contracts A17, A32).
 const ROWS: [(&str, Holds, &str); 12] = [
-    (
-        "max_turns",
-        Holds::Count,
-        "a person's turns have no limit of their own: they end with `done` or `exit`",
-    ),
-    ("session_name", Holds::Text, "names a session where one is made: POST /edges/mars/api/sessions"),
-    ("additional_context", Holds::Text, "the task is all that is worked on"),
+    ("max_turns", Holds::Count, "a person's turns have no separate limit: they end with `done` or `exit`"),
+    ("session_name", Holds::Text, "is used only when a session is created: POST /edges/mars/api/sessions"),
+    ("additional_context", Holds::Text, "agents work only on the task"),
     ("default_model", Holds::Text, MODELS),
     ("default_formatter_model", Holds::Text, MODELS),
     ("summarizer_model", Holds::Text, PAPERS),
@@ -61,13 +57,14 @@ pub(super) fn of(
     for (key, item) in top.items() {
         let agent = ["_model", "_instructions"].iter().find_map(|end| key.strip_suffix(end));
         let why = if key == "hitl_variant" {
-            (!has_variants).then(|| "is of the mode `hitl-interactive`".to_owned())
+            (!has_variants).then(|| "is used only in the mode `hitl-interactive`".to_owned())
         } else if RUN.contains(&key) || chosen.iter().any(|phase| phase.heeds(key)) {
             None
         } else if let Some(agent) = agent.filter(|agent| base.agents.contains_key(*agent)) {
-            (!definition.agents.contains_key(agent)).then(|| format!("no phase here has the agent `{agent}`"))
+            (!definition.agents.contains_key(agent))
+                .then(|| format!("no phase of this task uses the agent `{agent}`"))
         } else if Kind::ALL.iter().any(|kind| kind.keys().contains(&key)) {
-            let why = format!("means nothing here: the phases are {}", phases());
+            let why = format!("has no effect in this task: its phases are {}", phases());
             if key == NEVER_IDLE {
                 problems.push(Problem::new(&item.pointer, why));
                 continue;

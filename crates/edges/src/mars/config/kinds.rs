@@ -76,7 +76,7 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
         }
         match (floor.on_expiry.as_deref(), on_timeout) {
             (Some(own), Some("approve")) if own != "approve" => {
-                reader.refuse_key("default_on_timeout", "the server's own workflow says otherwise");
+                reader.refuse_key("default_on_timeout", "contradicts the server's own workflow");
             }
             (_, Some(said)) => gate.on_expiry = Some(said.to_owned()),
             (_, None) => {}
@@ -86,7 +86,7 @@ pub(super) fn set(phase: &mut Phase, base: &Definition, reader: &mut Reader<'_>)
             left.retain(|each| each != id);
             gate.options.clone_from(&left);
             if left.iter().all(|id| releases(asked, id)) {
-                reader.refuse_key(key, "leaves nothing to decide with");
+                reader.refuse_key(key, "would leave no option to decline");
             }
         }
     }

@@ -201,10 +201,14 @@ const HITL: &str = "hitl_interactive";
 /// Modes, and from index `PRESETS` on also presets: name, description for users, phases (contract A16).
 const MODES: [(&str, &str, Phases); 9] = [
     (DEFAULT, "one agent works until it has an answer", &[(Kind::OneShot, QUIET)]),
-    ("planning_control", "a plan is made and carried out; people speak where the config says so", PLANNED),
+    (
+        "planning_control",
+        "a plan is made and carried out; people are asked where the config says so",
+        PLANNED,
+    ),
     (HITL, "people decide on the plan and on its steps, as `hitl_variant` says", INTERACTIVE),
     ("idea_generation", "one agent has ideas, another one judges them", &[(Kind::IdeaGeneration, QUIET)]),
-    (COPILOT, "an assistant that asks when it must, and plans when it helps", CHATTED),
+    (COPILOT, "an assistant that asks when necessary, and plans when useful", CHATTED),
     ("autonomous", "a plan is made and carried out without a person", PLANNED),
     ("review_plan", "a person decides on the plan", REVIEWED),
     ("step_by_step", "a person decides on the plan and before each step", BY_STEPS),
@@ -241,12 +245,12 @@ pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Chosen>, bool) {
     let variant = reader.one_of("hitl_variant", &VARIANTS);
     if let (Some(_), Some(item)) = (reader.item("mode"), reader.item("preset")) {
-        reader.refuse(item, "is a mode too: leave one of the two out");
+        reader.refuse(item, "sets the mode as well: omit `mode` or `preset`");
     }
     if let Some(item) = reader.item("phases") {
         for key in ["mode", "preset"] {
             if let Some(other) = reader.item(key) {
-                reader.refuse(other, "says which phases there are, and so does `phases`: leave one out");
+                reader.refuse(other, "chooses the phases, and so does `phases`: omit one of them");
             }
         }
         return (listed(&item.value, &item.pointer, reader.problems), false);
@@ -282,7 +286,7 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == canonical(word));
         let Some(kind) = kind else {
             let known: Vec<&str> = Kind::ALL.into_iter().map(Kind::as_str).collect();
-            let why = format!("is no type of phase, expected one of: {}", known.join(", "));
+            let why = format!("is not a type of phase, expected one of: {}", known.join(", "));
             problems.push(Problem::new(format!("{at}/type"), why));
             continue;
         };
@@ -298,7 +302,7 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
             Some(_) => problems.push(Problem::new(format!("{at}/config"), "is not an object")),
         }
         for (key, item) in phase.own.items().filter(|(key, _)| !kind.keys().contains(key)) {
-            let why = format!("`{key}` means nothing in a phase of the type `{}`", kind.as_str());
+            let why = format!("`{key}` has no effect in a phase of the type `{}`", kind.as_str());
             problems.push(Problem::new(&item.pointer, why));
         }
         chosen.push(phase);

@@ -41,7 +41,7 @@ pub(super) fn make(
             match planned {
                 Some(planned) => control.plan.clone_from(&planned.phase.id),
                 None => problems
-                    .push(Problem::new(&each.pointer, "carries out a plan, and no phase before it plans")),
+                    .push(Problem::new(&each.pointer, "carries out a plan, but no earlier phase makes one")),
             }
         }
         made.push(Made { kind: each.kind, phase });
@@ -127,21 +127,21 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
                 // The iterations end before that many plans are shown, so the run fails without an approval.
                 planning.settles = false;
                 if let Some(item) = reader.item("auto_approve_after_iterations") {
-                    reader.refuse(item, "is more than `max_human_iterations`: nobody is shown so many plans");
+                    reader.refuse(item, "is more than `max_human_iterations`: fewer plans are shown");
                 }
             } else if planning.settles {
                 planning.iterations = most;
             }
-            reader.only("show_intermediate_plans", true, "a person is shown what a person decides on");
+            reader.only("show_intermediate_plans", true, "people are always shown the plans they decide on");
         }
         PhaseKind::Control(control) => {
             control.only = reader.count("step_number", 1);
             match (reader.flag("execute_all_steps"), control.only) {
                 (Some(false), None) => {
-                    reader.refuse_key("execute_all_steps", "needs `step_number`: which one?");
+                    reader.refuse_key("execute_all_steps", "needs `step_number`");
                 }
                 (Some(true), Some(only)) => {
-                    let why = format!("contradicts `step_number`, which is {only}: leave one of the two out");
+                    let why = format!("contradicts `step_number`, which is {only}: omit one of them");
                     reader.refuse_key("execute_all_steps", why);
                 }
                 (Some(true), None) | (Some(false), Some(_)) | (None, _) => {}
@@ -154,7 +154,10 @@ fn fill(phase: &mut Phase, kind: Kind, reader: &mut Reader<'_>, base: &Definitio
                     *agent = named;
                 } else {
                     let known: Vec<&str> = base.agents.keys().map(String::as_str).collect();
-                    reader.refuse_key("agent", format!("is no agent; there are: {}", known.join(", ")));
+                    reader.refuse_key(
+                        "agent",
+                        format!("is not an agent; the agents are: {}", known.join(", ")),
+                    );
                 }
             }
             reader.flag("show_step_context");

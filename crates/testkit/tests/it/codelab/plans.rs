@@ -337,7 +337,7 @@ async fn a_replacement_that_is_rejected_leaves_the_plan_as_it_was() {
     let told = ide.find("assistant_message").await;
     assert_eq!(
         (&told["content"], &told["is_final"]),
-        (&json!("The plan goes on as it was. keep the old one"), &json!(false))
+        (&json!("The plan continues unchanged. keep the old one"), &json!(false))
     );
     ide.say(&super::result(&call, "text")).await;
     let frames = ide.until("plan_completed").await;
@@ -424,8 +424,5 @@ async fn the_last_wish_for_another_plan_says_so() {
         }
     }
     let again = "Another plan is being made. shorter";
-    assert_eq!(
-        told,
-        [again, again, "No other plan is made: this was the last that may be asked for. shorter"]
-    );
+    assert_eq!(told, [again, again, "No other plan is made: the limit of new plans is reached. shorter"]);
 }

@@ -39,7 +39,7 @@ async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
         assert!(shown[time].as_str().is_some_and(|at| at.ends_with('Z')), "{time}: {shown}");
     }
 
-    server.wait_for_log("no channel tells reviewers").await;
+    server.wait_for_log("no channel notifies reviewers").await;
 
     let in_the_background = json!({"crew_name": "fraud", "inputs": {}, "async_execution": true});
     let (status, run) = post(&server, "/crew/run", &in_the_background).await;

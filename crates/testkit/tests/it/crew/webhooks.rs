@@ -415,7 +415,7 @@ async fn what_is_registered_is_shown_as_it_is_kept() {
     });
     let made = register(&server, &sink, theirs).await;
     assert_eq!((&made["has_secret"], &made["headers"]), (&json!(false), &json!([])), "{made}");
-    assert!(made["message"].as_str().unwrap().contains("is not kept"), "{made}");
+    assert!(made["message"].as_str().unwrap().contains("is not stored"), "{made}");
     assert_eq!(get(&server, "/webhooks/list").await, get(&server, "/webhooks").await);
     let host = sink.url("").replacen("http://", "", 1);
     let plain = register(&server, &sink, json!({})).await;

@@ -22,8 +22,8 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
     let table = [
         (json!({"tool_approval": "auto_allow_all"}), "tool_approval is auto_allow_all"),
         (json!({"toolApproval": "auto_allow_all"}), "tool_approval is auto_allow_all"),
-        (json!({"tool_approval": "none"}), "tool_approval is none: no call asks"),
-        (json!({}), "tool_approval is none: no call asks"),
+        (json!({"tool_approval": "none"}), "tool_approval is none: no call needs approval"),
+        (json!({}), "tool_approval is none: no call needs approval"),
     ];
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().model(&model).start().await;
