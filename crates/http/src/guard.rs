@@ -19,19 +19,19 @@ pub const ADDRESSES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("`{range}` is no range of addresses such as `192.168.1.0/24`: {why}")]
+    #[error("`{range}` is not a range of addresses such as `192.168.1.0/24`: {why}")]
     Range { range: String, why: &'static str },
     #[error("the URL names no host that can be looked up")]
     NoHost,
     #[error("`{host}` cannot be looked up: {source}")]
     NotFound { host: String, source: std::io::Error },
-    #[error("looking `{host}` up took too long")]
+    #[error("the DNS lookup of `{host}` took too long")]
     Slow { host: String },
-    #[error("`{host}` stands for no address, or for more than {ADDRESSES}")]
+    #[error("`{host}` has no address, or more than {ADDRESSES}")]
     Addresses { host: String },
-    #[error("`{host}` is {address}, {what}, which nobody has allowed")]
+    #[error("`{host}` is {address}, {what}, which is not allowed")]
     Refused { host: String, address: IpAddr, what: &'static str },
-    #[error("`{host}` is {address}, in no network that somebody has named: `http:` goes to these alone")]
+    #[error("`{host}` is {address}, outside the allowed networks: `http:` may be used only within them")]
     InClear { host: String, address: IpAddr },
 }
 

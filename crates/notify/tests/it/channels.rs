@@ -108,8 +108,8 @@ fn a_text_without_the_host_holds_no_address_either() {
     for (url, text, expected) in [
         (
             "https://agent.example.org/hook",
-            "`agent.example.org` is 10.0.0.7, a private address, which nobody has allowed",
-            "`its host` is its address, a private address, which nobody has allowed",
+            "`agent.example.org` is 10.0.0.7, a private address, which is not allowed",
+            "`its host` is its address, a private address, which is not allowed",
         ),
         (
             "https://agent.example.org:8443/hook",

@@ -193,7 +193,7 @@ async fn a_browser_that_names_an_address_of_this_network_is_sent_nothing() {
             let browser = browser(&format!("{scheme}://{host}:{}/secret", sink.port()), &vapid);
             let sent = send(elsewhere(), &[to(browser, message())]).await;
             let error = sent.error.unwrap();
-            assert!(error.contains("which nobody has allowed"), "{error}");
+            assert!(error.contains("which is not allowed"), "{error}");
             assert!(!error.contains("secret"), "{error}");
         }
     }

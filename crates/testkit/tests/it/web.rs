@@ -104,5 +104,5 @@ async fn without_a_word_of_the_workflow_nothing_here_is_reached() {
         .map(|event| event["data"]["code"].clone())
         .collect();
     assert_eq!(codes, [json!("address_refused"), json!("address_refused")]);
-    assert!(last_told(&model).contains("this machine, which nobody has allowed"), "{}", last_told(&model));
+    assert!(last_told(&model).contains("this machine, which is not allowed"), "{}", last_told(&model));
 }
