@@ -42,14 +42,14 @@ pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> 
         facts.push(Fact::notice(FactName::Frozen, plain::line(&frozen.words(interrupt.origin))));
     }
     if let Some(erased) = &interrupt.erased {
-        let text = format!("what its run said, {} ({})", time(&erased.at), plain::line(&erased.why()));
+        let text = format!("the content of its run, {} ({})", time(&erased.at), plain::line(&erased.why()));
         facts.push(Fact::notice(FactName::Erased, text));
     }
     if let Some(words) = withheld_words(&interrupt.withheld) {
         facts.push(Fact::notice(FactName::Withheld, plain::line(&words)));
     }
     if let Some(earlier) = &interrupt.supersedes {
-        let text = format!("what {} was about has changed since", plain::line(earlier));
+        let text = format!("the subject of {} has changed since", plain::line(earlier));
         facts.push(Fact::notice(FactName::Again, text));
     }
     facts.push(Fact::new(FactName::AskedAt, time(&interrupt.created_at)));

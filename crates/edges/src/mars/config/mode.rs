@@ -203,7 +203,7 @@ const MODES: [(&str, &str, Phases); 9] = [
     (DEFAULT, "one agent works until it has an answer", &[(Kind::OneShot, QUIET)]),
     (
         "planning_control",
-        "a plan is made and carried out; people are asked where the config says so",
+        "a plan is made and carried out; people are asked where the config requires it",
         PLANNED,
     ),
     (HITL, "people decide on the plan and on its steps, as `hitl_variant` says", INTERACTIVE),
