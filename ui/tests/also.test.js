@@ -28,7 +28,7 @@ test("a grant releases the open calls that stay ticked, and the button says how 
   await grant.click();
   const sent = (await answered).request().postDataJSON();
   assert.deepEqual([sent.also, sent.also_shown], [[second.id], [second.id, third.id]]);
-  await card(page).getByText("Other open calls released with it: 1.").waitFor();
+  await card(page).getByText("Other calls released with this one: 1.").waitFor();
   const status = async ({ id }) => (await server.api("GET", `/v1/interrupts/${id}`)).status;
   assert.deepEqual([await status(second), await status(third)], ["resolved", "open"]);
 });

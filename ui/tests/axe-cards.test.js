@@ -78,7 +78,7 @@ test("cards", async (t) => {
     await assertSound(page, "list", ALL);
     await edit.getByRole("button", { name: text("plan.edit.text.mode") }).click();
     await edit.getByRole("textbox", { name: text("card.edit.json") }).fill("{");
-    await edit.getByText(/^That is no JSON/).waitFor();
+    await edit.getByText(/^Invalid JSON/).waitFor();
     await assertSound(page, "JSON");
   });
 

@@ -78,7 +78,7 @@ test("the demo, from the first question to the released result", async (t) => {
     await edit.getByRole("button", { name: text("card.edit.json") }).click();
     const json = edit.getByRole("textbox", { name: text("card.edit.json") });
     await json.fill('{"command": "python3 -m examples');
-    await edit.getByText(/^That is no JSON, line 1:/).waitFor();
+    await edit.getByText(/^Invalid JSON, line 1:/).waitFor();
     // A forced click tests that the disabled button sends nothing.
     await option(page, text("card.edit.send.command")).click({ force: true });
     assert.equal(await json.evaluate((box) => box === document.activeElement), true, "what is no JSON is not sent");

@@ -62,7 +62,7 @@ test("a run that is erased says so, by whom and when, and is not undone", async 
 
   await page.goto(`/runs/${id}`);
   await page.getByText(`${text("run.erased")}.`, { exact: true }).waitFor();
-  await page.getByText(/What it said was erased at .*, by operator\./).waitFor();
+  await page.getByText(/The content of this run was erased at .*, by operator\./).waitFor();
   assert.equal(await end(), before, "it ended where it ended");
   await page.getByText(text("run.erased.words")).first().waitFor();
   assert.equal(await page.getByRole("button", { name: text("run.undo") }).count(), 0, "nobody can take back what nobody knows");
@@ -82,7 +82,7 @@ test("a run that is erased says so, by whom and when, and is not undone", async 
   await page.getByText(text("run.erased.words")).first().waitFor();
 
   await page.goto(`/inbox/${question.id}`);
-  await card(page).getByText(/What its run said was erased at .*, by operator\./).waitFor();
+  await card(page).getByText(/The content of this request was erased at .*, by operator\./).waitFor();
   assert.equal(await card(page).getByText("Zebedee").count(), 0);
   await assertSound(page, "a card that is erased");
 });

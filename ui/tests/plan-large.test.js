@@ -89,7 +89,7 @@ test("a plan of 60 steps", async (t) => {
     await page.keyboard.press("Enter");
     await edit.getByText(text("plan.wrong.cycle", { chain: "s01 → s04 → s01" })).waitFor();
     await page.keyboard.press("Backspace");
-    await edit.getByText(/circle/).waitFor({ state: "detached" });
+    await edit.getByText(/Circular/).waitFor({ state: "detached" });
   });
 
   await t.test("exactly that is sent", async () => {

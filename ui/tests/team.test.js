@@ -42,14 +42,14 @@ test("who works and who waits for whom", async (t) => {
   await page.goto(`/runs/${id}`);
   const team = page.getByRole("region", { name: text("run.team") });
   const part = (name) => team.getByRole("listitem").filter({ hasText: name });
-  await part("asker").getByText("waits for a person").waitFor();
-  await part("worker").getByText("runs run_command").waitFor();
+  await part("asker").getByText("waiting for a person").waitFor();
+  await part("worker").getByText("running run_command").waitFor();
   await part("worker").getByText(/^\d+ s/).waitFor();
-  await part("last").getByText("comes after asker, load").waitFor();
+  await part("last").getByText("starts after asker, load").waitFor();
   await assertSound(page, "who works on a run");
   await shoot(page, "team");
 
   const [asked] = (await server.api("GET", `/v1/interrupts?run=${id}&status=open`)).items;
   await server.api("POST", `/v1/interrupts/${asked.id}/decisions`, { option: "answer", text: "No." });
-  await part("last").getByText("comes after load").waitFor();
+  await part("last").getByText("starts after load").waitFor();
 });

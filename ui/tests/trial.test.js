@@ -111,7 +111,7 @@ test("the card of a command that was tried", async (t) => {
   await t.test("shows the end of its output, and all of it on demand", async () => {
     await trial.getByText("tests: 41 passed").waitFor();
     assert.equal(await trial.getByText(/looked at 1$/m).count(), 0);
-    await trial.getByRole("button", { name: /^Show the \d+ lines before$/ }).click();
+    await trial.getByRole("button", { name: /^Show \d+ earlier lines$/ }).click();
     await trial.getByText("looked at 2\n").waitFor();
     await trial.getByRole("button", { name: text("trial.output.less") }).click();
   });

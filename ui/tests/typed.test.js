@@ -162,7 +162,7 @@ test("a typed answer is what a person chose", async (t) => {
     await field("Pair 1").fill("1");
     await field("Pair 2").fill("one");
     await field(/^Any/).fill('{"free": tru');
-    await wrong(/That is no JSON/).waitFor();
+    await wrong(/Invalid JSON/).waitFor();
     await field(/^Any/).fill('{"free": true}');
     await press("card.edit.add", { what: "Texts" });
     await form().getByRole("checkbox", { name: `${text("card.edit.null")}: Texts 1` }).check();

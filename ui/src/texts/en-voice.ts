@@ -5,9 +5,9 @@ export const voice = {
   "voice.read": "Read aloud",
   "voice.quiet": "Stop reading",
   "voice.dictate": "Dictate",
-  "voice.done": "Stop listening",
+  "voice.done": "Stop dictation",
   "voice.listens": "Listening …",
-  "voice.where": "Your browser listens; some send what they hear to their maker.",
-  "voice.denied": "The browser may not use the microphone here.",
-  "voice.failed": "The browser could not understand: {why}",
+  "voice.where": "The browser transcribes speech. Some browsers send audio to their vendor.",
+  "voice.denied": "This page has no permission to use the microphone.",
+  "voice.failed": "Dictation failed: {why}",
 };

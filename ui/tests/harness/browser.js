@@ -91,7 +91,7 @@ const bringPartsLate = (context) =>
  */
 export async function signIn(page, server) {
   await page.goto(await server.loginLink());
-  await page.getByRole("navigation", { name: "Places" }).waitFor();
+  await page.getByRole("navigation", { name: "Main navigation" }).waitFor();
 }
 
 /**

@@ -5,7 +5,7 @@ import { t } from "./texts.js";
 export const card = (page) => page.getByRole("article");
 
 /** Locates its text box. */
-export const words = (page) => card(page).getByRole("textbox", { name: /^(Your answer|Your words)$/ });
+export const words = (page) => card(page).getByRole("textbox", { name: /^(Your answer|Comment)$/ });
 
 /** Locates an option by the start of its label. An external option's label continues with its effect. */
 export const option = (page, label) =>
