@@ -1,16 +1,18 @@
-// The texts of the app, by key. There is one file per language; `t` fills in placeholders such as `{name}`.
+// The texts of the app, by key. English is split into files by subject; `t` fills in placeholders such as `{name}`.
 import { en } from "./en";
-import type { also } from "./en-also";
-import type { earlier } from "./en-earlier";
-import type { later } from "./en-later";
+import type { app } from "./en-app";
+import type { card } from "./en-card";
+import type { grants } from "./en-grants";
 import type { people } from "./en-people";
 import type { plan } from "./en-plan";
+import type { run } from "./en-run";
 import type { session } from "./en-session";
 import type { system } from "./en-system";
+import type { timeline } from "./en-timeline";
 import type { trial } from "./en-trial";
 import type { voice } from "./en-voice";
 
-export type Key = keyof typeof en | keyof typeof also | keyof typeof earlier | keyof typeof later | keyof typeof people | keyof typeof plan | keyof typeof session | keyof typeof system | keyof typeof trial | keyof typeof voice;
+export type Key = keyof typeof en | keyof typeof app | keyof typeof card | keyof typeof grants | keyof typeof people | keyof typeof plan | keyof typeof run | keyof typeof session | keyof typeof system | keyof typeof timeline | keyof typeof trial | keyof typeof voice;
 export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;

@@ -55,7 +55,7 @@ fn examples_in_the_documents_are_valid() {
 /// The browser's timeline has a label for each event of a run.
 #[test]
 fn every_event_of_a_run_has_a_label_in_the_browser() {
-    let texts = std::fs::read_to_string(root().join("ui/src/texts/en-later.ts")).expect("the words");
+    let texts = std::fs::read_to_string(root().join("ui/src/texts/en-timeline.ts")).expect("the words");
     let [of_runs, ..] = holdshort_core::event::types();
     assert!(of_runs.len() > 80, "{of_runs:?}");
     let missing: Vec<_> =

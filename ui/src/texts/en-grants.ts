@@ -1,0 +1,33 @@
+// English texts for session grants and rejected calls. They load with their views, not with the first page.
+
+export const grants = {
+  "grants.title": "Grants",
+  "grants.what": "Approvals that cover the rest of a session. A call that a grant covers needs no approval, unless the same call was rejected in that session. The session's page lists rejected calls.",
+  "grants.list": "Active grants",
+  "grants.empty": "No active grants. Calls need approval unless a rule allows them.",
+  "grants.empty.how": "A request offers “Approve for this session” if that is safe.",
+  "grants.revoked": "Revoked",
+  "grants.revoked.show": "Show revoked grants",
+  "grants.revoked.none": "No revoked grants.",
+  "grants.in": "in",
+  "grants.until": "until",
+  "grants.given": "granted by {who}",
+  "grants.in.run": "run",
+  "grants.in.card": "request",
+  "grants.session": "Session",
+  "grants.back": "Revoke",
+  "grants.back.title": "Revoke this grant?",
+  "grants.back.how": "New calls need approval again. Running calls continue.",
+  "grants.back.sure": "Revoke",
+  "grants.back.not": "Keep",
+  "grants.back.at": "revoked",
+  "grants.more": "Show more",
+
+  "refusals.title": "{n} rejected calls need approval again",
+  "refusals.title.one": "1 rejected call needs approval again",
+  "refusals.how": "In this session, a rejected call needs approval even if a grant or rule allows it.",
+  "refusals.list": "Rejected calls",
+  "refusals.by": "rejected by {who}",
+  "refusals.back.title": "Revoke this rejection?",
+  "refusals.back.how": "Grants and rules apply to new calls again. Pending requests stay pending.",
+};
