@@ -66,7 +66,7 @@ test("what a run changed is taken back from its page", async (t) => {
   await option(page, "Undo the changes").click();
   const listed = (key) => page.getByRole("dialog").locator("section").filter({ hasText: text(key) }).getByRole("listitem").allTextContents();
   await page.getByRole("dialog").getByText(text("trial.affected.undone")).waitFor();
-  assert.deepEqual((await listed("trial.affected.undone")).map((each) => each.trim()), ["deleted notes/one.txt", "deleted notes a folder", "changed three.txt"]);
+  assert.deepEqual((await listed("trial.affected.undone")).map((each) => each.trim()), ["deleted notes/one.txt", "deleted notes directory", "changed three.txt"]);
   assert.deepEqual((await listed("trial.affected.left")).map((each) => each.trim()), ["two.txt"]);
   await assertSound(page, "what an undo takes back");
   await shoot(page, "undo-sure");

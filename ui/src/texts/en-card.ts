@@ -95,7 +95,7 @@ export const card = {
   "card.outcome": "Decided",
   "card.outcome.by": "by {who}",
   "card.behalf": "(on behalf of {who}, according to the client)",
-  "card.script": "Script",
+  "card.script": "Script file",
   "card.script.bytes": "Not a text file.",
   "card.script.cut": "Only the beginning is shown.",
 
