@@ -86,7 +86,7 @@ test("what a run changed is taken back from its page", async (t) => {
   await page.goto(`/runs/${id}`);
   await page.getByRole("button", { name: text("run.undo") }).click();
   await page.getByRole("heading", { level: 1, name: "Undo: Write." }).waitFor();
-  await page.getByText("None of the run's changes").first().waitFor();
+  await page.getByText("None of the changes of").first().waitFor();
   // The run did not fail.
   await page.getByText(text("status.completed"), { exact: true }).first().waitFor();
 });

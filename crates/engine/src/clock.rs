@@ -29,7 +29,7 @@ impl Clock for SystemClock {
     fn seed(&self) -> Seed {
         let mut bytes = [0; 16];
         // Stops the process: without randomness ids could be guessed, and salts would not hide content.
-        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+        getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
         Seed(bytes)
     }
 

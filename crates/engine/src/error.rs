@@ -6,7 +6,7 @@ use holdshort_core::{envelope, run, session, system};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("there is no such run, session or interrupt")]
+    #[error("run, session or interrupt not found")]
     NotFound,
     #[error(transparent)]
     Rejected(#[from] run::Rejection),
@@ -17,13 +17,13 @@ pub enum Error {
     #[error("the request does not fit")]
     Start(Vec<Problem>),
     /// An idempotency key was reused for another request.
-    #[error("the idempotency key was used for another request")]
+    #[error("the idempotency key was already used for a different request")]
     KeyReused,
     /// Another request used the same idempotency key at the same time. No event was written.
-    #[error("the idempotency key was used meanwhile")]
+    #[error("the idempotency key was used by a concurrent request")]
     KeyTaken,
     /// Another request started the next run of the conversation at the same time. No event was written.
-    #[error("the conversation has gone on meanwhile")]
+    #[error("the conversation has continued since")]
     FrontTaken,
     /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]
@@ -31,18 +31,19 @@ pub enum Error {
     /// The answer itself is erased, and so are its reuses in other runs, except in these runs under legal hold. A
     /// repeated request erases the rest.
     #[error(
-        "the answer is erased, but what was reused of it is held from that in {}: lift these holds, and erase it again",
+        "the answer is erased, but legal holds keep its reused copies in {}: lift these holds, then erase it \
+        again",
         listed(.0)
     )]
     ReuseHeld(Vec<RunId>),
     /// No live run accepts the message, and no run can start.
-    #[error("nothing can begin in this session")]
+    #[error("no run can start in this session")]
     NothingBegins,
     /// The run cannot be read: it stops, others continue.
     #[error("run {run} cannot be read: {source}")]
     Damaged { run: String, source: envelope::Error },
     /// The workflow that the run pins is not in the journal.
-    #[error("run {run} pins a workflow that the journal does not hold")]
+    #[error("run {run} pins a workflow that is missing from the journal")]
     NoDefinition { run: RunId },
     /// The workflow is in the journal unchanged, but this binary cannot parse it.
     #[error("run {run} pins a workflow that this binary cannot read: a newer version wrote it")]
@@ -53,7 +54,7 @@ pub enum Error {
     #[error("internal: {0}")]
     Internal(String),
     /// Other writers changed the same streams again and again. No event was written.
-    #[error("too many others change this at once; try again")]
+    #[error("too many concurrent changes; try again")]
     Busy,
 }
 

@@ -68,23 +68,23 @@ impl Default for Metrics {
             channels_disabled,
         } = &mut metrics;
         registry.register("appends", "Transactions of the journal", appends.clone());
-        registry.register("interrupts_opened", "Interrupts that were opened", opened.clone());
-        registry.register("interrupts_resolved", "Interrupts that were resolved", resolved.clone());
+        registry.register("interrupts_opened", "Interrupts opened", opened.clone());
+        registry.register("interrupts_resolved", "Interrupts resolved", resolved.clone());
         registry.register(
             "interrupt_waiting_seconds",
-            "From the opening of an interrupt to its resolution",
+            "Time from the opening of an interrupt to its resolution",
             waited.clone(),
         );
-        registry.register("decisions", "Decisions of people, votes among them", decisions.clone());
-        registry.register("runs_started", "Runs that were started", runs_started.clone());
+        registry.register("decisions", "Decisions by people, including votes", decisions.clone());
+        registry.register("runs_started", "Runs started", runs_started.clone());
         registry.register("runs_ended", "Runs that ended", runs_ended.clone());
-        registry.register("model_calls", "Requests to models, by how they ended", model_calls.clone());
-        registry.register("model_tokens", "Tokens that models read and wrote", tokens.clone());
-        registry.register("tool_calls", "Tool calls that were started", tool_calls.clone());
-        registry.register("deliveries", "Attempts to tell people, by what came of them", deliveries.clone());
+        registry.register("model_calls", "Requests to models, by outcome", model_calls.clone());
+        registry.register("model_tokens", "Input and output tokens of models", tokens.clone());
+        registry.register("tool_calls", "Tool calls started", tool_calls.clone());
+        registry.register("deliveries", "Notification delivery attempts, by outcome", deliveries.clone());
         registry.register(
             "channels_disabled",
-            "Channels that were disabled, for they failed too long",
+            "Channels disabled because they failed for too long",
             channels_disabled.clone(),
         );
         metrics

@@ -36,19 +36,20 @@ pub struct Moved {
 pub enum Error {
     #[error("line {line} {problem}")]
     Line { line: usize, problem: String },
-    #[error("the file ends before its end: {0}")]
+    #[error("the file is truncated: {0}")]
     CutOff(String),
-    #[error("{stream} differs from the one that is there, in event {seq} or before: nothing was written")]
+    #[error("{stream} differs from the existing stream in event {seq} or earlier: nothing was written")]
     Differs { stream: StreamId, seq: u64 },
-    #[error("the key {scope}/{key} is there for another request: nothing was written")]
+    #[error("the key {scope}/{key} already exists for a different request: nothing was written")]
     KeyDiffers { scope: String, key: String },
     /// Another process wrote at the same time, or the file contradicts itself.
-    #[error("the store refused what was to be written")]
+    #[error("the store rejected the import")]
     Refused(#[source] AppendError),
-    #[error("there is no run {0}")]
+    #[error("run {0} not found")]
     NoRun(String),
     #[error(
-        "{stream} has {there} events and {found} could be read: other transactions of the database are under way, try again"
+        "{stream} has {there} events, but only {found} could be read: other database transactions are in \
+        progress; try again"
     )]
     Incomplete { stream: StreamId, there: u64, found: u64 },
     #[error(transparent)]

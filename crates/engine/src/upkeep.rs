@@ -39,10 +39,10 @@ const LOOK: Duration = Duration::from_secs(10);
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.make_up_for_looks()).await {
-            tracing::warn!(%error, "assignments cannot be looked at");
+            tracing::warn!(%error, "assignments cannot be checked");
         }
         if let Err(error) = Box::pin(driver.make_up_for_votes()).await {
-            tracing::warn!(%error, "what is asked about cannot be compared with the rules");
+            tracing::warn!(%error, "open interrupts cannot be compared with the rules");
         }
         driver.clock().sleep(LOOK).await;
     }

@@ -137,9 +137,11 @@ impl Channel {
         let sent = Sent { answer: None, ..sent };
         match sent.status {
             // RFC 8030, 7.3: the subscription has expired, or the person has ended it.
-            Some(404 | 410) => {
-                Sent { verdict: Verdict::Left, error: Some("the browser is told no more".to_owned()), ..sent }
-            }
+            Some(404 | 410) => Sent {
+                verdict: Verdict::Left,
+                error: Some("the browser no longer receives notifications".to_owned()),
+                ..sent
+            },
             _ => sent,
         }
     }

@@ -31,7 +31,7 @@ pub(super) async fn verify<J: Journal>(
         let (position, missing) = (walk.position, "the last events are missing");
         report.add(
             JOURNAL,
-            format!("{missing}: the journal had come to position {written}, and ends at {position}"),
+            format!("{missing}: the journal had reached position {written}, but ends at {position}"),
         );
     }
     report.head = walk.head;
@@ -44,13 +44,16 @@ pub(super) async fn verify<J: Journal>(
             let events = walk.head.events;
             report.add(
                 JOURNAL,
-                format!("the journal has {events} events, and its head was {noted}: events are missing"),
+                format!("the journal has {events} events, but the noted head is {noted}: events are missing"),
             );
         } else if !holds {
             let events = noted.events;
             report.add(
                 JOURNAL,
-                format!("the first {events} events are not those whose head was {noted}: the journal was changed, or is another one"),
+                format!(
+                    "the first {events} events do not match the noted head {noted}: the journal was \
+                    changed, or is a different journal"
+                ),
             );
         }
     }
@@ -87,8 +90,8 @@ impl Walk {
                     report.add(
                         JOURNAL,
                         format!(
-                            "the chain over all events breaks at event {event}, position {position}: up to there an \
-                             event was changed, taken away or put in, or two changed places"
+                            "the chain over all events breaks at event {event}, position {position}: at or \
+                             before it, an event was changed, removed, inserted or reordered"
                         ),
                     );
                 }

@@ -112,17 +112,15 @@ async fn tell_contents<J: Journal>(
     for seq in &contents.lost {
         report.add(
             stream.as_str(),
-            format!("the content of {stream}/{seq} was taken away, and no event says who erased it"),
+            format!("the content of {stream}/{seq} was removed, but no event records an erasure"),
         );
     }
     for seq in &contents.back {
         // It may have been erased between the two reads.
         let read_again = journal.read(stream, seq - 1, 1).await?;
         if read_again.first().is_some_and(|sealed| sealed.seq == *seq && sealed.content.is_some()) {
-            report.add(
-                stream.as_str(),
-                format!("the content of {stream}/{seq} was erased, and is there again"),
-            );
+            report
+                .add(stream.as_str(), format!("the content of {stream}/{seq} was erased, but exists again"));
             return Ok(());
         }
     }
@@ -172,7 +170,7 @@ async fn verify_run<J: Journal>(
         }
         return Ok(());
     }
-    Err(Finding::Damage("it changes too often to be compared with its rows: verify again".to_owned()))
+    Err(Finding::Damage("it changed during each comparison with its rows: verify again".to_owned()))
 }
 
 fn run_problem(
@@ -292,7 +290,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
         }
         return Ok(());
     }
-    Err(Finding::Damage("it changes too often to be compared with its rows: verify again".to_owned()))
+    Err(Finding::Damage("it changed during each comparison with its rows: verify again".to_owned()))
 }
 
 /// Returns a problem of the rows of the session's grants.
@@ -325,18 +323,15 @@ async fn verify_system<J: Journal>(journal: &J, report: &mut Report) -> Result<(
 }
 
 pub(super) fn missing(what: &str) -> String {
-    format!("{what} is missing; `holdshort rebuild` makes rows new")
+    format!("{what} is missing; `holdshort rebuild` rebuilds the rows")
 }
 
 pub(super) fn differs(what: &str, fields: &[&str]) -> String {
-    format!(
-        "{what} does not say what the events say ({}); `holdshort rebuild` makes rows new",
-        fields.join(", ")
-    )
+    format!("{what} does not match the events ({}); `holdshort rebuild` rebuilds the rows", fields.join(", "))
 }
 
 pub(super) fn unfounded(what: &str) -> String {
-    format!("{what} is there, and no event that made it; `holdshort rebuild` makes rows new")
+    format!("{what} exists, but no event created it; `holdshort rebuild` rebuilds the rows")
 }
 
 pub(super) fn too_few(had: u64, has: u64) -> String {

@@ -278,7 +278,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             return match error {
                 AppendError::Conflict { stream, expected, found } => {
-                    tracing::debug!(%stream, expected, found, "somebody else wrote first");
+                    tracing::debug!(%stream, expected, found, "another writer appended first");
                     Ok(Committed::Conflict)
                 }
                 AppendError::KeyTaken(_) => Ok(Committed::KeyTaken),

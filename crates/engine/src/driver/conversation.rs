@@ -79,7 +79,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.check_start(&say.begins(&session)?, actor.clone()).await?;
                 let agent = say.agent.as_deref().unwrap_or_default();
                 let reason = say.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-                Input::Cancel { text: Some(format!("`{agent}` goes on instead{reason}")) }
+                Input::Cancel { text: Some(format!("agent `{agent}` continues instead{reason}")) }
             } else {
                 Input::Message { text: say.text.clone() }
             };
@@ -103,7 +103,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let asked = self.journal.interrupt(question).await?.filter(|row| row.session == say.session);
         let Some(asked) = asked else { return Err(Error::NotFound) };
         if asked.kind != Kind::Question {
-            let problem = Problem::new("/to", "names no question: words do not decide it");
+            let problem = Problem::new("/to", "is not a question: a message cannot answer it");
             return Err(Rejection::Invalid(vec![problem]).into());
         }
         let decision =
@@ -142,7 +142,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let turn = match self.now(earlier).await {
                 Ok(run) => Turn::of(&run, session),
                 Err(error) if error.is_unreadable() => {
-                    tracing::error!(run = %earlier, %error, "what was said in a run cannot be told");
+                    tracing::error!(run = %earlier, %error, "the conversation of a run cannot be read");
                     Turn::unreadable()
                 }
                 Err(error) => return Err(error),

@@ -82,7 +82,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match decided.run.handle(&cx, input) {
                 Ok(reused) => decided.then(reused),
                 // The answer does not fit the form of this question: a person is asked.
-                Err(error) => tracing::debug!(run = %decided.run.id, %error, "an answer is not reused"),
+                Err(error) => tracing::debug!(run = %decided.run.id, %error, "a stored answer does not fit \
+                    the question and is not reused"),
             }
         }
         Ok(())
@@ -95,16 +96,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let row = self.journal().answer(source).await?;
         let says_nothing = decision.text.as_deref().unwrap_or_default().is_empty() && decision.edit.is_null();
         let problem = match row.filter(|row| Some(&*row.subject) == run.kept_for()) {
-            None => "names no answer that is kept for the subject of this run",
-            Some(row) if row.erased => "names an answer that was erased meanwhile",
+            None => "names an answer that is not stored for the subject of this run",
+            Some(row) if row.erased => "names an answer that has since been erased",
             Some(row) if says_nothing => {
                 let (field, what) = if row.is_data { ("/edit", "data") } else { ("/text", "words") };
                 let problem =
-                    format!("is missing: `from` says where an answer is from; send its {what}, too");
+                    format!("is missing: `from` only names the source of an answer; send its {what}, too");
                 return Err(refused(field, problem));
             }
             Some(row) if !is_taken(&row, decision) => {
-                "names an answer that says something else: leave it out, or take that answer as it is"
+                "names an answer with different content: leave out `from`, or send that answer unchanged"
             }
             Some(_) => return Ok(()),
         };
@@ -133,7 +134,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Err(Error::Rejected(Rejection::Held)) => held.push(row.run),
                         Err(Error::Store(error)) => return Err(error.into()),
                         Err(error) => {
-                            tracing::error!(run = %row.run, %error, "what was reused of an answer cannot be erased");
+                            tracing::error!(run = %row.run, %error, "a reused copy of an answer cannot be \
+                                erased");
                             failed = Some(error);
                         }
                     }

@@ -22,7 +22,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let dropped: Vec<ActionId> = loaded.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
             loaded.in_flight.remove(&id);
-            tracing::debug!(run = %loaded.run.id, action = %id, "given up: the run does not wait for it any more");
+            tracing::debug!(run = %loaded.run.id, action = %id, "aborted: the run no longer waits for it");
             self.executor.abort(&loaded.run.id, &id);
         }
         // An append without an answer can still be written, as long as no other event was.
@@ -85,7 +85,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             async move {
                 let Some(driver) = driver.upgrade() else { return false };
                 driver.may_follow(&run, &call, &url).await.unwrap_or_else(|error| {
-                    tracing::warn!(%run, %call, %error, "a redirect is not followed: nobody can tell whether it may be");
+                    tracing::warn!(%run, %call, %error, "a redirect is not followed: its permission cannot \
+                        be checked");
                     false
                 })
             }
@@ -112,7 +113,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 match read.await {
                     Ok((run, system)) => run.withheld_paths(&call, &system),
                     Err(error) => {
-                        tracing::warn!(%run, %call, %error, "the rules about paths could not be read");
+                        tracing::warn!(%run, %call, %error, "the path rules could not be read");
                         None
                     }
                 }
@@ -142,7 +143,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut slot = entry.lock().await;
         // The action was given up: the run ended, or another node took it over.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
-            tracing::debug!(%run, %action, "came back and is given up: nobody waits for it");
+            tracing::debug!(%run, %action, "result discarded: no run on this node waits for it");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
@@ -172,7 +173,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(())
             }
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
-                tracing::debug!(%run, %action, %rejection, "came back and is given up: it counts no longer");
+                tracing::debug!(%run, %action, %rejection, "result discarded: it is outdated or its run has \
+                    ended");
                 Ok(())
             }
             Err(error) => Err(error),

@@ -51,7 +51,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// valid even if a check fails: `keep_up` repeats failed checks later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.look_at_those_of(events, before).await {
-            tracing::warn!(%error, "assignments cannot be looked at");
+            tracing::warn!(%error, "assignments cannot be checked");
             self.look_later();
         }
     }
@@ -121,7 +121,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(_) => {}
                 Err(Error::Store(error)) => failed = Some(error),
                 // The run ended, or cannot be read: the others are still checked.
-                Err(error) => tracing::debug!(%run, %error, "open asks were not looked at again"),
+                Err(error) => tracing::debug!(%run, %error, "open interrupts of a run were not checked \
+                    again"),
             }
         }
         failed.map_or(Ok(()), |error| Err(error.into()))

@@ -150,7 +150,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match committed? {
                 Committed::Yes => return Ok(StartedRun { run: id, interrupt, left }),
                 Committed::Misses(_) => {
-                    return Err(Error::Internal("a run that starts needs a lookup".to_owned()));
+                    return Err(Error::Internal("a starting run unexpectedly needs a lookup".to_owned()));
                 }
                 Committed::Conflict | Committed::Driven => {}
                 Committed::KeyTaken => return Err(Error::Busy),

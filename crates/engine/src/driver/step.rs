@@ -189,7 +189,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     fn abandon(&self, loaded: &mut LoadedRun) {
         loaded.claimed.clear();
         for action in std::mem::take(&mut loaded.in_flight) {
-            tracing::debug!(run = %loaded.run.id, %action, "given up: another node drives the run");
+            tracing::debug!(run = %loaded.run.id, %action, "aborted: another node drives the run");
             self.executor.abort(&loaded.run.id, &action);
         }
     }
@@ -339,7 +339,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(begun) => decided.then(begun),
                 Err(Rejection::Frozen) => return None,
                 Err(error) => {
-                    tracing::error!(run = %decided.run.id, %error, "what should begin was rejected");
+                    tracing::error!(run = %decided.run.id, %error, "the next action was rejected");
                     return None;
                 }
             }

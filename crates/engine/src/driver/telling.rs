@@ -164,7 +164,8 @@ fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestam
                     channel = channel.name,
                     interrupt = %notice.interrupt,
                     asked = asked.len(),
-                    "only the first {RECIPIENTS} of those who are asked are told: name an address that reaches them all"
+                    "only the first {RECIPIENTS} approvers are notified: configure one address that reaches \
+                    all of them"
                 );
             }
             asked.into_iter().take(RECIPIENTS).map(Some).collect()

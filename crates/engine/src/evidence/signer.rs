@@ -15,7 +15,7 @@ const ALGORITHM: u8 = 1;
 pub struct Signer(Ed25519KeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a key of checkpoints")]
+#[error("not a checkpoint signing key")]
 pub struct BadKey;
 
 impl Signer {

@@ -11,9 +11,9 @@ use holdshort_core::notice::{Notice, Occasion, Recipient};
 use holdshort_core::people::People;
 
 /// Reasons why a delivery is not sent.
-const DECIDED: &str = "it was resolved before";
-const NEVER_TOLD: &str = "it was decided before anybody was told of it";
-const LATER: &str = "a later one tells of it, too";
+const DECIDED: &str = "it was already resolved";
+const NEVER_TOLD: &str = "it was decided before anyone was notified";
+const LATER: &str = "a later notification covers it, too";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {

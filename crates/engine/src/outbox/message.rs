@@ -110,7 +110,7 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
 ) -> Result<Composed, Error> {
     let dropped = |why: &str| Ok(Composed::Dropped(why.to_owned()));
     let Ok(notice) = json::from_slice::<Notice>(delivery.notice.as_bytes()) else {
-        return dropped("its notice cannot be read");
+        return dropped("its notification cannot be read");
     };
     let at = |address: &str| Reader { address: address.to_owned(), ..Reader::default() };
     let reader = match &notice.to {
@@ -132,14 +132,14 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             // Read now: another node may have changed the subscription of the browser a moment ago.
             let system = driver.system().await?;
             if system.push.get(push).is_none_or(|known| known.is.person != *person) {
-                return dropped("the browser is told no more");
+                return dropped("the browser no longer receives notifications");
             }
             let reader = match reader(&system, person, delivery) {
                 Ok(reader) => reader,
                 Err(why) => return dropped(why),
             };
             let Some(browser) = pages.browser(push).await else {
-                return dropped("where the browser is, is not known here");
+                return dropped("this server does not know the browser's push endpoint");
             };
             Some(Reader { browser: Some(browser), ..reader })
         }
@@ -182,10 +182,10 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     let person = system.people.get(id);
     // The local operator is in no source of people.
     if person.is_none() && id != LOCAL_OPERATOR {
-        return Err("they are not here any more");
+        return Err("the recipient has been removed");
     }
     if delivery.occasion.asks() && !system.people.can_decide(id) {
-        return Err("they decide nothing any more");
+        return Err("the recipient may no longer decide");
     }
     Ok(person.map_or_else(Reader::default, |person| Reader {
         name: person.name.clone(),

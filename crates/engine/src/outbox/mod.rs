@@ -189,7 +189,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
         match sorted(driver, channel, claimed).await {
             Ok(sorted) => sorted,
             Err(error) => {
-                tracing::warn!(%error, "what is to be told together cannot be sorted");
+                tracing::warn!(%error, "notifications for a digest cannot be sorted");
                 driver.clock().sleep(PAUSE).await;
                 return ids;
             }
@@ -201,7 +201,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     for (delivery, why) in dropped {
         let (id, now) = (delivery.delivery.clone(), driver.clock().now());
         if let Err(error) = settle(driver, channel, around, verdict::dropped(delivery, why, now)).await {
-            tracing::warn!(delivery = %id, %error, "what became of a delivery cannot be written down");
+            tracing::warn!(delivery = %id, %error, "the result of a delivery cannot be stored");
         }
     }
     stream::iter(bundles)
@@ -209,7 +209,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
             let first = bundle.first().map(|each| each.delivery.to_string());
             if let Err(error) = Box::pin(deliver(driver, channel, around, bundle)).await {
                 let delivery = first.as_deref();
-                tracing::warn!(delivery, %error, "what became of a delivery cannot be written down");
+                tracing::warn!(delivery, %error, "the result of a delivery cannot be stored");
                 driver.clock().sleep(PAUSE).await;
             }
         })
@@ -257,7 +257,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         let row = driver.journal().interrupt(&delivery.interrupt).await?;
         // People are not asked to decide a resolved interrupt. A program gets every event.
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
-            Composed::Dropped("it was resolved before".to_owned())
+            Composed::Dropped("it was already resolved".to_owned())
         } else {
             compose(driver, channel, around.pages, &delivery).await?
         };
@@ -306,7 +306,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
 ) -> Result<(), Error> {
     let began = driver.clock().now();
     let Ok(notice) = json::from_slice::<CheckpointNotice>(delivery.notice.as_bytes()) else {
-        let dropped = verdict::dropped(delivery, "its notice cannot be read", began);
+        let dropped = verdict::dropped(delivery, "its notification cannot be read", began);
         return settle(driver, channel, around, dropped).await.map(drop);
     };
     // The node's lease expired since the claim: another node may have the delivery now.
@@ -407,8 +407,7 @@ fn unread() -> Sent {
         verdict: Verdict::Again(None),
         status: None,
         error: Some(
-            "what is told, or where, cannot be read at the moment: the log of the server says why"
-                .to_owned(),
+            "the notification or its recipient cannot be read at the moment: see the server's log".to_owned(),
         ),
         digest: String::new(),
         answer: None,
@@ -429,12 +428,12 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     let name = &channel.definition().name;
     let told = driver.journal().settle_delivery(settled).await?;
     let Told::Written { failing } = told else {
-        tracing::debug!(delivery = %id, "another node has it by now");
+        tracing::debug!(delivery = %id, "another node has taken over the delivery");
         return Ok(false);
     };
     driver.metrics().delivered(name, outcome);
     if state == DeliveryState::Failed {
-        tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed, and is not tried any more");
+        tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed and is not retried");
     }
     // Each agent has its own address: an unreachable one does not disable the callbacks of others.
     if name != CALLBACKS

@@ -12,7 +12,7 @@ use crate::{Clock, Driver, Error, Executor};
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
-const TOO_LONG: &str = "it waited too long: its channel is disabled, or not configured any more";
+const TOO_LONG: &str = "it waited too long: its channel is disabled or no longer configured";
 
 /// Sweeps until it is dropped. `kept` is the retention time of runs' content; `None` is unlimited.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
@@ -24,9 +24,9 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
         match driver.forget_deliveries(kept).await {
             Ok((0, _)) => {}
             Ok((failed, _)) => {
-                tracing::warn!(failed, "deliveries waited too long, and are not sent any more");
+                tracing::warn!(failed, "deliveries waited too long and are not sent");
             }
-            Err(error) => tracing::warn!(%error, "old deliveries cannot be forgotten"),
+            Err(error) => tracing::warn!(%error, "old deliveries cannot be deleted"),
         }
         driver.clock().sleep(SWEEP).await;
     }

@@ -11,7 +11,7 @@ use holdshort_store::{DeliveryChange, Failing, Journal, Settled};
 use super::limits::{CHANNEL_FAILS, DELIVERY_WAITS, PUT_OFF_LEAST, PUT_OFF_MOST, RETRY_WAIT};
 use crate::{Clock, Driver, Error, Executor};
 
-const NO_ROOM: &str = "it waited too long: whoever is told there has not answered";
+const NO_ROOM: &str = "it waited too long: the receiver has not answered earlier deliveries";
 
 pub(super) struct Settling {
     pub(super) settled: Settled,
@@ -130,21 +130,17 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
         return Ok(None);
     }
     driver.metrics().channel_disabled(channel);
-    tracing::error!(
-        channel,
-        why,
-        "the channel is disabled: nobody is told over it until a delivery is retried"
-    );
+    tracing::error!(channel, why, "the channel is disabled: it sends nothing until a delivery is retried");
     Ok(Some(why))
 }
 
 /// Returns the reason to disable the channel. `failing` is set if the last attempt failed.
 fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
     if is_gone {
-        return Some("it answered 410: it wants nothing more".to_owned());
+        return Some("it answered 410: it rejects all further deliveries".to_owned());
     }
     let failing = failing.filter(|failing| u128::from(failing.ms) >= CHANNEL_FAILS.as_millis())?;
-    Some(format!("nothing came through since {}", failing.since))
+    Some(format!("no delivery has succeeded since {}", failing.since))
 }
 
 #[cfg(test)]
@@ -195,7 +191,7 @@ mod tests {
         let since = Timestamp::from_millis(0);
         let why = |ms, is_gone| why_disabled(Some(Failing { since, ms }), is_gone);
         assert_eq!((why(0, false), why(long - 1, false), why_disabled(None, false)), (None, None, None));
-        assert_eq!(why(long, false), Some(format!("nothing came through since {since}")));
-        assert_eq!(why(0, true), Some("it answered 410: it wants nothing more".to_owned()));
+        assert_eq!(why(long, false), Some(format!("no delivery has succeeded since {since}")));
+        assert_eq!(why(0, true), Some("it answered 410: it rejects all further deliveries".to_owned()));
     }
 }

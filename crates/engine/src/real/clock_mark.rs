@@ -52,7 +52,7 @@ pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
         if let Err(error) = &written
             && !is_failing
         {
-            tracing::warn!(%error, "the time cannot be noted in the data folder");
+            tracing::warn!(%error, "the time cannot be stored in the data folder");
         }
         is_failing = written.is_err();
         let was_behind = std::mem::replace(&mut is_behind, driver.clock().ahead_ms() > BEHIND_MS);
@@ -75,12 +75,12 @@ fn read(data: &Path) -> Option<Timestamp> {
     match fs::read_to_string(&path).map(|text| text.trim().parse()) {
         Ok(Ok(mark)) => Some(mark),
         Ok(Err(error)) => {
-            tracing::warn!(path = %path.display(), %error, "the file is not used: it holds no time");
+            tracing::warn!(path = %path.display(), %error, "the file is ignored: it contains no time");
             None
         }
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "the time that was noted cannot be read");
+            tracing::warn!(path = %path.display(), %error, "the stored time cannot be read");
             None
         }
     }
@@ -91,8 +91,8 @@ pub fn warning(clock: &DeadlineClock) -> Option<String> {
     let ahead_ms = clock.ahead_ms();
     (ahead_ms > BEHIND_MS).then(|| {
         format!(
-            "the clock of this machine is {} behind the latest time of the journal: deadlines are counted from that \
-             time on, at half speed, until the clock has caught up; check the clock",
+            "the clock of this machine is {} behind the latest time in the journal: time continues from \
+             there at half speed until the clock has caught up; check the clock",
             in_words(ahead_ms)
         )
     })

@@ -90,7 +90,8 @@ impl RealExecutor {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         for ((run, action), task) in std::mem::take(&mut *self.tasks()) {
-            tracing::warn!(%run, %action, "cut off: it did not end in time, and the next start settles what became of it");
+            tracing::warn!(%run, %action, "aborted: it did not end in time; the next start determines its \
+                outcome");
             task.handle.abort();
         }
     }
@@ -142,7 +143,7 @@ impl Executor for RealExecutor {
                 Err(error) => return Err(vec![Problem::new("/config/workspace", error.to_string())]),
             },
             None if definition.works_on_files() => {
-                let message = "is missing: this workflow's tools work in a folder";
+                let message = "is missing: this workflow's tools need a directory";
                 return Err(vec![Problem::new("/config/workspace", message)]);
             }
             None => {}
@@ -203,7 +204,8 @@ impl Executor for RealExecutor {
             self.model.is_some()
         };
         if !found {
-            tracing::warn!(run = %run.id, "the run needs a model and none is configured: it waits for a start with one");
+            tracing::warn!(run = %run.id, "the run needs a model, but none is configured: it waits until the \
+                server starts with one");
         }
         found
     }
@@ -222,7 +224,8 @@ impl Executor for RealExecutor {
                 let answer = working.await.unwrap_or_else(|_| broken_off(&job));
                 // The answer of a side effect must not be lost because the store is full for a while.
                 while let Err(error) = deliver(answer.clone()).await {
-                    tracing::error!(run = %job.run, action = %job.action, %error, "an answer was not written down");
+                    tracing::error!(run = %job.run, action = %job.action, %error, "the result of an action \
+                        was not stored");
                     if !matches!(error, Error::Store(_) | Error::Busy) {
                         break;
                     }
@@ -259,8 +262,8 @@ fn is_of_a_file(tool: &str) -> bool {
 /// Returns the answer for a task that panicked, so that its run does not wait forever. It reports a possible side
 /// effect.
 fn broken_off(job: &Job) -> Input {
-    tracing::error!(run = %job.run, action = %job.action, "the work on an action panicked");
-    let message = "Holdshort made a mistake in the middle of this".to_owned();
+    tracing::error!(run = %job.run, action = %job.action, "an action panicked");
+    let message = "Holdshort failed with an internal error during this".to_owned();
     match &job.work {
         Work::Inspect { call, revision, .. } => {
             let inspected = Inspected::Impossible { code: "internal", message };
@@ -395,7 +398,7 @@ impl Worker {
                         }
                         outcome
                     }
-                    (Ok(_), None) => failed("the journal has its changes no more".to_owned()),
+                    (Ok(_), None) => failed("the journal no longer has its changes".to_owned()),
                     (Err(text), _) => failed(text),
                 };
                 Input::Ran { call: call.clone(), attempt: *attempt, outcome }
@@ -447,7 +450,8 @@ impl Worker {
             match self.bodies.put(blobs.clone()).await {
                 Ok(()) => break,
                 Err(error) => {
-                    tracing::error!(run = %job.run, action = %job.action, %error, "the bytes of a file were not kept");
+                    tracing::error!(run = %job.run, action = %job.action, %error, "the content of a file was \
+                        not stored");
                     tokio::time::sleep(STORE_PAUSE).await;
                 }
             }

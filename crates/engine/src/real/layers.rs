@@ -90,7 +90,7 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
 /// Removes the paths of a merge from the layer that they came from, on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
-        tracing::warn!(%error, "the layer of a run still holds what was merged");
+        tracing::warn!(%error, "the layer of a run still contains the merged files");
     }
 }
 

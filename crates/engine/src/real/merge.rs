@@ -16,31 +16,31 @@ use super::trial::{NotKept, keep};
 pub(super) async fn try_merge(tools: Tools, bodies: Bodies, data: PathBuf, arguments: &Value) -> Tried {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
-        Err(e) => return Tried::Impossible { why: format!("these are no arguments of a merge: {e}") },
+        Err(e) => return Tried::Impossible { why: format!("these arguments of a merge are invalid: {e}") },
     };
     let worked_out = tokio::task::spawn_blocking(move || {
         let merge = match tools.merge(&layers::of_run(&data, &arguments.run), &arguments.paths) {
             Ok(merge) => merge,
-            Err(e) => return Tried::Impossible { why: format!("nothing can be merged: {e}") },
+            Err(e) => return Tried::Impossible { why: format!("the files cannot be merged: {e}") },
         };
         match keep(merge, &bodies) {
             Ok(yielded) => Tried::Yielded(told(yielded, &arguments)),
             Err(NotKept::Changed) => Tried::Changed { paths: Vec::new() },
             Err(NotKept::Store(why)) => {
-                Tried::Impossible { why: format!("the files of the merge could not be kept: {why}") }
+                Tried::Impossible { why: format!("the files of the merge could not be stored: {why}") }
             }
         }
     });
     match worked_out.await {
         Ok(tried) => tried,
-        Err(e) => Tried::Impossible { why: format!("the merge could not be worked out: {e}") },
+        Err(e) => Tried::Impossible { why: format!("the merge could not be computed: {e}") },
     }
 }
 
 fn told(mut yielded: Yielded, arguments: &Arguments) -> Yielded {
     let files = yielded.changeset.changes().iter().filter(|change| change.is_of_content()).count();
     yielded.text = match files {
-        0 => format!("The workspace has all that is to be merged of {}.", arguments.run),
+        0 => format!("The workspace already has all files to merge from {}.", arguments.run),
         1 => "1 file is merged into the workspace.".to_owned(),
         n => format!("{n} files are merged into the workspace."),
     };

@@ -140,11 +140,11 @@ where
     }
     let resumed = driver.claim().await? + driver.sweep().await?;
     if resumed > 0 {
-        tracing::info!(runs = resumed, "went on with runs that a stop had interrupted");
+        tracing::info!(runs = resumed, "continued runs that a stop had interrupted");
     }
     let overdue = driver.catch_up().await?;
     if overdue > 0 {
-        tracing::info!(overdue, "settled what became due while no server ran");
+        tracing::info!(overdue, "processed deadlines that passed while no server ran");
     }
     let keeps = (upkeep::keep_up(driver.clone()), clock_mark::keep_marking(driver.clone()));
     let removes = layers::keep_removing(driver.clone());
@@ -155,8 +155,7 @@ where
 /// Freezes a restored copy until a person has checked it. The agents' actions after the backup are not in it, and would
 /// be repeated.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
-    let reason =
-        format!("restored from {from}: what was done since is not known here, and may be done again");
+    let reason = format!("restored from {from}: later actions are unknown here and may be repeated");
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
         // It was already frozen when it was copied, and keeps its own reason.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
@@ -197,7 +196,7 @@ impl Engine {
     pub async fn stop(self) -> Result<(), Error> {
         self.drain().await;
         if let Err(error) = clock_mark::write(self.driver.clock(), &self.driver.executor().data) {
-            tracing::warn!(%error, "the time cannot be noted in the data folder");
+            tracing::warn!(%error, "the time cannot be stored in the data folder");
         }
         self.driver.journal().close().await?;
         Ok(())

@@ -38,9 +38,9 @@ pub(super) async fn try_command(
         Ok(Ok(yielded)) => Tried::Yielded(yielded),
         Ok(Err(NotKept::Changed)) => Tried::Changed { paths: Vec::new() },
         Ok(Err(NotKept::Store(why))) => {
-            Tried::Impossible { why: format!("what it did could not be kept: {why}") }
+            Tried::Impossible { why: format!("its changes could not be stored: {why}") }
         }
-        Err(e) => Tried::Impossible { why: format!("what it did could not be kept: {e}") },
+        Err(e) => Tried::Impossible { why: format!("its changes could not be stored: {e}") },
     }
 }
 
@@ -117,13 +117,13 @@ pub(super) async fn commit(
         let runtime = Handle::current();
         let body = |digest: Digest| {
             let found = runtime.block_on(bodies.get(digest)).map_err(io::Error::other)?;
-            found.ok_or_else(|| io::Error::other("the journal has its bytes no more"))
+            found.ok_or_else(|| io::Error::other("the journal no longer has its content"))
         };
         let committed = tools.commit(&changeset, body, is_resumed);
         if let (Committed::Done, Some(layer)) = (&committed, layer)
             && let Err(error) = tools.commit_to_layer(&layer, body)
         {
-            tracing::warn!(%error, "the ignored files of the run were not kept");
+            tracing::warn!(%error, "the ignored files of the run were not stored");
         }
         committed
     };
@@ -133,7 +133,8 @@ pub(super) async fn commit(
             Outcome::Changed { paths }
         }
         Ok(Committed::Conflict { paths, done }) => {
-            Outcome::Halfway { text: format!("others have changed {}; {}", named(&paths), so_far(&done)) }
+            let others = named(&paths);
+            Outcome::Halfway { text: format!("another process has changed {others}; {}", so_far(&done)) }
         }
         Ok(Committed::Failed { text, done }) if done.is_empty() && !is_resumed => {
             Outcome::Failed { text: format!("nothing was changed: {text}") }
@@ -169,7 +170,7 @@ pub(super) async fn missing(
 
 fn so_far(done: &[String]) -> String {
     match done.len() {
-        0 => "nothing else was changed by now".to_owned(),
+        0 => "nothing else has been changed so far".to_owned(),
         1 => format!("{} was changed before that", named(done)),
         n => format!("{n} paths were changed before that"),
     }

@@ -26,7 +26,7 @@ const NOT_KEPT: &str = "not_kept";
 pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> Tried {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
-        Err(e) => return Tried::Impossible { why: format!("these are no arguments of an undo: {e}") },
+        Err(e) => return Tried::Impossible { why: format!("these arguments of an undo are invalid: {e}") },
     };
     let worked_out = tokio::task::spawn_blocking(move || {
         let runtime = Handle::current();
@@ -41,8 +41,8 @@ pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) ->
     });
     match worked_out.await {
         Ok(Ok(tried)) => tried,
-        Ok(Err(e)) => Tried::Impossible { why: format!("it could not be worked out: {e}") },
-        Err(e) => Tried::Impossible { why: format!("it could not be worked out: {e}") },
+        Ok(Err(e)) => Tried::Impossible { why: format!("the undo could not be computed: {e}") },
+        Err(e) => Tried::Impossible { why: format!("the undo could not be computed: {e}") },
     }
 }
 
@@ -59,7 +59,7 @@ fn work_out(
     let left: Vec<Value> = left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
     let told = told(&left, &wanted.unknown);
     let text = if changeset.is_empty() {
-        format!("Nothing of what {} changed is as it left it. {told}", arguments.run)
+        format!("None of the changes of {} can be undone. {told}", arguments.run)
     } else {
         told
     };
@@ -88,6 +88,6 @@ fn told(left: &[Value], unknown: &[String]) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| format!("{what}: {}{more}.", names[..names.len().min(NAMED)].join(", ")))
     };
-    let said = [("Left as it is", paths), ("Nobody knows what these changed", calls)];
+    let said = [("Left as it is", paths), ("The changes of these tool calls are unknown", calls)];
     said.into_iter().filter_map(sentence).collect::<Vec<_>>().join(" ")
 }

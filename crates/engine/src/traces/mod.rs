@@ -56,9 +56,9 @@ pub struct Settings {
 /// Reason why traces cannot be exported. The server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the file of traces that wait cannot be opened in the data folder: {0}")]
+    #[error("the file of waiting traces cannot be opened in the data folder: {0}")]
     Waiting(#[from] io::Error),
-    #[error("no client for the collector of traces can be made: {0}")]
+    #[error("the HTTP client for the trace collector cannot be created: {0}")]
     Client(#[source] reqwest::Error),
 }
 
@@ -94,10 +94,10 @@ impl Traces {
         let mut registry = Registry::with_prefix("holdshort");
         let (told, failed, left) = (Counter::default(), Counter::default(), Gauge::default());
         let dropped = Dropped::default();
-        registry.register("traces_exported", "Traces that a collector took", told.clone());
-        registry.register("trace_export_failures", "Requests to a collector that failed", failed.clone());
-        registry.register("traces_dropped", "Traces that no collector gets, by why", dropped.clone());
-        registry.register("traces_waiting", "Traces that wait for a collector", left.clone());
+        registry.register("traces_exported", "Traces accepted by a collector", told.clone());
+        registry.register("trace_export_failures", "Failed requests to a collector", failed.clone());
+        registry.register("traces_dropped", "Traces dropped without export, by reason", dropped.clone());
+        registry.register("traces_waiting", "Traces waiting for a collector", left.clone());
         let queue = Arc::new(TraceQueue::new(dropped));
         let (endpoint, is_down) = (posted_to(endpoint), AtomicBool::new(false));
         Ok(Arc::new(Self { http, endpoint, node, queue, is_down, registry, told, failed, left }))
@@ -149,7 +149,7 @@ impl Traces {
                     self.failed.inc();
                     // A longer wait that a collector requests is cut: the next request gets the same answer.
                     let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
-                    tracing::warn!(why, wait_s = wait.as_secs(), "traces wait for their collector");
+                    tracing::warn!(why, wait_s = wait.as_secs(), "traces wait for the collector");
                     driver.clock().sleep(jittered(wait)).await;
                     pause = (pause * 2).min(EXPORT_PAUSE_MOST);
                 }
@@ -183,7 +183,7 @@ impl Traces {
                     return Err(Failure::Later { why: error.to_string(), after: None });
                 }
                 Err(error) => {
-                    tracing::warn!(%run, %error, "a run cannot be told as a trace");
+                    tracing::warn!(%run, %error, "a run cannot be exported as a trace");
                     self.queue.drop_some("unreadable", 1);
                 }
             }
@@ -193,7 +193,7 @@ impl Traces {
             let body = otlp::request(spans, self.node.as_deref());
             match send(&self.http, &self.endpoint, body).await? {
                 0 => {}
-                rejected => tracing::warn!(rejected, "a collector did not take all spans"),
+                rejected => tracing::warn!(rejected, "a collector did not accept all spans"),
             }
         }
         Ok(count)

@@ -41,7 +41,7 @@ impl TraceQueue {
     /// Records a run before the append that ends it.
     pub(crate) fn run_ending(&self, run: &RunId) {
         if let Err(error) = self.waiting().ending(run) {
-            tracing::warn!(%error, "a trace that is to be told is not written down: a crash would forget it");
+            tracing::warn!(%error, "a waiting trace could not be stored: a crash would lose it");
         }
     }
 
@@ -73,7 +73,7 @@ impl TraceQueue {
     /// Removes runs that were exported, or never will be.
     pub(super) fn settle(&self, exported: &[Ended]) {
         if let Err(error) = self.waiting().settled(exported) {
-            tracing::warn!(%error, "what was told cannot be written down, and is told again after a restart");
+            tracing::warn!(%error, "exported traces could not be recorded: a restart exports them again");
         }
     }
 

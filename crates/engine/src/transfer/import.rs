@@ -29,8 +29,10 @@ pub fn check(from: impl BufRead) -> Result<Moved, Error> {
             (_, Item::Key(_)) => found.keys += 1,
             (line, Item::Event(sealed)) => {
                 let chain = chains.entry(sealed.stream.clone()).or_insert(Chain::START);
-                event::open(&sealed, chain)
-                    .map_err(|error| Error::Line { line, problem: format!("does not fit: {error}") })?;
+                event::open(&sealed, chain).map_err(|error| Error::Line {
+                    line,
+                    problem: format!("does not match the events before it: {error}"),
+                })?;
                 found.events += 1;
             }
             (_, Item::End(moved)) => told = moved,
@@ -40,7 +42,7 @@ pub fn check(from: impl BufRead) -> Result<Moved, Error> {
     if found == told {
         Ok(found)
     } else {
-        Err(Error::CutOff(format!("{told:?} were written, {found:?} are here")))
+        Err(Error::CutOff(format!("{told:?} were exported, {found:?} were found")))
     }
 }
 
@@ -199,13 +201,11 @@ fn item(line: usize, text: &str) -> Result<Item, Error> {
         Line::Blob { digest, text } => {
             let blob = Blob::new(text.into_bytes());
             if blob.digest != digest {
-                return Err(broken(line, "has another digest than it says"));
+                return Err(broken(line, "does not match its digest"));
             }
             Item::Blob(blob)
         }
-        Line::Event(event) => {
-            Item::Event(event.sealed().ok_or_else(|| broken(line, "has a salt that is none"))?)
-        }
+        Line::Event(event) => Item::Event(event.sealed().ok_or_else(|| broken(line, "has an invalid salt"))?),
         Line::Key { scope, key, digest, reference } => Item::Key(Key { scope, key, digest, reference }),
     })
 }

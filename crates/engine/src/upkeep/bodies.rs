@@ -22,8 +22,8 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
     loop {
         match driver.drop_bodies().await {
             Ok(0) => {}
-            Ok(files) => tracing::info!(files, "files that nobody needed for a while are kept no more"),
-            Err(error) => tracing::warn!(%error, "files that nobody needs cannot be dropped"),
+            Ok(files) => tracing::info!(files, "deleted stored files that were not needed for a while"),
+            Err(error) => tracing::warn!(%error, "stored files that are not needed cannot be deleted"),
         }
         driver.clock().sleep(SWEEP).await;
     }

@@ -17,7 +17,7 @@ pub(super) async fn keep_expiring<J: Journal, C: Clock, E: Executor>(driver: Arc
         // Boxed only while it runs: most of the time this task only waits.
         match Box::pin(driver.expire_sessions()).await {
             Ok(0) => {}
-            Ok(closed) => tracing::info!(closed, "sessions expired: nothing happened in them"),
+            Ok(closed) => tracing::info!(closed, "idle sessions expired"),
             Err(error) => tracing::warn!(%error, "idle sessions cannot be closed"),
         }
         driver.clock().sleep(SWEEP).await;

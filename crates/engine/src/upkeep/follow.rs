@@ -26,7 +26,7 @@ pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Ar
             let page = match driver.journal().changes(after, PAGE).await {
                 Ok(page) => page,
                 Err(error) => {
-                    tracing::warn!(%error, "what other nodes wrote cannot be read");
+                    tracing::warn!(%error, "events from other nodes cannot be read");
                     driver.clock().sleep(PAUSE).await;
                     continue;
                 }

@@ -41,8 +41,8 @@ pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<
         let before = driver.clock().now().minus_ms(kept);
         match driver.erase_old(before).await {
             Ok(0) => {}
-            Ok(runs) => tracing::info!(runs, "what they said was kept long enough, and is erased"),
-            Err(error) => tracing::warn!(%error, "what was kept long enough cannot be erased"),
+            Ok(runs) => tracing::info!(runs, "erased the content of runs whose retention time has passed"),
+            Err(error) => tracing::warn!(%error, "content whose retention time has passed cannot be erased"),
         }
         driver.clock().sleep(SWEEP).await;
     }
@@ -79,7 +79,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 let first = match event::decode(&first) {
                     Ok(first) => first,
                     Err(error) => {
-                        tracing::error!(run = %row.run, %error, "whom a run is about cannot be read");
+                        tracing::error!(run = %row.run, %error, "the subject of a run cannot be read");
                         told.failed.push(row.run);
                         continue;
                     }
@@ -94,7 +94,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Err(Error::Store(error)) => return Err(Error::Store(error)),
                     // A failure does not stop the erasure of other runs.
                     Err(error) => {
-                        tracing::error!(run = %row.run, %error, "what a run said cannot be erased");
+                        tracing::error!(run = %row.run, %error, "the content of a run cannot be erased");
                         told.failed.push(row.run);
                     }
                 }
@@ -124,7 +124,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Err(Error::Store(error)) => return Err(Error::Store(error)),
                         // A failure does not stop the erasure of other runs.
                         Err(error) => {
-                            tracing::warn!(run = %row.run, %error, "what a run said cannot be erased");
+                            tracing::warn!(run = %row.run, %error, "the content of a run cannot be erased");
                         }
                     }
                 }

@@ -31,13 +31,13 @@ pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<
             Err(error) => Err(error),
         };
         if let Err(error) = looked {
-            tracing::warn!(%error, "runs that nobody drives cannot be looked for");
+            tracing::warn!(%error, "runs without a node cannot be listed");
         }
         let has_changed = driver.changed.swap(false, Ordering::AcqRel);
         if (is_time || has_changed)
             && let Err(error) = driver.sweep().await
         {
-            tracing::warn!(%error, "runs that should go on cannot be looked for");
+            tracing::warn!(%error, "runs that should continue cannot be listed");
         }
     }
 }

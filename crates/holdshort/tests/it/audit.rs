@@ -61,7 +61,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     assert_eq!(home.run(&["audit", "verify"]).code, 0);
     let ran = home.run(&["audit", "verify", "--against", latest.trim_end()]);
     assert_eq!(
-        (ran.code, ran.out.contains("the journal has 2 events, and its head was 3:")),
+        (ran.code, ran.out.contains("the journal has 2 events, but the noted head is 3:")),
         (1, true),
         "{ran:?}"
     );

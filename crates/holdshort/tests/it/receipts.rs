@@ -259,7 +259,10 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let serving = other.serve(&[]);
     ask_more(&serving, 9).await;
     let ran = other.run(&["audit", "verify", "--against", kept, "--key", &key]);
-    assert!(ran.code == 1 && ran.out.contains("the journal was changed, or is another one"), "{ran:?}");
+    assert!(
+        ran.code == 1 && ran.out.contains("the journal was changed, or is a different journal"),
+        "{ran:?}"
+    );
     let strange = other.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &strange]);
     assert!(ran.code == 2 && ran.err.contains("not signed with this key"), "{ran:?}");

@@ -97,8 +97,8 @@ async fn an_untouched_journal_is_intact() {
     let told: Vec<_> =
         compared["damages"].as_array().unwrap().iter().map(|each| text(each, "message")).collect();
     assert_eq!(told.len(), 2);
-    assert!(told[0].starts_with("the first 7 events are not those whose head was"), "{told:?}");
-    assert!(told[1].starts_with("the journal has 8 events, and its head was 9:"), "{told:?}");
+    assert!(told[0].starts_with("the first 7 events do not match the noted head"), "{told:?}");
+    assert!(told[1].starts_with("the journal has 8 events, but the noted head is 9:"), "{told:?}");
 
     for wrong in ["8", &format!("8:{}", &digits[1..]), &format!("{short},"), &[short; 101].join(",")] {
         let refused = operator.get(&format!("/v1/audit/verify?against={wrong}")).await;

@@ -96,7 +96,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.of_decided(LAST_TWO),
         hides: Everything,
         found: AgainstCheckpoint,
-        said: "head was",
+        said: "noted head",
     },
     Tampering {
         what: "a whole stream is removed",
@@ -110,7 +110,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1"),
         hides: Everything,
         found: AgainstCheckpoint,
-        said: "head was",
+        said: "noted head",
     },
     Tampering {
         what: "a stream is rewritten with the hashes that fit",
@@ -127,7 +127,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.change_author(),
         hides: Everything,
         found: AgainstCheckpoint,
-        said: "head was",
+        said: "noted head",
     },
     Tampering {
         what: "two events change places",
@@ -145,7 +145,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.sql("UPDATE interrupts SET open = 0 WHERE open = 1"),
         hides: Nothing,
         found: Alone,
-        said: "does not say what the events say",
+        said: "does not match the events",
     },
     Tampering {
         what: "the database is replaced by an older copy",
@@ -169,7 +169,7 @@ const TABLE: [Tampering; 17] = [
         },
         hides: Nothing,
         found: Alone,
-        said: "was erased, and is there again",
+        said: "was erased, but exists again",
     },
     Tampering {
         what: "an erased content is put back otherwise",

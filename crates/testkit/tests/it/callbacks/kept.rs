@@ -45,7 +45,7 @@ async fn a_file_that_can_not_be_used_keeps_nothing_from_the_others() {
         .await;
     }
     let said = server.stderr();
-    assert!(!said.contains("cannot be written down"), "{said}");
+    assert!(!said.contains("the result of a delivery cannot be stored"), "{said}");
 
     // After the file is repaired, the delivery is retried by hand.
     fs::set_permissions(kept(&server, exposed), Permissions::from_mode(0o600)).unwrap();
@@ -91,7 +91,7 @@ async fn a_run_that_is_damaged_keeps_nothing_from_the_others() {
     wait_state(&server, "delivered", 1).await;
     assert_eq!(sink.count(), 2, "the damaged one before its damage, and the other");
     let said = server.stderr();
-    assert!(!said.contains("cannot be written down"), "{said}");
+    assert!(!said.contains("the result of a delivery cannot be stored"), "{said}");
 }
 
 /// Leftover files are removed one by one, at the start of the server and at intervals.
