@@ -108,7 +108,7 @@ impl Request {
             other => {
                 let work = toolsets.iter().find_map(|toolset| toolset.read(other, arguments));
                 let unknown = || {
-                    let message = format!("no tool named `{}` runs here", other.escape_debug());
+                    let message = format!("this server runs no tool named `{}`", other.escape_debug());
                     Err(Refusal::new("unknown_tool", message))
                 };
                 Self::Added(work.unwrap_or_else(unknown)?)

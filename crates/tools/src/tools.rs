@@ -244,7 +244,7 @@ impl Tools {
                 trial::run(&self.0, request, preconditions, self.1.clone(), output).await
             }
             Ok(Request::Files(_) | Request::Fetch(_) | Request::Added(_)) => {
-                Tried::Impossible { why: "it is no command".to_owned() }
+                Tried::Impossible { why: "it is not a command".to_owned() }
             }
             Err(refusal) => Tried::Failed { text: refusal.message },
         }
@@ -413,8 +413,8 @@ fn counted(what: &str, shown: usize, left_out: usize) -> Value {
 
 fn only_in_layer(path: &str) -> Refusal {
     let message = format!(
-        "`{}` is only in the layer of this run, since git ignores it: change it with run_command, or write it with \
-         write_file, which puts it into the workspace",
+        "`{}` exists only in the layer of this run, because git ignores it: change it with run_command, or \
+         use write_file to write it to the workspace",
         files::shown(path)
     );
     Refusal::new("only_in_layer", message)

@@ -29,5 +29,5 @@ pub trait Work: Debug + Send {
 /// Parses the arguments of a call as a type.
 pub fn read_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {
     T::deserialize(arguments)
-        .map_err(|e| Refusal::new("bad_arguments", format!("the arguments do not fit the schema: {e}")))
+        .map_err(|e| Refusal::new("bad_arguments", format!("the arguments do not match the schema: {e}")))
 }

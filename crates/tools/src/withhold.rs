@@ -29,10 +29,7 @@ impl Withhold {
 
     pub(crate) async fn paths(&self) -> Result<WithheldPaths, Refusal> {
         let unread = || {
-            Refusal::new(
-                "internal",
-                "the rules about paths could not be read, so nothing is returned; try again",
-            )
+            Refusal::new("internal", "the path rules could not be read, so nothing is returned; try again")
         };
         (self.0)().await.ok_or_else(unread)
     }

@@ -11,13 +11,13 @@ use cap_std::fs::Dir;
 /// Reason why a folder cannot be a workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("the workspace `{path}` cannot be opened; name a folder that exists and is yours")]
+    #[error("the workspace `{path}` cannot be opened; name an existing directory that you may access")]
     Unreachable { path: PathBuf, source: io::Error },
-    #[error("the workspace `{path}` is not a folder; name the folder that the agent works in")]
+    #[error("the workspace `{path}` is not a directory; name the directory that the agent works in")]
     NotAFolder { path: PathBuf },
-    #[error("the path of the workspace `{path}` is not UTF-8; choose another folder")]
+    #[error("the path of the workspace `{path}` is not UTF-8; choose another directory")]
     NotUtf8 { path: PathBuf },
-    #[error("the data folder `{path}` cannot be found; start the server once, or name another one")]
+    #[error("the data folder `{path}` was not found; start the server once, or name another data folder")]
     DataFolder { path: PathBuf, source: io::Error },
     #[error(
         "the workspace `{workspace}` and the data folder `{data}` overlap; agents must not reach the journal: choose another workspace or data folder"

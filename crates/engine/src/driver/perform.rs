@@ -22,7 +22,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let dropped: Vec<ActionId> = loaded.in_flight.difference(&awaited).cloned().collect();
         for id in dropped {
             loaded.in_flight.remove(&id);
-            tracing::debug!(run = %loaded.run.id, action = %id, "aborted: the run no longer waits for it");
+            tracing::debug!(run = %loaded.run.id, action = %id, "given up: the run no longer waits for it");
             self.executor.abort(&loaded.run.id, &id);
         }
         // An append without an answer can still be written, as long as no other event was.
@@ -143,7 +143,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut slot = entry.lock().await;
         // The action was given up: the run ended, or another node took it over.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
-            tracing::debug!(%run, %action, "result discarded: no run on this node waits for it");
+            tracing::debug!(%run, %action, "given up: no run on this node waits for the result");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
@@ -173,8 +173,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(())
             }
             Err(Error::Rejected(rejection @ (Rejection::Outdated | Rejection::Ended(_)))) => {
-                tracing::debug!(%run, %action, %rejection, "result discarded: it is outdated or its run has \
-                    ended");
+                tracing::debug!(%run, %action, %rejection, "given up: the result is outdated or the run ended");
                 Ok(())
             }
             Err(error) => Err(error),

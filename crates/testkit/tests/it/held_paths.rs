@@ -118,7 +118,7 @@ async fn a_search_and_a_listing_leave_out_what_rules_hold_back() {
     let shows = |text: &str| told.contains(text);
     assert!(shows("src/d.txt:1: needle in src/d.txt"), "{told}");
     assert!(shows("vault/b:1: needle in vault/b"), "{told}");
-    assert!(shows("(3 paths are left out: a rule forbids or asks about reading there)"), "{told}");
+    assert!(shows("(3 paths are left out: a rule forbids reading there or requires approval)"), "{told}");
     assert!(shows("d.txt\n(1 path is left out"), "{told}");
     assert!(!shows("needle in secrets/a") && !shows("needle in src/c.key"), "{told}");
     let finished = server.events_of(&run, "tool_finished").await;

@@ -50,7 +50,7 @@ pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<St
     let (done, touched) = (Vec::new(), BTreeSet::new());
     let commit = Commit { root, changes, body, resumed: false, done, touched };
     commit.conflicts().map_err(|stop| match stop {
-        Stop::Conflict(paths) => io::Error::other(format!("others are changing {paths:?}")),
+        Stop::Conflict(paths) => io::Error::other(format!("another process is changing {paths:?}")),
         Stop::Failed(_, e) => e,
     })
 }
@@ -243,7 +243,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     ) -> io::Result<()> {
         let content = (self.body)(digest)?;
         if Digest::of(&content) != digest {
-            return Err(io::Error::other("its kept content is not what was released"));
+            return Err(io::Error::other("its stored content does not match the released content"));
         }
         let (owner, flags) = match stands {
             Seen::Entry(_, stat) => (Some((stat.st_uid, stat.st_gid)), RenameFlags::empty()),
@@ -257,7 +257,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     fn changed(&mut self, change: &Change, path: &[u8]) {
         self.touched.insert(folder::split(path).0.to_vec());
         self.done.push(change.path.clone());
-        tracing::trace!(name: "changeset_path_changed", changed = self.done.len(), "a path is as released");
+        tracing::trace!(name: "changeset_path_changed", changed = self.done.len(), "a path is committed");
     }
 }
 

@@ -66,7 +66,7 @@ impl Words {
         };
         let shown = path.escape_debug();
         let line = match path.split('/').collect::<Vec<_>>()[..] {
-            [""] => format!("`.git` {what}: what git does here belongs to another repository"),
+            [""] => format!("`.git` {what}: git in this directory uses another repository"),
             ["objects", ..] => {
                 match what {
                     "deleted" => self.objects_gone += 1,

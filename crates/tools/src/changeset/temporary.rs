@@ -43,7 +43,7 @@ impl<'a> Temporary<'a> {
                 Err(e) => return Err(e.into()),
             }
         }
-        Err(io::Error::other("too many files `.holdshort-….tmp` were left here; remove them"))
+        Err(io::Error::other("too many files `.holdshort-….tmp` remain in this directory; remove them"))
     }
 
     /// Writes content, mode and owner. `owner` is that of the replaced file. Only root can set another owner; for other

@@ -49,10 +49,10 @@ impl How {
                 format!("killed: too many processes (more than {})", limits::PROCESSES)
             }
             Self::TooMuchOutput => format!("killed: more than {} bytes of output", limits::OUTPUT_BYTES),
-            Self::TooManyBytes => "killed: it wrote more than a command may".to_owned(),
-            Self::Abandoned => "killed: nobody waits for it any more".to_owned(),
+            Self::TooManyBytes => "killed: it wrote more bytes than allowed".to_owned(),
+            Self::Abandoned => "killed: its result is no longer needed".to_owned(),
             Self::Stopped => "killed: a person stopped it".to_owned(),
-            Self::NoLayer(why) => format!("no layer over the workspace: {why}"),
+            Self::NoLayer(why) => format!("the layer over the workspace cannot be created: {why}"),
             Self::Failed(why) => format!("the sandbox failed: {why}"),
         }
     }
@@ -190,7 +190,7 @@ pub(super) async fn drive(
         (Report::Signalled { signal }, None) => How::Signalled(signal),
         (Report::Failed { why }, None) => How::Failed(why),
         (Report::Begins | Report::SetAside(_), None) => {
-            How::Failed("the sandbox did not tell how the command ended".to_owned())
+            How::Failed("the sandbox did not report how the command ended".to_owned())
         }
     };
     Ok(Ended { how, transcript: output.transcript, aside, scratch })
@@ -207,7 +207,10 @@ pub(super) async fn until(stop: Stop) {
 }
 
 fn untold() -> SetAside {
-    SetAside { unseen: Some("the sandbox ended before it had looked".to_owned()), ..SetAside::default() }
+    SetAside {
+        unseen: Some("the sandbox ended before it had searched the workspace".to_owned()),
+        ..SetAside::default()
+    }
 }
 
 struct Output {

@@ -29,9 +29,9 @@ use crate::turns::{self, Turn};
 /// Chunks of live output that may wait for a slow reader. Further chunks are left out of the preview.
 const WAITING_CHUNKS: usize = 256;
 
-const NOTE: &str = "You approve this command line and the files of the workspace that it names to run, as they are \
-                    now. Files that those load, files that a tool finds by itself, and programs of the system run as \
-                    they are when it starts.";
+const NOTE: &str = "You approve this command line, and the workspace files that it names to run, in their \
+                    current state. Other files that are loaded, files that a tool finds by itself, and \
+                    system programs run in their state at the start.";
 
 /// A valid command line.
 pub(crate) struct Command {
@@ -47,20 +47,17 @@ impl Command {
         if holdshort_command::is_blank(&request.command) {
             return Err(Refusal::new(
                 "bad_command",
-                "the command holds nothing to run; write the command line to run",
+                "the command contains nothing to run; write the command line to run",
             ));
         }
         if request.command.contains('\0') {
-            return Err(Refusal::new(
-                "bad_command",
-                "the command contains a NUL character; write it without",
-            ));
+            return Err(Refusal::new("bad_command", "the command contains a NUL character; remove it"));
         }
         if request.command.len() > limits::COMMAND_BYTES {
             return Err(Refusal::new(
                 "too_large",
                 format!(
-                    "the command is longer than {} KiB; write a script and run it",
+                    "the command is longer than {} KiB; write a script and run the script",
                     limits::COMMAND_BYTES / 1024
                 ),
             ));
@@ -163,7 +160,7 @@ pub(crate) async fn run(
             tokio::select! {
                 turn = turns::wait(Path::new(inner.workspace.path())) => Some(turn),
                 () = drive::until(stop.clone()) => {
-                    let text = "It had not begun: it waited for another command.".to_owned();
+                    let text = "It had not started: it was waiting for another command.".to_owned();
                     return Outcome::Stopped { text, data: Value::Null };
                 }
             }
@@ -279,7 +276,7 @@ pub(crate) fn prepare(
         .chain(entered)
         .map(|path| Identity::of(&path))
         .collect::<io::Result<Vec<_>>>()
-        .map_err(|e| Refusal::new("not_found", format!("the working directory is gone: {e}")))?;
+        .map_err(|e| Refusal::new("not_found", format!("the working directory no longer exists: {e}")))?;
     // Compared after the identities were read: the sandbox notices every exchange from here on.
     let is_other = |shown: &&Precondition| files::identity(&inner.workspace, &shown.path) != shown.sha256;
     let changed: Vec<String> = folders.iter().filter(is_other).map(|shown| shown.path.clone()).collect();
@@ -288,8 +285,9 @@ pub(crate) fn prepare(
     }
     let reads = effect == CommandEffect::Reads;
     let network = settings.network && !reads;
-    let mut launch = Launch::prepare(inner.level(), network, command.line.clone())
-        .map_err(|e| Refusal::new("internal", format!("no temporary folder for the command: {e}")))?;
+    let mut launch = Launch::prepare(inner.level(), network, command.line.clone()).map_err(|e| {
+        Refusal::new("internal", format!("the temporary directory for the command cannot be created: {e}"))
+    })?;
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let data_dir = real(&settings.data_dir);
     // A home folder at the root, as in some containers, hides nothing, since the system lies in it.
@@ -394,7 +392,7 @@ fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     text.push('\n');
     for renamed in &aside.renamed {
         let (path, now) = (files::shown(&renamed.path), files::shown(&renamed.now));
-        let told = format!("`{path}` was set aside as `{now}` in its folder: {}\n", walls::SET_ASIDE);
+        let told = format!("`{path}` was set aside as `{now}` in its directory: {}\n", walls::SET_ASIDE);
         text.push_str(&told);
     }
     if aside.renamed_count > aside.renamed.len() {
@@ -409,11 +407,11 @@ fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
             why.push(format!("{} more", aside.left_count - aside.left.len()));
         }
         let why = match &aside.unseen {
-            Some(unseen) => format!("the workspace could not be looked through: {unseen}"),
+            Some(unseen) => format!("the workspace could not be searched: {unseen}"),
             None => format!("{} could not be set aside", why.join(", ")),
         };
         data["unguarded"] = json!(why);
-        let told = format!("{why}. Until that is mended, every command that may write asks a person\n");
+        let told = format!("{why}. Until this is fixed, every command that may write needs approval\n");
         text.push_str(&told);
     }
     true

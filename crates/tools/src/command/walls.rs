@@ -15,7 +15,7 @@ const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"]
 const NOT_EXECUTED: i32 = 126;
 
 pub(super) const SET_ASIDE: &str =
-    "a person's own tools would run it by themselves, and nobody was asked about that";
+    "tools of people, such as git or editors, would run it automatically, and nobody approved that";
 
 /// Certainty that the sandbox refused a command something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,9 @@ const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported
 /// Number of output lines that are reported as refused by the filter.
 const FILTERED_LINES: usize = 8;
 
-pub(super) const FILTERED_TOLD: &str = "No command may set set-user-id or set-group-id bits, keep the owner of a file from reading it, make devices, \
-     make sockets in the workspace, or set extended attributes: if this was refused here, it is refused however often \
-     it is tried.";
+pub(super) const FILTERED_TOLD: &str = "Commands may not set set-user-id or set-group-id bits, make a file \
+     unreadable for its owner, create devices, create sockets in the workspace, or set extended attributes. \
+     A retry of such an operation is refused again.";
 
 /// Returns the lines that show a refusal by the filter of system calls, or by the system for its own reasons.
 pub(super) fn filtered(printed: &str) -> Vec<&str> {
@@ -92,8 +92,8 @@ pub(super) fn memory_told(printed: &str) -> Option<String> {
     let gib = limits::RLIMIT_ADDRESS_BYTES >> 30;
     printed.lines().any(says_so).then(|| {
         format!(
-            "It was refused memory: it may have met the limit of {gib} GiB of address space a process (`RLIMIT_AS`), or \
-             the machine has no more."
+            "It ran out of memory: it may have reached the limit of {gib} GiB of address space per process \
+             (`RLIMIT_AS`), or the machine has no memory left."
         )
     })
 }
@@ -106,21 +106,23 @@ fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
 }
 
 pub(super) const PERHAPS: &str =
-    "It failed without a word, so it may have met the walls of what it was let through with.";
+    "It failed without output, so the sandbox may have refused something beyond its permissions.";
 
 pub(super) fn told(effect: &CommandEffect) -> &'static str {
     match effect {
         CommandEffect::Reads => {
-            "This command was let through as one that only reads: the workspace was read-only, and nothing in it could \
-             be executed. If it has to write or to run something, make the same call again: a person is asked."
+            "This command was allowed as read-only: it could neither write to the workspace nor execute \
+             files in it. If it has to write or execute something, make the same call again: a person is \
+             asked."
         }
         CommandEffect::Writes { .. } => {
-            "This command was let through to write in certain places only. If it has to write elsewhere, make the same \
-             call again: a person is asked."
+            "This command was allowed to write only in certain places. If it has to write elsewhere, make \
+             the same call again: a person is asked."
         }
         CommandEffect::Workspace | CommandEffect::Guarded => {
-            "What git, editors and shells run by themselves (configuration, hooks, start-up files) is read-only for \
-             commands. If this command has to write there, make the same call again: a person is asked about that."
+            "Files that git, editors and shells run automatically (configuration, hooks, start-up files) are \
+             read-only for commands. If this command has to write to them, make the same call again: a \
+             person is asked."
         }
     }
 }

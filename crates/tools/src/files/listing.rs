@@ -18,7 +18,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
         Kind::Absent => Err(not_found(path)),
         Kind::File | Kind::Other => Err(Refusal::new(
             "not_a_directory",
-            format!("`{}` is not a folder; read_file reads a file", shown(path)),
+            format!("`{}` is not a directory; use read_file to read a file", shown(path)),
         )),
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn left_out_words(left_out: usize) -> Option<String> {
         1 => "1 path is".to_owned(),
         n => format!("{n} paths are"),
     };
-    Some(format!("({paths} left out: a rule forbids or asks about reading there)"))
+    Some(format!("({paths} left out: a rule forbids reading there or requires approval)"))
 }
 
 /// Lists a folder of the run's layer and of the workspace as one, sorted, without the paths that rules withhold.

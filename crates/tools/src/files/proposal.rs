@@ -24,7 +24,7 @@ impl Planned {
         workspace: &Workspace,
     ) -> Result<(Proposed, BTreeSet<&'static str>), Refusal> {
         let failed = |e: &dyn std::fmt::Display| {
-            Refusal::new("internal", format!("the workspace cannot be looked at: {e}"))
+            Refusal::new("internal", format!("the workspace cannot be inspected: {e}"))
         };
         let root = Root::of(workspace.dir()).map_err(|e| failed(&e))?;
         let mut changes = self.changes(&root);

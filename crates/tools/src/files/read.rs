@@ -68,12 +68,15 @@ pub(crate) fn existing(
 
 pub(crate) fn text(bytes: Vec<u8>, path: &str) -> Result<String, Refusal> {
     String::from_utf8(bytes).map_err(|_| {
-        Refusal::new("not_utf8", format!("`{}` is not UTF-8 text; look at it with run_command", shown(path)))
+        Refusal::new(
+            "not_utf8",
+            format!("`{}` is not UTF-8 text; use run_command to inspect it", shown(path)),
+        )
     })
 }
 
 pub(crate) fn not_a_file(path: &str) -> Refusal {
-    Refusal::new("not_a_file", format!("`{}` is not a regular file; name a file", shown(path)))
+    Refusal::new("not_a_file", format!("`{}` is not a regular file; name a regular file", shown(path)))
 }
 
 pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {

@@ -33,7 +33,8 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
             Refusal::new(
                 "bad_pattern",
                 format!(
-                    "the pattern is not a regular expression in RE2 syntax: {e}; escape special characters"
+                    "the pattern is not a valid regular expression in RE2 syntax: {e}; escape special \
+                    characters"
                 ),
             )
         })?;
@@ -69,7 +70,7 @@ pub(crate) fn search(
             continue;
         };
         let Some(left) = bytes_left.checked_sub(bytes.len() as u64) else {
-            note = Some("(there is too much to search; name a folder to look further)");
+            note = Some("(search limit reached; name a directory to search the rest)");
             break;
         };
         bytes_left = left;

@@ -53,7 +53,7 @@ impl WorkspacePath {
             if place.kind == Kind::File || place.kind == Kind::Other {
                 return Err(Refusal::new(
                     "not_a_directory",
-                    format!("`{place}` is a file, so `{}` cannot be in it", shown(path)),
+                    format!("`{place}` is a file, so it cannot contain `{}`", shown(path)),
                 ));
             }
             if component.eq_ignore_ascii_case(".git") {
@@ -82,7 +82,7 @@ impl WorkspacePath {
                 if links > limits::SYMLINKS {
                     return Err(Refusal::new(
                         "symlink",
-                        format!("`{}` goes through a loop of symbolic links", shown(path)),
+                        format!("`{}` contains a loop of symbolic links", shown(path)),
                     ));
                 }
                 let target = workspace
@@ -137,7 +137,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
     if path.is_empty() {
         return Err(Refusal::new(
             "bad_path",
-            "the path is empty; name a file or folder relative to the workspace, such as `src/main.rs`",
+            "the path is empty; name a file or directory relative to the workspace, such as `src/main.rs`",
         ));
     }
     if path.len() > limits::PATH_BYTES {
@@ -147,7 +147,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         ));
     }
     if path.contains('\0') {
-        return Err(Refusal::new("bad_path", "the path contains a NUL character; write it without"));
+        return Err(Refusal::new("bad_path", "the path contains a NUL character; remove it"));
     }
     Path::new(path)
         .components()
@@ -167,7 +167,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
-            Err(Refusal::new("bad_path", format!("`{}` is the name of a folder; name a file", shown(path))))
+            Err(Refusal::new("bad_path", format!("`{}` names a directory; name a file", shown(path))))
         }
         Some(_) | None => Ok(()),
     }
@@ -190,7 +190,8 @@ fn outside(path: &str) -> Refusal {
     Refusal::new(
         "outside_workspace",
         format!(
-            "`{}` may lead outside the workspace; use a path relative to it, without `..`, that passes no link leading out",
+            "`{}` may lead outside the workspace; use a relative path without `..` and without symbolic \
+            links to the outside",
             shown(path)
         ),
     )
@@ -200,7 +201,7 @@ fn protected(path: &str) -> Refusal {
     Refusal::new(
         "protected_path",
         format!(
-            "`{}` is inside `.git`, which file tools leave alone; use git through run_command",
+            "`{}` is inside `.git`, which file tools do not change; use run_command to run git",
             shown(path)
         ),
     )
@@ -219,7 +220,7 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Refusal {
 pub(crate) fn not_found(path: &str) -> Refusal {
     Refusal::new(
         "not_found",
-        format!("there is no `{}` in the workspace; list_directory shows what there is", shown(path)),
+        format!("`{}` was not found in the workspace; use list_directory to see existing files", shown(path)),
     )
 }
 

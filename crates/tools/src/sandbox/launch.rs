@@ -156,7 +156,7 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
     launched.child.wait()?;
     read?;
     if outside.exists() {
-        return Err(io::Error::other("a command wrote outside its folders"));
+        return Err(io::Error::other("a command wrote outside its directories"));
     }
     let (here, there) = match effect {
         CommandEffect::Reads => (false, false),

@@ -73,7 +73,7 @@ impl Identity {
         if (found.dev(), found.ino()) == (self.device, self.inode) {
             return Ok(());
         }
-        Err(io::Error::other(format!("`{}` is another folder now", self.path.display())))
+        Err(io::Error::other(format!("`{}` was replaced by another directory", self.path.display())))
     }
 }
 

@@ -66,7 +66,7 @@ impl Report {
                 Ok(report) => end = end.or(Some(report)),
             }
         }
-        (end.unwrap_or_else(|| Self::Failed { why: "the sandbox ended without a word".to_owned() }), aside)
+        (end.unwrap_or_else(|| Self::Failed { why: "the sandbox ended without a report".to_owned() }), aside)
     }
 }
 

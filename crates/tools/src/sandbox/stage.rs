@@ -26,7 +26,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// Path of this program, valid even where its own file is not in view.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
-const EXCHANGED: &str = "a folder was exchanged since it was looked at";
+const EXCHANGED: &str = "a directory was replaced after it was checked";
 
 /// Runs the stage that the arguments name: `STAGE PLAN`.
 pub(super) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -48,7 +48,7 @@ fn dispatch(args: &[OsString]) -> Result<()> {
         Some("start") => start(&parsed, plan),
         Some("init") => init(&parsed, plan),
         Some("confine") => confine(&parsed),
-        _ => Err("there is no such stage".into()),
+        _ => Err("unknown stage".into()),
     }
 }
 
@@ -90,7 +90,7 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
         prctl::set_child_subreaper(true)?;
         return watch_over_command(plan, text, Scope::Descendants);
     }
-    namespaces::leave(plan.network).map_err(because("no namespaces of its own"))?;
+    namespaces::leave(plan.network).map_err(because("namespaces cannot be created"))?;
     let init = next("init", text)?;
     let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
     // `init` has reported before. This report is used only if `init` could not.
@@ -107,7 +107,7 @@ fn init(plan: &Plan, text: &str) -> Result<()> {
     if plan.shows_a_layer() {
         plan.identities.iter().try_for_each(Identity::check).map_err(because(EXCHANGED))?;
     }
-    view::enter(plan, &found).map_err(because("no view of the file system of its own"))?;
+    view::enter(plan, &found).map_err(because("the sandbox's view of the file system cannot be created"))?;
     if !plan.network {
         // Without loopback a program cannot connect to itself; nothing else is lost.
         let _ = namespaces::raise_loopback();
@@ -141,8 +141,8 @@ fn confine(plan: &Plan) -> Result<()> {
     setsid()?;
     close_fds::set_fds_cloexec(3, &[]);
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
-    capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be given up"))?;
-    chdir(&plan.cwd).map_err(because("the working directory is gone"))?;
+    capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be dropped"))?;
+    chdir(&plan.cwd).map_err(because("the working directory no longer exists"))?;
     // A layer shows its own folders. The folders under it were compared before.
     let identities = if plan.shows_a_layer() { &[] } else { plan.identities.as_slice() };
     for identity in identities {
@@ -153,7 +153,7 @@ fn confine(plan: &Plan) -> Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     if plan.level > SandboxLevel::None {
         landlock::take_on(plan).map_err(because("no Landlock"))?;
-        seccomp::take_on(plan).map_err(because("no system call filter"))?;
+        seccomp::take_on(plan).map_err(because("the system call filter cannot be installed"))?;
     }
     // Set after the capabilities, since changing them may clear it.
     prctl::set_pdeathsig(Signal::SIGKILL)?;

@@ -219,7 +219,7 @@ impl View {
 fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(target) = fs::canonicalize(link) else { return Ok(None) };
     if target == workspace {
-        let why = "leads to the workspace itself, which would be read-only: remove the link";
+        let why = "points to the workspace itself, which would become read-only: remove the link";
         return Err(io::Error::other(format!("`{}` {why}", link.display())));
     }
     // A repository's folder is guarded through its content.

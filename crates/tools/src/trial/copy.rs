@@ -16,7 +16,7 @@ use crate::sandbox::take_after;
 /// Reason why a workspace is not copied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    #[error("it has more than {} files and folders to copy", limits::COPIED_PATHS)]
+    #[error("it has more than {} files and directories to copy", limits::COPIED_PATHS)]
     TooMany,
     #[error("it has more than {} MiB to copy", limits::COPIED_BYTES / 1024 / 1024)]
     TooLarge,

@@ -58,7 +58,7 @@ pub(crate) fn merge(
             }
             changes.push(Change { path: text, before, after: Some(after), ignored: true });
             if changes.len() > limits::CHANGED_PATHS || bytes > limits::CHANGED_BYTES {
-                return Err(io::Error::other("it is too much for one merge: name some of its paths"));
+                return Err(io::Error::other("it is too large for one merge: name some of its paths"));
             }
         }
     }
@@ -85,7 +85,7 @@ fn wanted(seen: &Seen, path: &str) -> io::Result<Option<Entry>> {
         Seen::Special | Seen::TooLarge => {
             let path = path.escape_debug();
             Err(io::Error::other(format!(
-                "`{path}` is too large, or no file, folder or link: name other paths"
+                "`{path}` is too large, or not a file, directory or symbolic link: name other paths"
             )))
         }
     }

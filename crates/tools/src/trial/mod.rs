@@ -169,12 +169,10 @@ pub(crate) async fn run(
 /// Returns the reason why no command of these tools can be tried. `None` if trials are possible. Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
-        return Some("its commands reach the network, and nothing takes back what leaves");
+        return Some("its commands can reach the network, and data sent there cannot be taken back");
     }
     match (inner.level(), inner.settings.layers) {
-        (SandboxLevel::None | SandboxLevel::Partial, _) => {
-            Some("this machine cannot confine commands fully")
-        }
+        (SandboxLevel::None | SandboxLevel::Partial, _) => Some("this machine cannot confine commands fully"),
         (SandboxLevel::Full, Layers::None) => Some("trials are switched off"),
         (SandboxLevel::Full, Layers::Overlay | Layers::Copy) => None,
     }
@@ -257,7 +255,7 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
     let run_layer = run_layer.as_ref();
     let opened = match Root::open(&layer.content()) {
         Ok(opened) => opened,
-        Err(e) => return Tried::Failed { text: format!("what it left cannot be read: {e}") },
+        Err(e) => return Tried::Failed { text: format!("its changes cannot be read: {e}") },
     };
     let shown = run_layer.and_then(RunLayer::open);
     let below = Below { run_layer: shown.as_ref(), workspace: &workspace };
@@ -306,7 +304,9 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
             workspace,
             _scratch: Some(scratch),
         }),
-        (Err(e), _) | (_, Err(e)) => Tried::Failed { text: format!("what it left is no changeset: {e}") },
+        (Err(e), _) | (_, Err(e)) => {
+            Tried::Failed { text: format!("its changes do not form a valid changeset: {e}") }
+        }
     }
 }
 
@@ -340,7 +340,8 @@ fn note_of_layer(changes: &[Change]) -> String {
     }
     let named = paths[..paths.len().min(NAMED)].join(", ");
     format!(
-        "\nignored by git, so kept for the commands of this run and not written to the workspace: {named}{more}"
+        "\nignored by git, so stored only for the commands of this run and not written to the workspace: \
+        {named}{more}"
     )
 }
 

@@ -61,10 +61,11 @@ impl Prepared {
             | Outcome::SetAside { text, .. } => NotPrepared::Failed(text),
             Outcome::Held(held) => NotPrepared::Failed(held.title),
         })?;
-        let unmade =
-            |e: io::Error| Refusal::new("internal", format!("no temporary folder for the trial: {e}"));
+        let unmade = |e: io::Error| {
+            Refusal::new("internal", format!("the temporary directory for the trial cannot be created: {e}"))
+        };
         if launch.plan.scratch.starts_with(inner.workspace.path()) {
-            let why = "the folder for temporary files lies in the workspace";
+            let why = "the directory for temporary files is inside the workspace";
             return Err(NotPrepared::NoLayer(why.to_owned()));
         }
         let since = now(&launch.plan.scratch).map_err(unmade)?;
@@ -95,9 +96,10 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let owner = fs::metadata(workspace).map_err(|e| e.to_string())?.uid();
     let user = rustix::process::geteuid();
     if !user.is_root() && owner != user.as_raw() {
-        return Err("the workspace is another user's".to_owned());
+        return Err("the workspace belongs to another user".to_owned());
     }
-    Layer::overlay(folder, workspace).map_err(|e| format!("no folder for an overlay: {e}"))
+    Layer::overlay(folder, workspace)
+        .map_err(|e| format!("the directory for an overlay cannot be created: {e}"))
 }
 
 /// Makes a copy. The error text says why it is not possible.

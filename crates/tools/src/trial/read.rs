@@ -21,16 +21,16 @@ pub(super) type Time = (i64, i64);
 /// Reason why there is no changeset.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    #[error("it changed more than {} files, folders and links", limits::CHANGED_PATHS)]
+    #[error("it changed more than {} files, directories and links", limits::CHANGED_PATHS)]
     TooMany,
-    #[error("it changed files to more than {} MiB", limits::CHANGED_BYTES / 1024 / 1024)]
+    #[error("the files it changed are larger than {} MiB in total", limits::CHANGED_BYTES / 1024 / 1024)]
     TooManyBytes,
     #[error("it changed `{path}`, a file of more than {} MiB", limits::CHANGED_FILE_BYTES / 1024 / 1024)]
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
     /// Others changed these paths in the workspace while the command ran.
-    #[error("changed in the meantime")]
+    #[error("changed while it was read")]
     Meanwhile(Vec<String>),
     #[error("`{path}` cannot be read: {source}")]
     Unreadable { path: String, source: io::Error },

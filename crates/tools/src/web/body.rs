@@ -67,8 +67,10 @@ pub(super) async fn read(target: &Target, mut response: Response) -> Result<Body
         "identity" | "" => Unpacking::Plain(empty),
         "gzip" | "x-gzip" => Unpacking::Gzip(Box::new(MultiGzDecoder::new(empty))),
         other => {
-            let message =
-                format!("`{origin}` packs its answer as `{}`, which is not unpacked", other.escape_debug());
+            let message = format!(
+                "`{origin}` compresses its response as `{}`, which is not supported",
+                other.escape_debug()
+            );
             return Err(Refusal::new("bad_answer", message));
         }
     };
@@ -99,5 +101,5 @@ pub(super) async fn read(target: &Target, mut response: Response) -> Result<Body
 }
 
 fn not_unpacked(origin: &str) -> Refusal {
-    Refusal::new("bad_answer", format!("what `{origin}` answered cannot be unpacked"))
+    Refusal::new("bad_answer", format!("the response of `{origin}` cannot be decompressed"))
 }

@@ -112,7 +112,7 @@ pub(crate) async fn run(request: &WebFetch, settings: &Settings) -> Outcome {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(refusal)) => refusal.into(),
         Err(_) => {
-            Refusal::new("timed_out", format!("the page was not there after {} ms", within.as_millis()))
+            Refusal::new("timed_out", format!("the page did not arrive within {} ms", within.as_millis()))
                 .into()
         }
     }
@@ -128,7 +128,7 @@ async fn fetch(request: &WebFetch, allowed: &[String], follow: &Follow) -> Resul
         let next = next.map_err(|why| {
             Refusal::new(
                 "bad_redirect",
-                format!("`{target}` answered {status} with an address to go on to: {why}"),
+                format!("`{target}` answered {status} with an invalid redirect: {why}"),
             )
         })?;
         if !target.leads_home(&next) || !follow.may(&next).await {
@@ -156,7 +156,7 @@ async fn get(guard: &Guard, target: &Target) -> Result<Response, Refusal> {
 fn not_reached(target: &Target, error: &reqwest::Error) -> Refusal {
     let why = innermost(error);
     let code = if error.is_timeout() { "timed_out" } else { "not_reached" };
-    Refusal::new(code, format!("`{}` gave no answer: {why}", target.origin()))
+    Refusal::new(code, format!("`{}` did not answer: {why}", target.origin()))
 }
 
 /// Returns the target of a redirect, or `None` for another answer.
@@ -170,8 +170,8 @@ fn redirect(response: &Response, from: &Target) -> Option<Result<Target, String>
 
 fn led_away(from: &Target, status: StatusCode, to: &Target) -> Outcome {
     let text = format!(
-        "`{from}` answered {status}: what you want is at `{to}`. That was not approved with this call, and is not \
-         followed; call {} with that URL where you need it.",
+        "`{from}` answered {status}: the page is at `{to}`. This redirect was not approved with this call \
+         and is not followed; call {} with that URL if you need it.",
         holdshort_core::web::FETCH
     );
     let data = json!({"url": from.as_str(), "status": status.as_u16(), "redirect": to.as_str()});
@@ -199,12 +199,11 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
                 data["text_bytes"] = json!(read.len());
                 quote::quoted(&about, &read)
             }
-            None => format!("{about} with {bytes} bytes that are said to be {kind} and are no text."),
+            None => format!("{about} with {bytes} bytes that are declared as {kind} but are not text."),
         }
     } else {
-        let kind = if media.name().is_empty() { "something of no named type" } else { media.name() };
-        let size =
-            length.map_or("of a size that it does not tell".to_owned(), |bytes| format!("of {bytes} bytes"));
+        let kind = if media.name().is_empty() { "content of an unnamed type" } else { media.name() };
+        let size = length.map_or("of unknown size".to_owned(), |bytes| format!("of {bytes} bytes"));
         format!("{about} with {kind}, {size}. Only text can be read, so it was not fetched.")
     };
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })

@@ -112,14 +112,14 @@ async fn what_is_too_much_is_stopped_and_nothing_happens() {
     let bench = Bench::with(|settings| settings.write_bytes = 100_000_000);
     bench.put("a", "a");
     let table = [
-        ("rm a; mkdir m; cd m; seq 100001 | xargs touch", "100000 files, folders and links"),
+        ("rm a; mkdir m; cd m; seq 100001 | xargs touch", "100000 files, directories and links"),
         ("rm a; truncate -s 200M big", "`big`, a file of more than 128 MiB"),
         ("rm a; for n in $(seq 9); do truncate -s 120M big$n; done", "more than 1024 MiB"),
         (
             "python3 -c \"import os\nfor n in range(400): os.mkdir('d' * 14); os.chdir('d' * 14)\"",
             "longer than 4095 bytes",
         ),
-        ("rm a; head -c 300000000 /dev/zero > big; sync; sleep 600", "it wrote more than a command may"),
+        ("rm a; head -c 300000000 /dev/zero > big; sync; sleep 600", "it wrote more bytes than allowed"),
         ("rm a; yes", "bytes of output"),
     ];
     for (line, why) in table {

@@ -137,7 +137,10 @@ fn a_plan_that_cannot_be_carried_out_runs_nothing() {
     let stages = Stages::new("full");
     fs::remove_dir(stages.scratch.path().join("view")).unwrap();
     let report = stages.run("touch here");
-    assert!(report["failed"]["why"].as_str().unwrap().starts_with("no view of the file system"), "{report}");
+    assert!(
+        report["failed"]["why"].as_str().unwrap().starts_with("the sandbox's view of the file system"),
+        "{report}"
+    );
     assert!(!stages.scratch.path().join("workspace/here").exists());
 }
 

@@ -148,7 +148,7 @@ async fn a_page_comes_as_quoted_text_and_nothing_is_told_of_the_reader() {
         ],
         "{text}"
     );
-    assert!(text.contains("material from outside"), "{text}");
+    assert!(text.contains("untrusted external material"), "{text}");
     let url = site.url("/a?b=c");
     assert_eq!((&data["url"], &data["status"], &data["redirects"]), (&json!(url), &json!(200), &json!(0)));
     let heard = site.heard.lock().unwrap().join("");
@@ -205,8 +205,8 @@ async fn what_is_no_text_is_told_by_kind_and_size() {
     let tools = tools(&root, |_| {});
     let table = [
         ("/png", "with image/png, of 4 bytes. Only text can be read"),
-        ("/untyped", "with something of no named type, of 3 bytes"),
-        ("/lie", "with 6 bytes that are said to be text/plain and are no text."),
+        ("/untyped", "with content of an unnamed type, of 3 bytes"),
+        ("/lie", "with 6 bytes that are declared as text/plain but are not text."),
         ("/empty", "without any text."),
     ];
     for (path, said) in table {
@@ -243,10 +243,7 @@ async fn a_page_that_is_too_large_is_cut_and_says_so() {
         let (text, data) = done(run(&tools, &site.url(path)).await);
         assert_eq!(data["bytes"], 4 * 1024 * 1024, "{path}");
         assert!(text.len() < 400 * 1024, "{path}: {}", text.len());
-        assert!(
-            text.ends_with("It is longer than 4194304 bytes; what is behind them was not read."),
-            "{path}"
-        );
+        assert!(text.ends_with("It is longer than 4194304 bytes; the rest was not read."), "{path}");
     }
     let (text, _) = done(run(&tools, &site.url("/long")).await);
     assert!(
@@ -289,7 +286,7 @@ async fn a_server_that_is_slow_or_silent_does_not_hold_up() {
     let tools = tools(&root, |settings| settings.fetch_time = Duration::from_millis(300));
     for path in ["/silent", "/head", "/body"] {
         let text = failed(run(&tools, &site.url(path)).await);
-        assert_eq!(text, "timed_out: the page was not there after 300 ms", "{path}");
+        assert_eq!(text, "timed_out: the page did not arrive within 300 ms", "{path}");
     }
     let site = Site::new(|_| (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n".to_vec(), Some(()))).await;
     assert!(failed(run(&tools, &site.url("/")).await).starts_with("not_reached: "));

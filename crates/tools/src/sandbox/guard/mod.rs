@@ -85,7 +85,7 @@ impl Guard {
     pub(super) fn of(workspace: &Path, found: Found) -> io::Result<Self> {
         let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {
-            return Err(io::Error::other("the workspace is another folder now"));
+            return Err(io::Error::other("the workspace was replaced by another directory"));
         }
         Ok(Self { root, found })
     }

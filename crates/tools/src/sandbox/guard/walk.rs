@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
                 None => open(current.as_fd(), OsStr::new(".."))?,
             };
             if Inode::of_handle(current.as_fd())? != above.inode {
-                return Err(io::Error::other("a folder was moved while it was looked through; try again"));
+                return Err(io::Error::other("a directory was moved during the search; try again"));
             }
         }
     }
@@ -144,12 +144,12 @@ impl<'a> Walk<'a> {
         }
         if let Purpose::Look(found) = &self.purpose {
             for (count, of) in [
-                (found.guarded.len() + found.repositories.len(), "files that are guarded"),
+                (found.guarded.len() + found.repositories.len(), "guarded files and repositories"),
                 (found.channels.len(), "sockets and pipes"),
             ] {
                 if count > limits::GUARDED_NAMES {
                     let most = limits::GUARDED_NAMES;
-                    return Err(io::Error::other(format!("it holds more than {most} {of}")));
+                    return Err(io::Error::other(format!("it contains more than {most} {of}")));
                 }
             }
         }
@@ -226,12 +226,12 @@ impl<'a> Walk<'a> {
             }
             self.left = self.left.checked_sub(1).ok_or_else(|| {
                 io::Error::other(format!(
-                    "it holds more than {} files, too many to find git's configuration among them",
+                    "it contains more than {} files, too many to search for git's configuration",
                     limits::GUARD_ENTRIES
                 ))
             })?;
             if self.left.is_multiple_of(LOOK_EVERY) && !(self.is_wanted)() {
-                return Err(io::Error::other("nobody waits for the command any more"));
+                return Err(io::Error::other("the result of the command is no longer needed"));
             }
             let kind = match entry.file_type() {
                 FileType::Unknown => Seen::of(folder, name).map_or(Kind::Other, |seen| seen.kind),
