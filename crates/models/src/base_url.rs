@@ -16,12 +16,12 @@ impl BaseUrl {
     /// Parses an address. The error names the problem but not the address, which may contain a secret.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let mut url =
-            Url::parse(text.trim()).map_err(|_| "it is no URL, such as http://127.0.0.1:8080/v1")?;
+            Url::parse(text.trim()).map_err(|_| "it is not a URL such as http://127.0.0.1:8080/v1")?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err("it must begin with http:// or https://");
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("it holds a user name or password; put the key into OPENAI_API_KEY");
+            return Err("it contains a user name or password; put the key into OPENAI_API_KEY");
         }
         url.set_fragment(None);
         let path = url.path().trim_end_matches('/');

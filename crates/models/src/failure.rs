@@ -36,13 +36,13 @@ fn classify(error: &genai::Error, provider: &str) -> Failure {
         E::WebStream { error, .. } => of_stream(error.as_ref(), provider),
         E::ChatResponse { body, .. } => of_error_event(body),
         E::StreamParse { serde_error, .. } => {
-            new(FailureKind::Unusable, format!("the provider sent what is no reply: {serde_error}"))
+            new(FailureKind::Unusable, format!("the provider sent an invalid reply: {serde_error}"))
         }
         E::SerdeJson(_)
         | E::JsonValueExt(_)
         | E::NoChatResponse { .. }
         | E::InvalidJsonResponseElement { .. } => {
-            new(FailureKind::Unusable, format!("the provider sent what is no reply: {error}"))
+            new(FailureKind::Unusable, format!("the provider sent an invalid reply: {error}"))
         }
         other => new(FailureKind::Rejected, other.to_string()),
     }
@@ -60,13 +60,13 @@ fn of_stream(error: &(dyn StdError + Send + Sync + 'static), provider: &str) -> 
         return new(
             FailureKind::TimedOut,
             match timeout {
-                StreamTimeout::Headers => "the provider did not begin to answer in time",
-                StreamTimeout::Read => "the provider fell silent in the middle of its answer",
+                StreamTimeout::Headers => "the provider did not start to answer in time",
+                StreamTimeout::Read => "the provider stopped sending in the middle of its answer",
             },
         );
     }
     if error.is::<std::string::FromUtf8Error>() || error.is::<std::str::Utf8Error>() {
-        return new(FailureKind::Unusable, "the provider sent bytes that are no text");
+        return new(FailureKind::Unusable, "the provider sent bytes that are not text");
     }
     new(FailureKind::Cut, format!("the answer broke off: {error}"))
 }

@@ -64,7 +64,7 @@ impl Seen {
         if self.bytes > MAX_REPLY {
             return Some(format!("the reply is larger than {MAX_REPLY} bytes"));
         }
-        (self.calls.len() > MAX_CALLS).then(|| format!("the reply makes more than {MAX_CALLS} calls"))
+        (self.calls.len() > MAX_CALLS).then(|| format!("the reply contains more than {MAX_CALLS} calls"))
     }
 
     /// Returns the calls of the chat-completions API, in the order in which they began.

@@ -267,10 +267,10 @@ fn reply(text: String, end: StreamEnd, seen: &mut Seen, name: &str) -> Result<Re
         return Err(failure::new(FailureKind::Unusable, excess));
     }
     if seen.count == 0 {
-        return Err(failure::new(FailureKind::Unusable, "the provider's answer is no stream of events"));
+        return Err(failure::new(FailureKind::Unusable, "the provider's answer is not an event stream"));
     }
     if !seen.ended {
-        return Err(failure::new(FailureKind::Cut, "the answer ended before it was whole"));
+        return Err(failure::new(FailureKind::Cut, "the answer ended before it was complete"));
     }
     let usage = if seen.chat_completions { seen.usage.unwrap_or_default() } else { usage(&end) };
     let calls = if seen.chat_completions { seen.take_calls() } else { calls(end) };

@@ -45,8 +45,8 @@ impl Rehearsal {
         let at = scene.step();
         let Some(step) = steps.get(at).or_else(|| steps.last().filter(|step| step.again)) else {
             return Err(off_script(format!(
-                "the script for agent `{}` has {} replies, and reply {} was asked for; a rehearsal says no more than its \
-                 script: with `again: true` its last reply ends every turn",
+                "the script for agent `{}` has {} replies, but reply {} was requested; with `again: true` \
+                 the last reply repeats at the end of every turn",
                 request.agent,
                 steps.len(),
                 at + 1
@@ -64,14 +64,14 @@ impl Rehearsal {
             Play::Reply { text, calls } => {
                 let render = |template: &str| {
                     scene.render(template).map_err(|error| {
-                        off_script(format!("{place} has a template that does not render: {error}"))
+                        off_script(format!("{place} has a template that cannot be rendered: {error}"))
                     })
                 };
                 let text = render(text)?;
                 let calls =
                     calls.iter().map(|call| requested(call, &render)).collect::<Result<Vec<_>, Failure>>()?;
                 if text.trim().is_empty() && calls.is_empty() {
-                    return Err(off_script(format!("{place} says nothing and calls nothing")));
+                    return Err(off_script(format!("{place} has neither text nor calls")));
                 }
                 speak(step, &text, on_text).await;
                 Ok(Reply { text, calls, model: "rehearsal".to_owned(), ..Reply::default() })

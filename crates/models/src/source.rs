@@ -102,18 +102,18 @@ pub enum Error {
     BaseUrl(&'static str),
     #[error("the model `{model}` needs a key; set {variable}")]
     NoKey { model: String, variable: &'static str },
-    #[error("{variable} and {file} are both set: set one of them")]
+    #[error("{variable} and {file} are both set: set only one of them")]
     TwoKeys { variable: &'static str, file: &'static str },
     #[error("{file}: {path} {why}")]
     KeyFile { file: &'static str, path: String, why: String },
-    #[error("{variable} holds characters that no key has; set it again")]
+    #[error("{variable} contains characters that are not allowed in a key; set it again")]
     Key { variable: &'static str },
     #[error(
-        "`{model}` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or \
+        "`{model}` does not name its provider; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or \
          `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
     )]
     Unknown { model: String },
-    #[error("the model `{model}` belongs to {provider}, which is reached through --base-url")]
+    #[error("the model `{model}` belongs to {provider}, which requires --base-url")]
     Unsupported { model: String, provider: &'static str },
     #[error("the HTTP client cannot start: {0}")]
     Client(String),
@@ -214,8 +214,8 @@ mod tests {
 
     fn unknown(model: &str) -> String {
         format!(
-            "`{model}` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` or \
-             `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
+            "`{model}` does not name its provider; write `openai::NAME`, `anthropic::NAME`, `gemini::NAME` \
+             or `ollama::NAME`, or point --base-url at an OpenAI-compatible server that has it"
         )
     }
 

@@ -18,21 +18,23 @@ use crate::slack::Bot;
 pub enum Error {
     #[error("channel `{channel}`: {} {source}", path.display())]
     File { channel: String, path: PathBuf, source: secret_file::Error },
-    #[error("channel `{channel}`: the variable {name} of the environment is not there, or empty")]
+    #[error("channel `{channel}`: the environment variable {name} is missing or empty")]
     NoVariable { channel: String, name: String },
     #[error("channel `{channel}`: secret {number} {source}")]
     Secret { channel: String, number: usize, source: SecretError },
-    #[error("channel `{channel}`: the header `{name}` holds more than printable ASCII")]
+    #[error("channel `{channel}`: the header `{name}` contains characters other than printable ASCII")]
     Header { channel: String, name: String },
     #[error("channel `{channel}`: its URL {why}")]
     Url { channel: String, why: &'static str },
-    #[error("channel `{channel}`: `from` is no address such as `Holdshort <holdshort@example.org>`: {why}")]
+    #[error(
+        "channel `{channel}`: `from` is not an address such as `Holdshort <holdshort@example.org>`: {why}"
+    )]
     From { channel: String, why: String },
-    #[error("channel `{channel}`: `{address}` is no address: {why}")]
+    #[error("channel `{channel}`: `{address}` is not an address: {why}")]
     To { channel: String, address: String, why: String },
     #[error("channel `{channel}`: {source}")]
     Guard { channel: String, source: guard::Error },
-    #[error("channel `{channel}`: no channel of type `email` is configured, so no server takes its mails")]
+    #[error("channel `{channel}`: no channel of type `email` is configured, so no server accepts its mails")]
     NoServer { channel: String },
 }
 
@@ -221,7 +223,7 @@ impl Channel {
         let channel = definition.name.clone();
         let Some(mails) = mails else { return Err(Error::NoServer { channel }) };
         let address: Result<lettre::Address, _> = url.strip_prefix("mailto:").unwrap_or(url).parse();
-        let why = "is no address such as `mailto:anna@example.org`";
+        let why = "is not an address such as `mailto:anna@example.org`";
         let address = address.map_err(|_| Error::Url { channel, why })?;
         Ok(Self {
             definition,
@@ -351,7 +353,7 @@ fn said(
 
 /// Parses the URL of a channel. The error never contains the URL, which may be a secret.
 fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
-    let url = Url::parse(text).map_err(|_| "is no URL such as `https://example.org/hook`")?;
+    let url = Url::parse(text).map_err(|_| "is not a URL such as `https://example.org/hook`")?;
     match url.scheme() {
         "smtp" if definition.via == Via::Email => {}
         // A contact address. No message is sent to it.
@@ -359,17 +361,21 @@ fn url(definition: &channel::Channel, text: &str) -> Result<Url, &'static str> {
         "https" => {}
         // Allowed in named networks only. The address is checked when a message is sent.
         "http" if !definition.allow.is_empty() => {}
-        "http" => return Err("begins with `http:`; outside of networks that `allow` names it is `https:`"),
+        "http" => {
+            return Err(
+                "begins with `http:`, which is only allowed in networks that `allow` names; use `https:`",
+            );
+        }
         _ => return Err("is neither `https:` nor `http:`"),
     }
     if !url.has_host() {
         return Err("names no host");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("holds a name or a password: send a header, or sign");
+        return Err("contains a user name or password: use a header or a signing secret instead");
     }
     if definition.slack.is_some() && !url.path().ends_with('/') {
-        return Err("ends in no `/`: `https://slack.com/api/`");
+        return Err("does not end with `/`; write it like `https://slack.com/api/`");
     }
     if definition.via == Via::Ntfy && url.path().trim_matches('/').is_empty() {
         return Err("names no topic: `https://ntfy.sh/TOPIC`");

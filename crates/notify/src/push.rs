@@ -34,7 +34,7 @@ pub struct Browser {
 pub enum BadBrowser {
     #[error("{0}")]
     Endpoint(&'static str),
-    #[error("is no point of P-256, in base64url without padding")]
+    #[error("is not a point of P-256, in base64url without padding")]
     P256dh,
     #[error("is not {PUSH_AUTH_BYTES} bytes, in base64url without padding")]
     Auth,
@@ -76,12 +76,12 @@ fn url(text: &str) -> Result<Url, &'static str> {
     if text.len() > URL_CHARS {
         return Err("is too long");
     }
-    let url = Url::parse(text).map_err(|_| "is no URL such as `https://push.example.org/abc`")?;
+    let url = Url::parse(text).map_err(|_| "is not a URL such as `https://push.example.org/abc`")?;
     if !["https", "http"].contains(&url.scheme()) || !url.has_host() {
-        return Err("is no `https:` URL of a push service");
+        return Err("is not an `https:` URL of a push service");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("holds a name or a password");
+        return Err("contains a user name or password");
     }
     Ok(url)
 }
@@ -108,10 +108,12 @@ impl Channel {
 
     pub(crate) async fn push(&self, push: Push, reader: Option<&Reader>, now: Timestamp) -> Sent {
         let browser = reader.and_then(|reader| reader.browser.as_ref());
-        let Some(browser) = browser else { return unsent("it is for no browser") };
+        let Some(browser) = browser else {
+            return unsent("the notification has no browser as its recipient");
+        };
         if !self.takes(browser) {
             return unsent(
-                "the endpoint begins with `http:`; outside of networks that `allow` names it is `https:`",
+                "the endpoint begins with `http:`, which is only allowed in networks that `allow` names",
             );
         }
         let contact = self.url.as_str();

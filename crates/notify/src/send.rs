@@ -80,7 +80,7 @@ impl Channel {
             None => Sent {
                 verdict: Verdict::Refused,
                 status: None,
-                error: Some("a channel of this type is told of no such notice".to_owned()),
+                error: Some("a channel of this type cannot send this kind of notification".to_owned()),
                 digest: String::new(),
                 answer: None,
             },
@@ -187,7 +187,7 @@ pub(crate) async fn client(channel: &Channel, url: &Url) -> Result<(Client, Url)
     let addresses = checked.addresses().iter().map(SocketAddr::ip);
     channel.guard.check_in_clear(url, addresses).map_err(|error| error.to_string())?;
     let client = checked.client().user_agent(USER_AGENT).pool_max_idle_per_host(0).build();
-    let client = client.map_err(|_| "no client can be made".to_owned())?;
+    let client = client.map_err(|_| "the HTTP client cannot be created".to_owned())?;
     Ok((client, checked.url().clone()))
 }
 

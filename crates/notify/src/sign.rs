@@ -13,12 +13,11 @@ const PREFIX: &str = "whsec_";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     #[error(
-        "is no secret of Standard Webhooks: `{PREFIX}` and base64, such as `whsec_$(openssl rand -base64 32)` gives"
+        "is not a Standard Webhooks secret: write `{PREFIX}` and base64, as from `whsec_$(openssl rand \
+        -base64 32)`"
     )]
     Form,
-    #[error(
-        "has {0} bytes; a secret of Standard Webhooks has from {SECRET_LEAST_BYTES} to {SECRET_MOST_BYTES}"
-    )]
+    #[error("has {0} bytes; a Standard Webhooks secret has from {SECRET_LEAST_BYTES} to {SECRET_MOST_BYTES}")]
     Length(usize),
 }
 

@@ -114,9 +114,10 @@ impl Channel {
 
     /// Sends a message that only the person who pressed a button can see.
     pub async fn whisper(&self, response_url: &str, text: &str) -> Result<(), String> {
-        let url = Url::parse(response_url).map_err(|_| "Slack names no address to answer to".to_owned())?;
+        let url =
+            Url::parse(response_url).map_err(|_| "the response URL from Slack is invalid".to_owned())?;
         if url.scheme() != "https" && self.definition.allow.is_empty() {
-            return Err("Slack names an address that is not `https:`".to_owned());
+            return Err("the response URL from Slack is not `https:`".to_owned());
         }
         let body = json!({
             "response_type": "ephemeral",
@@ -135,7 +136,10 @@ impl Channel {
 
     pub(crate) async fn call_slack(&self, call: &Call, now: Timestamp) -> Result<Answered, String> {
         let bot = self.slack.as_ref().ok_or("the channel has no bot")?;
-        let url = self.url.join(call.method).map_err(|_| "the URL has no place for methods".to_owned())?;
+        let url = self
+            .url
+            .join(call.method)
+            .map_err(|_| "the URL cannot be combined with a method name".to_owned())?;
         let ms = self.definition.timeout_ms;
         let until = Instant::now() + Duration::from_millis(ms);
         let late = || format!("no answer after {ms} ms");

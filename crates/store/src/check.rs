@@ -12,26 +12,28 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     let mut streams = BTreeSet::new();
     for part in &append.streams {
         if !streams.insert(&part.stream) {
-            return malformed(format!("{} stands in it twice", part.stream));
+            return malformed(format!("{} appears twice in the append", part.stream));
         }
         contiguous(part)?;
     }
     for (stream, seq) in &append.erased {
         let is_before = |part: &StreamAppend| part.stream == *stream && (1..=part.expected).contains(seq);
         if !append.streams.iter().any(is_before) {
-            return malformed(format!("{stream}/{seq} is erased by what does not come after it"));
+            return malformed(format!(
+                "{stream}/{seq} is erased, but no later event of its stream is appended"
+            ));
         }
     }
     let mut deliveries = BTreeSet::new();
     if let Some(twice) = append.deliveries.iter().find(|each| !deliveries.insert(&each.delivery)) {
-        return malformed(format!("{} stands in it twice", twice.delivery));
+        return malformed(format!("{} appears twice in the append", twice.delivery));
     }
     let mut keys = BTreeSet::new();
     if let Some(key) = append.keys.iter().find(|key| !keys.insert((&key.scope, &key.key))) {
-        return malformed(format!("the key {}/{} stands in it twice", key.scope, key.key));
+        return malformed(format!("the key {}/{} appears twice in the append", key.scope, key.key));
     }
     if let Some(blob) = append.blobs.iter().find(|blob| Digest::of(&blob.bytes) != blob.digest) {
-        return malformed(format!("the bytes of blob {} have another digest", blob.digest));
+        return malformed(format!("the content of blob {} does not match its digest", blob.digest));
     }
     Ok(())
 }
@@ -45,7 +47,7 @@ fn contiguous(part: &StreamAppend) -> Result<(), AppendError> {
     let mut last = part.expected;
     for event in &part.events {
         if event.stream != part.stream {
-            return malformed(format!("an event of {} stands among those of {}", event.stream, part.stream));
+            return malformed(format!("an event of {} is listed under {}", event.stream, part.stream));
         }
         if last.checked_add(1) != Some(event.seq) {
             return malformed(format!("event {}/{} does not follow {last}", event.stream, event.seq));

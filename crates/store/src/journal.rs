@@ -23,25 +23,24 @@ pub enum Error {
     InUse,
     #[error("the database is in use by {0}")]
     Nodes(String),
-    #[error("the database has schema version {found}; this binary knows {known}: update it")]
+    #[error("the database has schema version {found}, but this binary only knows {known}: update Holdshort")]
     FromTheFuture { found: u32, known: u32 },
     #[error(
-        "the database has schema version {found}, and this binary reads version {known}: start its server once, which brings it up to date"
+        "the database has schema version {found}, but this binary reads version {known}: start its server \
+        once to upgrade the database"
     )]
     Outdated { found: u32, known: u32 },
-    #[error(
-        "{others} still work with this database, and cannot with schema version {least}: stop them first"
-    )]
+    #[error("{others} still use this database and do not support schema version {least}: stop them first")]
     OlderNodes { others: String, least: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
     /// A file of the journal was deleted or replaced while the journal was open. The write may still have succeeded.
-    #[error("whether this was written is not known: {0}")]
+    #[error("the write may or may not have succeeded: {0}")]
     FilesReplaced(String),
     #[error("the store failed: {0}")]
     Io(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the store is shut down")]
     Closed,
-    #[error("this is not a cursor of this list: start without one")]
+    #[error("the cursor does not belong to this list: start without a cursor")]
     BadCursor,
 }

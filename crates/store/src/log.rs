@@ -88,7 +88,7 @@ pub enum AppendError {
     #[error("{stream} is at {found}, not at {expected}")]
     Conflict { stream: StreamId, expected: u64, found: u64 },
     /// The key was used before. No event was written.
-    #[error("the key is taken")]
+    #[error("the key was already used")]
     KeyTaken(Key),
     /// Another node holds the run's lease. No event was written.
     #[error("another node drives the run")]

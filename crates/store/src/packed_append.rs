@@ -116,10 +116,13 @@ pub(crate) fn places(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<Place
     let (hashes, rest) = hashes.as_chunks::<HASH>();
     let count = hashes.len() as u64;
     if !rest.is_empty() || count == 0 {
-        return Err(unreadable(position, "its hashes have a wrong length"));
+        return Err(unreadable(position, "the length of its hashes is wrong"));
     }
     let (Some(before), Some(seq_before)) = (position.checked_sub(count), seq.checked_sub(count)) else {
-        return Err(unreadable(position, "it has more hashes than there are events up to it"));
+        return Err(unreadable(
+            position,
+            "it has more hashes than the journal has events up to its position",
+        ));
     };
     let place = |(n, hash): (u64, &[u8; HASH])| Place {
         position: before + n,
@@ -155,7 +158,7 @@ impl Unpacked {
         let Sealed { stream, seq, content, .. } = &mut self.event.event;
         if let (Some(digest), Some(content)) = (&self.blob, content) {
             content.bytes = blob.ok_or_else(|| {
-                Error::Corrupt(format!("the content of {stream}/{seq} is gone: there is no blob {digest}"))
+                Error::Corrupt(format!("the content of {stream}/{seq} is missing: there is no blob {digest}"))
             })?;
         }
         Ok(self.event)
@@ -172,14 +175,14 @@ impl PackedAppend<'_> {
             let (content, blob) = match &mut contents {
                 None => (None, None),
                 Some(contents) => {
-                    contents.content().ok_or_else(|| self.unreadable("its contents make no sense"))?
+                    contents.content().ok_or_else(|| self.unreadable("its contents are malformed"))?
                 }
             };
             let event = Sealed { stream: self.stream.clone(), seq, head, content, hash };
             events.push(Unpacked { event: Positioned { position, event }, blob });
         }
         if !heads.0.is_empty() || contents.is_some_and(|contents| !contents.0.is_empty()) {
-            return Err(self.unreadable("it holds more than its events"));
+            return Err(self.unreadable("it contains data after its last event"));
         }
         Ok(events)
     }
@@ -191,7 +194,7 @@ impl PackedAppend<'_> {
         let mut has_content = false;
         for place in places(self.position, self.seq, self.hashes)? {
             let before = left.0;
-            let found = left.content().ok_or_else(|| self.unreadable("its contents make no sense"))?;
+            let found = left.content().ok_or_else(|| self.unreadable("its contents are malformed"))?;
             if seqs.contains(&place.seq) {
                 blobs.extend(found.1);
                 kept.push(NOTHING);
@@ -204,7 +207,7 @@ impl PackedAppend<'_> {
     }
 
     fn unreadable(&self, why: &str) -> Error {
-        unreadable(self.position, &format!("{why}; it is of {}, up to event {}", self.stream, self.seq))
+        unreadable(self.position, &format!("{why}; it belongs to {}, up to event {}", self.stream, self.seq))
     }
 }
 

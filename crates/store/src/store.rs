@@ -133,7 +133,9 @@ impl Store {
     /// Waits until this process can write nothing any more, and returns the reason.
     pub async fn failed(&self) -> String {
         match self {
-            Self::Sqlite(store) => format!("the writer of the journal died ({})", store.failed().await),
+            Self::Sqlite(store) => {
+                format!("the writer of the journal stopped unexpectedly ({})", store.failed().await)
+            }
             Self::Postgres(store, _) => store.failed().await,
         }
     }

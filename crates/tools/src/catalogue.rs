@@ -188,8 +188,7 @@ fn ask(name: &str) -> Spec {
             "context": {"type": "string", "description": "Background that the person needs to answer."},
             kind: {
                 "enum": KINDS,
-                "description": "How the message is shown: as a question, an observation or a suggestion. The \
-                    person answers all of them.",
+                "description": "The kind of message. The person answers messages of every kind.",
             },
             "choices": {
                 "type": "array",

@@ -128,7 +128,7 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Vec<Channel>> {
             problems.at(&key, "is empty, too long, or holds characters that do not show");
         }
         if name == CALLBACKS {
-            problems.at(&key, "is the channel of what agents are told where they said: name it otherwise");
+            problems.at(&key, "is reserved for callbacks to agents: choose another name");
         }
         channels.extend(channel(name, &value, problems));
     }
@@ -282,7 +282,8 @@ fn url(via: Via, item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems) 
     let is_secret = via.row().secrets == Secrets::Url;
     if is_secret && let Some(url) = fields.find("url") {
         let why = format!(
-            "the URL of a {} channel is a secret: put it into a file and name that as `url_file`, or name a variable as `url_env`",
+            "the URL of a {} channel is a secret: put it into a file and name the file in `url_file`, or \
+            name a variable in `url_env`",
             via.as_str()
         );
         problems.at(url, why);
@@ -343,7 +344,7 @@ fn words<T: Copy + Ord>(
     let Some(item) = fields.find(key) else { return BTreeSet::new() };
     let list = item.list(words.len(), problems).unwrap_or_default();
     if list.is_empty() {
-        problems.at(item, "names nothing; leave the key out to be told of everything");
+        problems.at(item, "is empty; leave the key out to receive everything");
     }
     list.iter().filter_map(|item| item.one_of(words, problems)).collect()
 }
@@ -352,7 +353,7 @@ fn names(key: &str, fields: &Fields<'_>, problems: &mut Problems) -> BTreeSet<St
     let Some(item) = fields.find(key) else { return BTreeSet::new() };
     let list = item.texts(LIST, LINE, problems).unwrap_or_default();
     if list.is_empty() {
-        problems.at(item, "names nobody; leave the key out to be told of everything");
+        problems.at(item, "is empty; leave the key out to receive everything");
     }
     list.into_iter().map(|(name, _)| name).collect()
 }
@@ -362,7 +363,7 @@ fn allow(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let ranges = item.texts(LIST, NAME, problems).unwrap_or_default();
     for (text, item) in &ranges {
         if !is_range(text) {
-            problems.at(item, format!("`{text}` is no range of addresses such as `192.168.1.0/24`"));
+            problems.at(item, format!("`{text}` is not a range of addresses such as `192.168.1.0/24`"));
         }
     }
     ranges.into_iter().map(|(text, _)| text).collect()

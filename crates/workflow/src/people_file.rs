@@ -110,7 +110,7 @@ fn hours(item: &Item<'_>, problems: &mut Problems) -> Option<Hours> {
     let mut week: BTreeMap<Day, Vec<Span>> = BTreeMap::new();
     for (days, key, value) in fields.need("week", problems)?.entries(problems)? {
         let Some(days) = Day::range(days) else {
-            problems.at(&key, format!("`{days}` is no day: write `mon`, or `mon-fri`"));
+            problems.at(&key, format!("`{days}` is not a day: write `mon`, or `mon-fri`"));
             continue;
         };
         let spans = spans(&value, problems);
@@ -124,7 +124,7 @@ fn hours(item: &Item<'_>, problems: &mut Problems) -> Option<Hours> {
     for (day, item) in dates(&fields, problems) {
         match day.parse() {
             Ok(date) => drop(holidays.insert(date)),
-            Err(_) => problems.at(&item, format!("`{day}` is no day: write `2026-12-25`")),
+            Err(_) => problems.at(&item, format!("`{day}` is not a day: write one such as `2026-12-25`")),
         }
     }
     Some(Hours { time_zone, week, holidays, source: PeopleSource::File })

@@ -102,7 +102,8 @@ pub fn external() -> Definition {
 const CODELAB: Shipped = Shipped {
     name: "codelab",
     aliases: &[],
-    shows: "An orchestrator plans, and specialists carry it out one after the other. You decide on the plan and on each change.",
+    shows: "An orchestrator makes a plan, and specialists carry it out one after the other. You decide on \
+        the plan and on each change.",
     sample_is: "a small to-do list",
     folder: "todo",
     workflow: include_str!("../../../workflows/codelab/workflow.yaml"),
@@ -120,7 +121,8 @@ const CODELAB: Shipped = Shipped {
 const COPILOT: Shipped = Shipped {
     name: "copilot",
     aliases: &[],
-    shows: "An agent that you talk with. It asks, has a plan made, works, and hears whether that is what you need.",
+    shows: "An agent that you talk with. It asks questions, makes a plan, works, and asks if the result is \
+        what you need.",
     sample_is: "a small Python program",
     folder: "spend",
     workflow: include_str!("../../../workflows/copilot/workflow.yaml"),
@@ -139,7 +141,7 @@ const COPILOT: Shipped = Shipped {
 const PAIR: Shipped = Shipped {
     name: "pair",
     aliases: &[],
-    shows: "An agent works in a repository. It holds short where you must speak.",
+    shows: "An agent works in a repository. It stops and asks before each step that needs your decision.",
     sample_is: "a small Python package",
     folder: "boxrent",
     workflow: include_str!("../../../workflows/pair/workflow.yaml"),

@@ -198,7 +198,7 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     let named = item.text(bounds::LINE, problems)?;
     match phases.iter().find(|phase| phase.id == named) {
         Some(phase) if matches!(phase.kind, PhaseKind::Checkpoint(_)) => {
-            problems.at(item, format!("`{named}` is a checkpoint, and brings no text"));
+            problems.at(item, format!("`{named}` is a checkpoint, which has no result text"));
         }
         Some(_) => return Some(named),
         // A phase that could not be read is a problem already.

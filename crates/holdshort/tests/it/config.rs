@@ -90,7 +90,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
 #[test]
 fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
     const WARNING: &str =
-        "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address";
+        "the connection to the database is not encrypted; add `sslmode=verify-full` to its address";
     let home = Home::new();
     let with = |arguments: &[&str], address: &str| {
         let mut command = home.command(real());

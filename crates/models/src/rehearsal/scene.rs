@@ -51,7 +51,7 @@ impl<'a> Scene<'a> {
         if text.len() > MAX_TEXT {
             return Err(Error::new(
                 ErrorKind::InvalidOperation,
-                format!("it makes more than {MAX_TEXT} bytes"),
+                format!("the rendered text is longer than {MAX_TEXT} bytes"),
             ));
         }
         Ok(text)

@@ -87,8 +87,7 @@ async fn a_script_ends() {
     let message = script_failure(vec![says("one")], &after(vec![replied("one", &[])])).await;
     assert_eq!(
         message,
-        "the script for agent `pair` has 1 replies, and reply 2 was asked for; a rehearsal says no more than its script: \
-         with `again: true` its last reply ends every turn"
+        "the script for agent `pair` has 1 replies, but reply 2 was requested; with `again: true` the last reply repeats at the end of every turn"
     );
     let other = Request { agent: "other".into(), ..request() };
     assert_eq!(
@@ -179,7 +178,8 @@ async fn a_template_that_does_not_render_says_where() {
     ] {
         let step = Step { name: Some("look".into()), ..says(template) };
         let message = script_failure(vec![step], &request()).await;
-        let start = "reply 1 (`look`) in the script for agent `pair` has a template that does not render: ";
+        let start =
+            "reply 1 (`look`) in the script for agent `pair` has a template that cannot be rendered: ";
         assert!(message.starts_with(start) && message.contains(part), "{message}");
     }
 }
@@ -221,7 +221,7 @@ async fn a_scripted_error_is_that_error() {
 #[tokio::test]
 async fn a_reply_of_nothing_is_a_mistake_in_the_script() {
     let message = script_failure(vec![says("{% if false %}x{% endif %}")], &request()).await;
-    assert_eq!(message, "reply 1 in the script for agent `pair` says nothing and calls nothing");
+    assert_eq!(message, "reply 1 in the script for agent `pair` has neither text nor calls");
 }
 
 #[tokio::test]

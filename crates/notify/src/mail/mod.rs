@@ -32,11 +32,11 @@ pub(crate) struct Mail {
 /// Error for a mail without a valid address.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unaddressed {
-    #[error("nobody's address is there")]
+    #[error("the mail has no recipient")]
     Nobody,
-    #[error("the address is none: {0}")]
+    #[error("the address is invalid: {0}")]
     Address(#[from] lettre::address::AddressError),
-    #[error("no mail can be made: {0}")]
+    #[error("the mail cannot be created: {0}")]
     Mail(#[from] lettre::error::Error),
 }
 

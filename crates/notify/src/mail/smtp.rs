@@ -79,14 +79,15 @@ async fn hand_over(
     let checked = channel.guard.check(&channel.url, within).await.map_err(unreached)?;
     if smtp.security == Security::None && !checked.addresses().iter().all(|at| channel.guard.allows(at.ip()))
     {
-        let why = "`security: none` is for addresses that `allow` names, and the server has another";
+        let why = "`security: none` is only for addresses that `allow` names, but the server has a different \
+            address";
         return Err(Failed::Unreached(why.to_owned()));
     }
     let hello = ClientId::Domain(smtp.from.email.domain().to_owned());
     let at_once = (smtp.security == Security::Tls).then_some(&*smtp.host);
     let connected = wire::connect(checked.addresses(), at_once).await;
     let stream =
-        connected.map_err(|error| Failed::Unreached(format!("the server is not reached: {error}")))?;
+        connected.map_err(|error| Failed::Unreached(format!("the server cannot be reached: {error}")))?;
     let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await?;
     if smtp.security == Security::Starttls {
         server.starttls(TlsParameters::new(smtp.host.clone())?, &hello).await?;
@@ -114,8 +115,7 @@ impl Said {
         match status {
             Some(code) => Self { status, error: format!("answered {code}"), answer: theirs() },
             None if error.is_response() => {
-                let error =
-                    "the server ended the conversation, or what it answered cannot be read".to_owned();
+                let error = "the server closed the connection, or its answer cannot be read".to_owned();
                 Self { status, error, answer: theirs() }
             }
             None => Self { status, error: why(error), answer: None },

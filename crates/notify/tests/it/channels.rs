@@ -90,7 +90,7 @@ fn what_is_wrong_is_told_without_the_url_or_the_secret() {
         (webhook("nonsense-secret"), "its URL is no URL"),
         (webhook("ftp://example.org/secret"), "its URL is neither"),
         (no_allow("http://example.org/secret"), "its URL begins with `http:`"),
-        (webhook("https://me:secret@example.org"), "its URL holds a name or a password"),
+        (webhook("https://me:secret@example.org"), "its URL contains a user name or password"),
         (definition(Via::Ntfy, "https://example.org/"), "its URL names no topic"),
         (secret("secret"), "secret 1 is no secret of Standard Webhooks"),
         (secret("whsec_secret!"), "secret 1 is no secret of Standard Webhooks"),
@@ -172,5 +172,8 @@ fn a_header_that_is_a_secret_is_read_from_its_file() {
     let exposed = opened("k-1", 0o644).unwrap_err();
     assert!(exposed.contains("key is readable by others (mode 644)"), "{exposed}");
     let wrong = opened("k-1\nX: y", 0o600).unwrap_err();
-    assert_eq!(wrong, "channel `tested`: the header `X-Api-Key` holds more than printable ASCII");
+    assert_eq!(
+        wrong,
+        "channel `tested`: the header `X-Api-Key` contains characters other than printable ASCII"
+    );
 }

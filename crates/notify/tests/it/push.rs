@@ -201,7 +201,7 @@ async fn a_browser_that_names_an_address_of_this_network_is_sent_nothing() {
     let nowhere = channel::Channel { allow: Vec::new(), ..of_browsers() };
     let sent = send(nowhere, &[to(browser(&sink.url(), &vapid), message())]).await;
     assert_eq!(sent.verdict, Verdict::Refused);
-    assert!(sent.error.unwrap().contains("it is `https:`"));
+    assert!(sent.error.unwrap().contains("only allowed in networks that"));
     let unaddressed = send(of_browsers(), &[message()]).await;
     assert_eq!(unaddressed.verdict, Verdict::Refused);
     assert!(sink.requests().is_empty());

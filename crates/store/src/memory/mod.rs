@@ -51,7 +51,7 @@ impl Memory {
 
     /// Adds another node.
     pub fn join(&self) -> Self {
-        assert!(lock(&self.state).shared, "a journal of one node is not joined");
+        assert!(lock(&self.state).shared, "a single-node journal cannot be joined");
         self.open()
     }
 

@@ -155,7 +155,7 @@ fn a_content_without_its_blob_names_the_event() {
     let columns = Columns::pack(&events, |_, _| ());
     let unpacked = packed(&columns, 1, 1).unpack().unwrap().remove(0);
     let refused = unpacked.complete(None).unwrap_err().to_string();
-    assert!(refused.contains("the content of sys/1 is gone: there is no blob "), "{refused}");
+    assert!(refused.contains("the content of sys/1 is missing: there is no blob "), "{refused}");
 }
 
 /// One event of an older version is packed like an append of one event.

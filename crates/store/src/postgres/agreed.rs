@@ -11,7 +11,8 @@ impl Postgres {
         let offer = "INSERT INTO agreed (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
         self.upkeep.query(offer, &[&name, &offered]).await?;
         let rows = self.upkeep.query("SELECT value FROM agreed WHERE name = $1", &[&name]).await?;
-        let row = rows.first().ok_or_else(|| Error::Corrupt(format!("nothing is agreed about {name}")))?;
+        let row =
+            rows.first().ok_or_else(|| Error::Corrupt(format!("the shared value {name} is missing")))?;
         Ok(get::<&str>(row, 0)?.to_owned())
     }
 

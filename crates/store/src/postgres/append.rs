@@ -36,13 +36,13 @@ pub(super) fn check(append: &Append) -> Result<(), AppendError> {
     check::append(append)?;
     let events: usize = append.streams.iter().map(|part| part.events.len()).sum();
     if events > MOST_EVENTS {
-        return Err(AppendError::Malformed(format!("{events} events are more than {MOST_EVENTS}")));
+        return Err(AppendError::Malformed(format!("{events} events exceed the limit of {MOST_EVENTS}")));
     }
     let run = append.rows.run.iter().flat_map(|row| [Some(&row.workflow), row.end_reason.as_ref()]).flatten();
     let keys = append.keys.iter().flat_map(|key| [&key.scope, &key.key, &key.reference]);
     let session = append.rows.session.iter().filter_map(|row| row.workflow.as_ref());
     match run.chain(session).chain(keys).find(|text| text.contains('\0')) {
-        Some(_) => Err(AppendError::Malformed("a text of it holds a zero byte".to_owned())),
+        Some(_) => Err(AppendError::Malformed("one of its texts contains a zero byte".to_owned())),
         None => Ok(()),
     }
 }
@@ -96,7 +96,7 @@ fn place(row: &Row) -> Result<Option<usize>, Error> {
 }
 
 fn unknown(what: &str) -> Error {
-    Error::Corrupt(format!("holdshort_append answered with an unknown {what}"))
+    Error::Corrupt(format!("holdshort_append returned an unknown {what}"))
 }
 
 /// Returns the required ends of streams, in the order in which they are checked.

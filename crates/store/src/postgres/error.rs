@@ -10,10 +10,11 @@ use crate::journal::Error;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsupported {
     /// The address itself is not repeated: it may contain a password.
-    #[error("the database's address is not of the form postgresql://user:password@host:port/name")]
+    #[error("the database's address does not have the form postgresql://user:password@host:port/name")]
     Address,
     #[error(
-        "the database's address asks for TLS, and this machine trusts no certificate ({0}): SSL_CERT_FILE names those that it trusts"
+        "the database's address requires TLS, but this machine trusts no certificates ({0}): set \
+        SSL_CERT_FILE to a file of trusted certificates"
     )]
     NoTrust(String),
     #[error("the database holds no journal")]

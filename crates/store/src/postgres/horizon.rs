@@ -60,7 +60,7 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<Written>, visible: wat
             }
             Err(Error::Closed) => return,
             Err(error) => {
-                tracing::warn!(%error, "what was written cannot be looked for");
+                tracing::warn!(%error, "new events cannot be read");
                 wait = SLOWEST;
             }
         }
@@ -93,11 +93,11 @@ pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Writ
     let tls = match Tls::of(&address) {
         Ok(tls) => tls,
         // The pool has already reported this error before opening a connection.
-        Err(error) => return tracing::error!(%error, "other nodes cannot be listened to"),
+        Err(error) => return tracing::error!(%error, "notifications of other nodes cannot be received"),
     };
     loop {
         if let Err(error) = listen(&address, &tls, &own, &written).await {
-            tracing::debug!(%error, "other nodes cannot be listened to");
+            tracing::debug!(%error, "notifications of other nodes cannot be received");
         }
         sleep(PAUSE).await;
     }

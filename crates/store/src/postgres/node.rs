@@ -163,7 +163,7 @@ impl Node {
                         node = self.id,
                         found,
                         known,
-                        "this binary is too old for the database by now"
+                        "this binary is now too old for the database"
                     );
                     self.held_until.store(0, Ordering::Release);
                     self.shut_out.send_replace(Some(found));
@@ -229,7 +229,7 @@ impl Node {
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
         let sql = "SELECT FROM nodes WHERE node = $1 AND alone AND alive_until > clock_timestamp()";
         if self.alone && transaction.query_opt(sql, &[&big(self.id)]).await?.is_none() {
-            return Err(Error::Nodes("others that came while this one was silent".to_owned()));
+            return Err(Error::Nodes("other nodes joined after this node's lease expired".to_owned()));
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ pub fn warning(url: &str) -> Option<&'static str> {
     let config = read(url).ok()?;
     let is_open = config.get_ssl_mode() != SslMode::Require && leaves_the_machine(&config);
     is_open.then_some(
-        "nothing is encrypted on the way to the database; add `sslmode=verify-full` to its address",
+        "the connection to the database is not encrypted; add `sslmode=verify-full` to its address",
     )
 }
 

@@ -157,7 +157,7 @@ impl Columns for Reading<'_> {
 
     fn damaged(&self) -> Error {
         let column = self.row.columns().get(self.next - 1).map_or("", |column| column.name());
-        Error::Corrupt(format!("the column {column} of a row makes no sense"))
+        Error::Corrupt(format!("the column {column} of a row has an invalid value"))
     }
 }
 

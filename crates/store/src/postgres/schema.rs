@@ -100,7 +100,7 @@ impl Found {
     /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` admits no older
     /// binaries.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
-        let no_version = || Error::Corrupt("it does not say which version its schema has".to_owned());
+        let no_version = || Error::Corrupt("its schema version is missing".to_owned());
         let row = row.ok_or_else(no_version)?;
         let version = |value| u32::try_from(value).unwrap_or(u32::MAX);
         let found = version(number(row, 0)?);
@@ -240,7 +240,7 @@ async fn raise_base(transaction: &Transaction<'_>) -> Result<(), Error> {
     if let Some(row) = transaction.query_opt(&sql, &[]).await? {
         tracing::info!(
             base = number(&row, 0)?,
-            "the journal comes from another cluster: positions go on beyond"
+            "the journal was restored from another cluster: its positions are shifted beyond the old ones"
         );
     }
     Ok(())

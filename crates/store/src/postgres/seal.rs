@@ -43,7 +43,7 @@ pub(super) async fn keep_sealing(pool: Pool, mut visible: watch::Receiver<u64>) 
 /// Seals everything that reads by position see.
 pub(super) async fn head(pool: &Pool) -> Result<Head, Error> {
     let head = seal(pool, Waits::Yes).await?;
-    head.ok_or_else(|| Error::Corrupt("holdshort_seal answered without a seal".to_owned()))
+    head.ok_or_else(|| Error::Corrupt("holdshort_seal returned no seal".to_owned()))
 }
 
 /// Returns the head without sealing: chains the events after the last seal in memory. The order below the horizon is
@@ -119,7 +119,7 @@ pub(super) async fn problems(pool: &Pool) -> Result<Vec<String>, Error> {
     let rows = pool.read(sql, &[&at_most(FINDINGS)]).await?;
     let problem = |row| {
         let (position, events) = (number(row, 0)?, number(row, 1)?);
-        Ok(format!("event {events} of the journal was sealed at position {position} and is not there"))
+        Ok(format!("event {events} of the journal was sealed at position {position}, but is missing"))
     };
     rows.iter().map(problem).collect()
 }

@@ -65,7 +65,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
     fn connect(self, stream: S) -> Self::Future {
         let Self(connector, name) = self;
         Box::pin(async move {
-            let connector = connector.ok_or_else(|| io::Error::other("the address asks for no TLS"))?;
+            let connector =
+                connector.ok_or_else(|| io::Error::other("the database's address does not request TLS"))?;
             connector.connect(name, stream).await.map(Stream)
         })
     }

@@ -100,5 +100,5 @@ fn close(database: &Path) -> Result<Head, Error> {
 }
 
 fn path_of(path: &Path) -> Result<&str, Error> {
-    path.to_str().ok_or_else(|| Error::Io(format!("{} is no UTF-8", path.display()).into()))
+    path.to_str().ok_or_else(|| Error::Io(format!("{} is not UTF-8", path.display()).into()))
 }

@@ -12,7 +12,7 @@ const CANNOT_GROW: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// The writer thread panicked. The process ends soon after it.
 #[derive(Debug, thiserror::Error)]
-#[error("the writer of the journal died: whether this was written is not known")]
+#[error("the writer of the journal stopped unexpectedly: the write may or may not have succeeded")]
 pub(super) struct WriterDied;
 
 impl From<WriterDied> for Error {

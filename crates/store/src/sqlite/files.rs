@@ -168,7 +168,7 @@ impl OpenedFiles {
                 }
                 // This does not mean that the file changed; it stays open.
                 Err(error) => {
-                    tracing::warn!(%error, path = %path.display(), "a file of the journal cannot be looked at");
+                    tracing::warn!(%error, path = %path.display(), "a journal file cannot be inspected");
                 }
             }
         }

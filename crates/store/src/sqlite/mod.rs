@@ -188,7 +188,7 @@ impl Sqlite {
     /// A write of the last second is proof. Without one, a probe writes a page and waits for the disk.
     pub async fn writable(&self) -> Result<(), String> {
         let (Some(status), Some(queue)) = (&self.status, &self.queue) else {
-            return Err("the journal was opened to be read".to_owned());
+            return Err("the journal was opened read-only".to_owned());
         };
         self.check_files();
         if let Some(why) = status.displacement() {
@@ -207,8 +207,8 @@ impl Sqlite {
             Ok(Ok(last)) => last.result(),
             Ok(Err(_)) => Err(self.unanswered().to_string()),
             Err(_) => Err(format!(
-                "nothing could be written for {} ms: another program holds a lock on the database, or the disk does \
-                 not answer",
+                "no write succeeded for {} ms: another program holds a lock on the database, or the disk \
+                 does not respond",
                 PROBE_WAIT.as_millis()
             )),
         }

@@ -94,19 +94,19 @@ impl Evidence {
         let would_lose = match lost {
             0 => String::new(),
             _ => format!(
-                "; without them everything is lost that was acknowledged in {lost} events after event {left}, such as \
+                "; a start without them loses {lost} events after event {left}, such as acknowledged \
                  interrupts, decisions and started commands"
             ),
         };
         let pin = self.folder.join(NAME);
         let pin = pin.display();
         let shown = |copy: String| {
-            format!("; look first at the copy that a server made, {}", self.folder.join(copy).display())
+            format!("; first check the copy that a server made, {}", self.folder.join(copy).display())
         };
         let copies = rescue::copies(&self.folder).into_iter().map(shown).collect::<Vec<_>>().concat();
         format!(
-            "{why} ({pin}){would_lose}{copies}; restore a backup, or go on all the same with `serve --accept-loss {lost}`, which \
-             every later audit reports"
+            "{why} ({pin}){would_lose}{copies}; restore a backup, or accept the loss with `serve \
+             --accept-loss {lost}`, which every later audit reports"
         )
     }
 
@@ -166,16 +166,16 @@ fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Op
     let (there, pinned) = (head.events, pin.events);
     if there < pinned {
         let why = format!(
-            "the database has {there} events, and {pinned} were written: it is an older one, its log is missing, \
-             or its last events were taken away"
+            "the database has {there} events, but {pinned} were written: it is an older copy, its log is \
+             missing, or its last events were removed"
         );
         Some(Contradiction { why, left: there, lost: pinned - there })
     } else if at != Some(pin) {
-        let why = format!("the first {pinned} events of the database are not those that were written");
+        let why = format!("the first {pinned} events of the database differ from those that were written");
         Some(Contradiction { why, left: 0, lost: pinned })
     } else if is_closed && there > pinned {
         let why = format!(
-            "the database has {there} events, and {pinned} were written: the others came from elsewhere"
+            "the database has {there} events, but {pinned} were written: the rest came from elsewhere"
         );
         Some(Contradiction { why, left: pinned, lost: 0 })
     } else {
@@ -185,14 +185,14 @@ fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Op
 
 fn without_log(events: u64) -> String {
     format!(
-        "the database was copied without its log when it had {events} events: what was written last may be missing"
+        "the database was copied without its log when it had {events} events: the last writes may be missing"
     )
 }
 
 fn without_pin(events: u64) -> String {
     format!(
-        "the journal of a server that had been killed was opened without {NAME} when it had {events} events: what was \
-         written last may be missing"
+        "the journal of a killed server was opened without {NAME} when it had {events} events: the last \
+         writes may be missing"
     )
 }
 
@@ -207,7 +207,7 @@ impl Pin {
         if let Err(error) = self.write(head)
             && !std::mem::replace(&mut self.is_behind, true)
         {
-            tracing::warn!(%error, "{NAME} cannot be written: an audit knows less");
+            tracing::warn!(%error, "{NAME} cannot be written: an audit may miss lost events");
         }
     }
 
@@ -242,8 +242,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
         }
     }
     Err(Error::Corrupt(format!(
-        "{} is not readable, so nobody can tell whether events are missing: compare `audit head` of a copy of the folder \
-         without that file with a head that was noted, then remove the file to go on",
+        "{} cannot be read, so missing events would not be noticed: copy the folder without that file, \
+         compare `audit head` of the copy with a noted head, then remove the file",
         path.display()
     )))
 }

@@ -39,7 +39,7 @@ fn run_after(pause: Duration, status: &Status, connection: &Connection, head: He
         Some(Copy::Failed { .. } | Copy::Made { .. }) | None => return,
     }
     status.set_copy(copy(status, connection, head).unwrap_or_else(|error| {
-        tracing::error!(%error, "the journal could not be copied: this process alone has its last events");
+        tracing::error!(%error, "the journal could not be copied: only this process has its last events");
         Copy::Failed { why: error.to_string(), at: Instant::now() }
     }));
 }
@@ -55,14 +55,14 @@ fn copy(status: &Status, connection: &Connection, head: Head) -> Result<Copy, Er
         } else {
             let (found, written) = (copied.events, head.events);
             Err(Error::Corrupt(format!(
-                "the copy has {found} events and ends elsewhere than the {written} that were written"
+                "the copy has {found} events, but its end does not match the {written} written events"
             )))
         }
     });
     match &copied {
         Ok(_) => tracing::error!(
             folder = %into.display(), events = head.events,
-            "the journal was copied to {}: stop this server, and serve the copy", into.display()
+            "the journal was copied to {}: stop this server and serve the copy", into.display()
         ),
         // An incomplete copy has no use; the next attempt makes another one.
         Err(_) => drop(fs::remove_dir_all(&into)),
@@ -78,7 +78,8 @@ pub(super) fn refuse_empty(files: &Files) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Corrupt(format!(
-        "the database is gone, and a server saved its journal in {}: serve that folder (`--data`), or move it elsewhere",
+        "the database is missing, but a server saved its journal in {}: serve that folder (`--data`), or \
+        move it elsewhere",
         copies.join(", ")
     )))
 }

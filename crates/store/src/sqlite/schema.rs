@@ -157,7 +157,7 @@ fn foreign(connection: &Connection) -> Result<Vec<String>, Error> {
     let unknown = found
         .iter()
         .filter(|(name, sql)| expected.get(*name) != Some(sql))
-        .map(|((kind, name), _)| format!("the {kind} {name} is not one that any version makes"));
+        .map(|((kind, name), _)| format!("the {kind} {name} is not part of any schema version"));
     let missing = expected
         .keys()
         .filter(|name| !found.contains_key(*name))

@@ -98,7 +98,7 @@ impl Status {
         if displaced.is_none()
             && let Err(why) = self.files.check()
         {
-            tracing::error!(folder = %self.files.files().folder().display(), "{why}: nothing is written any more");
+            tracing::error!(folder = %self.files.files().folder().display(), "{why}: no more writes are accepted");
             *displaced = Some(Displaced { why, copy: Copy::Pending });
         }
         displaced.as_ref().map(Displaced::describe)
@@ -132,14 +132,15 @@ impl Displaced {
             Copy::Made { folder, events } => {
                 let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
                 format!(
-                    "a copy with all {events} events is in {name} of the data folder: stop this server, and serve the copy"
+                    "a copy with all {events} events is in {name} of the data folder: stop this server and \
+                    serve the copy"
                 )
             }
             Copy::Failed { why, .. } => format!(
-                "this process has the last events alone, since a copy of them failed ({why}): make room, and do not \
-                 stop it before the copy is made"
+                "only this process has the last events, because copying them failed ({why}): free disk \
+                 space, and do not stop this process before the copy is made"
             ),
         };
-        format!("{why}; nothing is written any more; {copy}")
+        format!("{why}; the journal accepts no more writes; {copy}")
     }
 }

@@ -25,8 +25,8 @@ pub(super) fn check(unopened: Unopened<'_>) -> Result<(), Error> {
     match damage(BufReader::with_capacity(1 << 16, file)).map_err(from_io)? {
         None => Ok(()),
         Some(at) => Err(Error::Corrupt(format!(
-            "{} is damaged at byte {at}, and commits that were answered follow; without that file the rest can be \
-             read, and they are lost",
+            "{} is damaged at byte {at}, and acknowledged commits follow; without that file the rest of the \
+             journal can be read, but these commits are lost",
             unopened.log().display()
         ))),
     }

@@ -146,7 +146,7 @@ impl Writer {
         if pin.close(head)
             && let Err(error) = pin::set_open(&connection, 0)
         {
-            tracing::warn!(%error, "the journal is closed as if the server had been killed");
+            tracing::warn!(%error, "the journal is not marked as closed: the next start sees a crash");
         }
         if let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::warn!(%error, "the journal is closed without a checkpoint; the next start makes one");
@@ -161,7 +161,7 @@ impl Writer {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         if let Err(error) = keeps_log {
-            tracing::error!(%error, "the journal is closed as SQLite does it");
+            tracing::error!(%error, "the connection to the journal could not be closed cleanly");
         }
     }
 
@@ -254,12 +254,12 @@ impl Writer {
             Ok(())
         } else if found.events > own.events {
             let next = own.events + 1;
-            Err(Error::Corrupt(format!(
-                "there is an event at position {next} that this server did not write"
-            )))
+            Err(Error::Corrupt(format!("the event at position {next} was not written by this server")))
         } else {
             let last = own.events;
-            Err(Error::Corrupt(format!("the event at position {last} is not the one that this server wrote")))
+            Err(Error::Corrupt(format!(
+                "the event at position {last} differs from the one that this server wrote"
+            )))
         }
     }
 }

@@ -151,7 +151,10 @@ async fn a_server_whose_writer_dies_says_that_it_is_not_ready_and_ends_with_the_
     assert_eq!((ready.status, &ready.body["code"]), (503, &json!("store_failed")));
     assert_eq!(server.wait_until_ended().await.code(), Some(1));
     let said = server.stderr();
-    assert!(said.contains("the writer of the journal died (commit 1 was the last one)"), "{said}");
+    assert!(
+        said.contains("the writer of the journal stopped unexpectedly (commit 1 was the last one)"),
+        "{said}"
+    );
     assert_eq!(server.lines("count.txt"), 0);
     // The decision is valid. The command had not started, so it runs now without a question.
     server.change(|setup| setup.program(real()));

@@ -84,7 +84,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
     );
     assert_eq!((&anna["names"], text(anna, "/headers/content-language")), (&json!(["Anna Berg"]), "de"));
     assert!(text(ben, "/text").starts_with("Waiting for a decision: review in external"), "{ben:#}");
-    assert!(text(ben, "/text").contains("An answer to this mail decides nothing"), "{ben:#}");
+    assert!(text(ben, "/text").contains("Replies to this mail are not read"), "{ben:#}");
     assert!(text(ben, "/text").contains("\n“Pay\\u{200b}\\u{d}\\nBcc: "), "{ben:#}");
     assert!(text(ben, "/text").contains(" UTC\n"), "who has no time zone: {ben:#}");
     let ids: Vec<String> = deliveries(&server, "").await.iter().map(|each| each["id"].to_string()).collect();

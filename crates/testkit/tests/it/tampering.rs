@@ -152,7 +152,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.go_back(&[DATABASE]),
         hides: Nothing,
         found: Alone,
-        said: "it is an older one",
+        said: "it is an older copy",
     },
     Tampering {
         what: "the whole folder is replaced by an older copy",

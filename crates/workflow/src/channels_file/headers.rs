@@ -58,11 +58,13 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
 fn refused(key: &str, name: &str) -> Option<String> {
     let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if name.is_empty() || !is_token || name.len() > NAME {
-        Some(format!("`{name}` is no name of a header"))
+        Some(format!("`{name}` is not a valid header name"))
     } else if is_own_header(name) {
-        Some(format!("`{name}` is said by Holdshort"))
+        Some(format!("`{name}` is set by Holdshort"))
     } else if key == PLAIN && is_secret(name) {
-        Some(format!("`{name}` would be a secret, and this file holds none: name a file in `{FILES}`"))
+        Some(format!(
+            "`{name}` would contain a secret, which must not be in this file: name a file in `{FILES}`"
+        ))
     } else {
         None
     }
@@ -79,7 +81,7 @@ fn source(key: &str, value: &Item<'_>, problems: &mut Problems) -> Option<Source
         return Some(Source::File(text));
     }
     if text.chars().any(|char| !(' '..='~').contains(&char)) {
-        problems.at(value, "a header holds printable ASCII alone");
+        problems.at(value, "a header value may contain only printable ASCII");
     }
     Some(Source::Plain(text))
 }

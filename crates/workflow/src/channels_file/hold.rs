@@ -28,14 +28,14 @@ pub(super) fn read(
 ) -> (Hold, BTreeMap<String, Hold>) {
     if !via.is_read_by_people() {
         for found in ["quiet", "digest", "personal", "zone"].iter().filter_map(|key| fields.find(key)) {
-            problems.at(found, "a program is told everything at once");
+            problems.at(found, "a program receives every notification at once: leave the key out");
         }
     }
     let all = hold(fields, &Hold::default(), problems);
     let mut personal = BTreeMap::new();
     let Some(item) = fields.find("personal") else { return (all, personal) };
     if !has_people {
-        problems.at(item, "this channel writes to nobody by themselves");
+        problems.at(item, "this channel does not notify people individually: leave the key out");
     }
     let entries = item.entries(problems).unwrap_or_default();
     if entries.len() > CHANNEL_PERSONAL {
@@ -67,7 +67,7 @@ fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     if hold.is_for_ever()
         && let Some(item) = fields.find("quiet")
     {
-        problems.at(item, "leaves no minute of the week in which anybody would be told");
+        problems.at(item, "covers the whole week, so the channel would never send: leave some time free");
     }
     hold
 }
@@ -75,7 +75,7 @@ fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
 fn zone(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     let zone = item.text(NAME, problems)?;
     if !is_zone(&zone) {
-        problems.at(item, format!("there is no time zone `{zone}`: write one such as `Europe/Berlin`"));
+        problems.at(item, format!("unknown time zone `{zone}`: write one such as `Europe/Berlin`"));
         return None;
     }
     Some(zone)
@@ -115,7 +115,7 @@ fn one(item: &Item<'_>, own_zone: Option<&str>, problems: &mut Problems) -> Opti
             for (text, item) in item.texts(Day::ALL.len(), NAME, problems).unwrap_or_default() {
                 match Day::range(&text) {
                     Some(range) => days.extend(range),
-                    None => problems.at(&item, format!("`{text}` is no day: write `mon`, or `mon-fri`")),
+                    None => problems.at(&item, format!("`{text}` is not a day: write `mon`, or `mon-fri`")),
                 }
             }
             if days.is_empty() {
@@ -125,7 +125,7 @@ fn one(item: &Item<'_>, own_zone: Option<&str>, problems: &mut Problems) -> Opti
     }
     let ((_, from), (at, to)) = from.zip(to)?;
     if from == to {
-        problems.at(&at, "is where it begins; a whole day is from `00:00` to `24:00`");
+        problems.at(&at, "is the same time as the beginning; a whole day is from `00:00` to `24:00`");
     }
     Some(Quiet { from, to, days, zone: own.or_else(|| own_zone.map(str::to_owned)) })
 }
@@ -134,7 +134,7 @@ fn time(item: &Item<'_>, problems: &mut Problems) -> Option<u16> {
     let text = item.text(NAME, problems)?;
     let read = minute(&text);
     if read.is_none() {
-        problems.at(item, format!("`{text}` is no time of day: write `07:30`, in quotes"));
+        problems.at(item, format!("`{text}` is not a time of day: write one such as `07:30`, in quotes"));
     }
     read
 }
@@ -149,13 +149,13 @@ fn digest(item: &Item<'_>, zone: Option<&str>, problems: &mut Problems) -> Optio
     {
         let read = minute(at.trim()).filter(|at| *at < 24 * 60);
         if read.is_none() {
-            problems.at(item, format!("`{at}` is no time of day: write `daily 08:00`"));
+            problems.at(item, format!("`{at}` is not a time of day: write one such as `daily 08:00`"));
         }
         return read.map(|minute| Digest::Daily { minute, zone: zone.map(str::to_owned) });
     }
     let ms = duration::read(item, problems)?;
     if !(CHANNEL_DIGEST_LEAST_MS..=CHANNEL_DIGEST_MS).contains(&ms) {
-        problems.at(item, "gathers from `1s` to `1d`; at a time of day it is `daily 08:00`");
+        problems.at(item, "must be from `1s` to `1d`, or a time of day such as `daily 08:00`");
     }
     Some(Digest::Every(ms))
 }

@@ -37,7 +37,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     let from = fields.need("from", problems).and_then(|item| {
         let from = item.text(LINE, problems)?;
         if !from.contains('@') {
-            problems.at(item, "is no address such as `Holdshort <holdshort@example.org>`");
+            problems.at(item, "is not an address such as `Holdshort <holdshort@example.org>`");
         }
         Some(from)
     });
@@ -46,7 +46,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     let to = to(fields, problems);
     let (at, server) = server?;
     let (host, port) = split(&server).or_else(|| {
-        problems.at(at, "is no server such as `smtp.example.org:587`");
+        problems.at(at, "is not a server such as `smtp.example.org:587`");
         None
     })?;
     let said = security.and_then(|(item, security)| Some((item, security?)));
@@ -55,7 +55,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     if let Some((item, Security::None)) = said
         && fields.find("allow").is_none()
     {
-        let why = "without TLS only a server in a network that `allow` names is sent to";
+        let why = "without TLS the server must be in a network that `allow` names";
         problems.at(item, why);
     }
     let port = port.unwrap_or(match security {
@@ -97,14 +97,14 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
         match found.first() {
             Some((_, value)) => problems.at(value, format!("name one of {}", named(&KEYS))),
             None if has_user => {
-                problems.at(item, format!("one of {} is missing beside `user`", named(&KEYS)));
+                problems.at(item, format!("`user` also needs one of {}", named(&KEYS)));
             }
             None => {}
         }
         return None;
     };
     if !has_user {
-        problems.at(value, "whose password it is `user` says, which is missing");
+        problems.at(value, "`user` is missing: it names the account of this password");
     }
     let text = value.text(LINE, problems)?;
     Some(if key == "password_env" { Source::Env(text) } else { Source::File(text) })
@@ -122,7 +122,7 @@ fn to(fields: &Fields<'_>, problems: &mut Problems) -> Option<To> {
             for (address, item) in &addresses {
                 let is_one = address.bytes().filter(|byte| *byte == b'@').count() == 1;
                 if !is_one || address.chars().any(|char| char.is_whitespace() || char.is_control()) {
-                    problems.at(item, format!("`{address}` is no address such as `legal@example.org`"));
+                    problems.at(item, format!("`{address}` is not an address such as `legal@example.org`"));
                 }
             }
             Some(To::Addresses(addresses.into_iter().map(|(address, _)| address).collect()))

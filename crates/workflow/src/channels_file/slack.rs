@@ -34,14 +34,14 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
         item,
         fields,
         ["token_file", "token_env"],
-        "the token of its bot, which opens the form for the reason",
+        "the bot token, which opens the form for the reason",
         problems,
     );
     let signing_secret = source(
         item,
         fields,
         ["signing_secret_file", "signing_secret_env"],
-        "the signing secret, which says that a button was pressed in Slack",
+        "the signing secret, which verifies that a button was pressed in Slack",
         problems,
     );
     let at = fields.need("channel", problems)?;

@@ -89,7 +89,8 @@ fn step(
         Some(error) => {
             for key in ["text", "calls"] {
                 if let Some(item) = fields.find(key) {
-                    problems.at(item, format!("a step is a reply or an error: `{key}` has no place here"));
+                    problems
+                        .at(item, format!("a step is either a reply or an error: remove `{key}` or `error`"));
                 }
             }
             failure(error, problems)
@@ -103,7 +104,8 @@ fn step(
     let ends = |play: &Play| matches!(play, Play::Reply { calls, .. } if calls.is_empty());
     // A reply with calls would repeat without end.
     if let Some(item) = again.filter(|_| !is_last || !play.as_ref().is_none_or(ends)) {
-        problems.at(item, "only the last reply of an agent is played again, and only one without calls");
+        problems
+            .at(item, "`again` is only allowed on the last reply of an agent, and only if it has no calls");
     }
     Some(Step { expect, play: play?, name: step_name, pause_ms, again: again.is_some() })
 }
@@ -164,7 +166,7 @@ fn call(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) -> 
         None => json!({}),
     };
     if !arguments.is_object() {
-        problems.at(fields.find("arguments")?, "arguments are a mapping");
+        problems.at(fields.find("arguments")?, "arguments must be a mapping");
     }
     let tool = fields.need("tool", problems)?.text(bounds::LINE, problems)?;
     Some(ScriptedCall { name: label, tool, arguments })

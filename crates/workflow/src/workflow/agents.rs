@@ -130,7 +130,7 @@ fn agent<'a>(
 fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     let model = item.text(bounds::LINE, problems)?;
     if model.contains("://") {
-        problems.at(item, "a model is the name of a configured one, never a URL");
+        problems.at(item, "a model must be the name of a configured model, not a URL");
         return None;
     }
     Some(model)

@@ -26,7 +26,10 @@ pub(super) fn of_gate(
         (Some(item), None) => Some(Assignment::of(people(item, deciders, problems))),
         (None, Some(item)) => read(item, deciders, problems),
         (Some(item), Some(_)) => {
-            problems.at(item, "`assignment` says who decides: name them there");
+            problems.at(
+                item,
+                "`approvers` and `assignment` exclude each other: name the approvers in `assignment`",
+            );
             None
         }
     }
@@ -40,14 +43,14 @@ fn read(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Option
         None => {
             let says = ["approvers", "groups", "quorum", "self_approval"];
             if !says.iter().any(|key| fields.find(key).is_some()) {
-                problems.at(item, "says nothing: name `approvers`, `groups`, a `quorum` or `stages`");
+                problems.at(item, "is empty: name `approvers`, `groups`, a `quorum` or `stages`");
             }
             vec![own]
         }
         Some(stages) => {
             for key in ["approvers", "groups", "quorum"] {
                 if let Some(item) = fields.find(key) {
-                    problems.at(item, format!("`stages` say who decides: write `{key}` in each of them"));
+                    problems.at(item, format!("`stages` name the approvers: write `{key}` in each stage"));
                 }
             }
             read_stages(stages, deciders, problems)
@@ -68,7 +71,7 @@ fn read(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Option
 fn read_stages(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<Stage> {
     let items = item.list(limits::STAGES, problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "no stage is listed: list one, or leave it out");
+        problems.at(item, "no stage is listed: list one, or leave the key out");
     }
     let read = items.iter().filter_map(|item| {
         let fields = item.fields(&STAGE, problems)?;
@@ -96,7 +99,7 @@ pub(super) fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
     let named = named(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_person(name) {
-            let message = format!("{message}; who decides is one of: {}", listed(&deciders.people));
+            let message = format!("{message}; known approvers: {}", listed(&deciders.people));
             let known = deciders.people.iter().map(String::as_str).chain([STARTER]);
             problems.unknown(item, name, message, known);
         }
@@ -108,7 +111,7 @@ pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
     let named = named(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_group(name) {
-            let message = format!("{message}; there are the groups: {}", listed(&deciders.groups));
+            let message = format!("{message}; known groups: {}", listed(&deciders.groups));
             problems.unknown(item, name, message, deciders.groups.iter().map(String::as_str));
         }
     }
@@ -128,7 +131,7 @@ fn listed(names: &BTreeSet<String>) -> String {
 fn named<'a>(item: &Item<'a>, problems: &mut Problems) -> Vec<(String, Item<'a>)> {
     let named = item.texts(bounds::LIST, bounds::LINE, problems);
     if matches!(named.as_deref(), Some([])) {
-        problems.at(item, "nobody is named: name who may decide, or leave it out");
+        problems.at(item, "the list is empty: name who may decide, or leave the key out");
     }
     named.unwrap_or_default()
 }

@@ -79,7 +79,7 @@ pub(super) fn read(
     if let Some(item) = fields.find("deploy") {
         if !gates.mandatory.contains(&Checkpoint::BeforeDeploy) {
             problems
-                .at(item, "`deploy` means nothing without `before_deploy` among the `mandatory` checkpoints");
+                .at(item, "`deploy` has no effect without `before_deploy` among the `mandatory` checkpoints");
         }
         let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
         gates.deploy = named.into_iter().map(|(named, _)| named).collect();
@@ -93,7 +93,7 @@ pub(super) fn read(
         if gates.rules.iter().any(speaks_of_changes) {
             problems.at(
                 item,
-                "`changes` and `deletes` speak of what a trial shows; write `trial: on` beside the rules",
+                "`changes` and `deletes` match the result of a trial; add `trial: on` next to the rules",
             );
         }
     }
@@ -147,7 +147,7 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
         }
         gates.mandatory.insert(Checkpoint::BeforeExecution);
         if !gates.trial {
-            problems.at(item, "there are no trials; write `trial: on` in the `gates`");
+            problems.at(item, "trials are off; write `trial: on` in the `gates`");
         }
     }
     // The stricter of two entries applies, in any order.
@@ -182,7 +182,10 @@ pub(super) fn of_phase(
     for kind in Kind::ALL {
         let Some(item) = fields.find(kind.as_str()) else { continue };
         if !read.kind.opens(kind) {
-            let never = format!("no `{}` is ever opened in a phase of the kind `{word}`", kind.as_str());
+            let never = format!(
+                "interrupts of the kind `{}` never occur in a phase of the kind `{word}`",
+                kind.as_str()
+            );
             problems.at(item, never);
             continue;
         }

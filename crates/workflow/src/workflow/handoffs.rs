@@ -16,7 +16,7 @@ const BUILT_IN: [&str; 2] = [TERMINATOR, ADMIN];
 /// Reports an agent with the name of a built-in target or of the judge.
 pub(super) fn check_name(name: &str, item: &Item<'_>, problems: &mut Problems) {
     if BUILT_IN.contains(&name) {
-        problems.at(item, format!("`{name}` is built in as whom agents hand over to; choose another name"));
+        problems.at(item, format!("`{name}` is a built-in target of handovers; choose another name"));
     }
     if name == OVERSEER {
         problems.at(item, format!("`{name}` is the built-in judge of smart approval; choose another name"));

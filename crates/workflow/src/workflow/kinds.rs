@@ -159,7 +159,7 @@ fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<S
     // An expiry brings no result.
     let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
     if needs_a_person {
-        problems.at(item, format!("`{id}` needs a person's words or name; nobody gives them on expiry"));
+        problems.at(item, format!("`{id}` needs input from a person, which is not available on expiry"));
         return None;
     }
     Some(id)

@@ -22,7 +22,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> BTreeMap<String,
     }
     for (name, key, value) in entries {
         if name.trim().is_empty() || name.chars().count() > bounds::LINE || name.contains("://") {
-            problems.at(&key, "is no name of a model");
+            problems.at(&key, "is not a name of a model");
             continue;
         }
         let terms = model(&value, problems);
@@ -34,7 +34,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> BTreeMap<String,
         {
             problems.at(
                 &value,
-                format!("the prices of a workflow are in one currency, and another is in {other}"),
+                format!("all prices of a workflow must be in one currency, but another price is in {other}"),
             );
         }
         models.insert(name.to_owned(), terms);
@@ -56,7 +56,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> ModelTerms {
     let is_meant =
         ["price", "window_tokens"].iter().any(|key| fields.find(key).is_some() || fields.was_meant(key));
     if !is_meant {
-        problems.at(item, "nothing is said of it: `window_tokens`, `price`, or both");
+        problems.at(item, "is empty: add `window_tokens`, `price`, or both");
     }
     ModelTerms { window_tokens, price: fields.find("price").and_then(|item| price(item, problems)) }
 }

@@ -214,7 +214,7 @@ fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {
     let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
     let alone = fields.find("when_no_channel");
     if let Some(item) = alone.as_ref().filter(|_| !ask) {
-        problems.at(item, "means nothing where `ask` is false: nobody is asked, whoever is there");
+        problems.at(item, "has no effect if `ask` is false, because then no person is asked");
     }
     let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
     let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
@@ -233,7 +233,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     let reviewer = maybe_agent(&roles, "reviewer", around, problems);
     let reviews = count(fields, "reviews", REVIEWS, problems);
     if let Some(item) = fields.find("reviews").filter(|_| reviewer.is_none()) {
-        problems.at(item, "nobody reviews: name a `reviewer` among the `agents`");
+        problems.at(item, "there is no reviewer: name a `reviewer` among the `agents`");
     }
     let planner = agent(&roles, "planner", around, problems)?;
     let plans = [Some(&planner), improver.as_ref(), reviewer.as_ref()];
@@ -288,18 +288,19 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     let router = maybe_agent(fields, "router", around, problems);
     for key in ["router", "team"] {
         if let Some(item) = fields.find(key).filter(|_| fields.find("routing").is_none()) {
-            problems.at(item, format!("`{key}` means nothing without `routing`: nobody routes"));
+            problems.at(item, format!("`{key}` has no effect without `routing`"));
         }
     }
     if let (Some(item), true) = (fields.find("router"), router.as_ref() == Some(&agent)) {
-        problems.at(item, "whoever works does not route: name another agent");
+        problems.at(item, "the router must not be the working agent: name another agent");
     }
     let flag = |key: &str, problems: &mut Problems| {
         fields.find(key).and_then(|item| item.flag(problems)).unwrap_or_default()
     };
     let (conversational, satisfaction) = (flag("conversational", problems), flag("satisfaction", problems));
     if let Some(item) = fields.find("satisfaction").filter(|_| conversational && satisfaction) {
-        problems.at(item, "means nothing where the person has a turn after every round anyway");
+        problems
+            .at(item, "has no effect with `conversational`: the person has a turn after every round anyway");
     }
     let words = fields.find("simple_words").and_then(|item| item.count(bounds::COUNT, problems));
     let named = fields.find("team").map(|item| workers(item, around.agents, problems));
@@ -333,11 +334,11 @@ fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Ph
             problems.unknown(item, &tool, format!("there is no tool `{tool}`"), names);
         }
         (Some(item), Some(Runs::Here { effect: Effect::Read, .. })) if requires => {
-            problems.at(item, format!("`{tool}` needs arguments, and nobody gives it any here"));
+            problems.at(item, format!("`{tool}` needs arguments, which cannot be given here"));
         }
         (None, _) | (Some(_), Some(Runs::Here { effect: Effect::Read, .. })) => {}
         (Some(item), Some(_)) => {
-            problems.at(item, format!("`{tool}` is no tool that reads here and changes nothing"));
+            problems.at(item, format!("`{tool}` is not a read-only tool that runs in Holdshort"));
         }
     }
     PhaseKind::Call { tool, agent: Some(agent(fields, "agent", around, problems).unwrap_or_default()) }

@@ -94,7 +94,7 @@ fn plans(phases: &mut [Phase], nodes: &[needs::Node<'_>], item: &Item<'_>, probl
             None => {
                 let (id, plan) = (&nodes[at].id, &control.plan);
                 problems
-                    .at(item, format!("`{id}` carries out `{plan}`, which is no planning phase before it"));
+                    .at(item, format!("`{id}` carries out `{plan}`, which is not an earlier planning phase"));
             }
         }
     }
@@ -104,7 +104,7 @@ fn read_id(fields: &Fields<'_>, before: &[needs::Node<'_>], problems: &mut Probl
     let item = fields.need("id", problems)?;
     let id = item.text(bounds::LINE, problems)?;
     if before.iter().any(|node| node.id == id) {
-        problems.at(item, format!("there is another phase `{id}` before"));
+        problems.at(item, format!("an earlier phase is also named `{id}`"));
         return None;
     }
     name::lower_case(&id, item, problems).then_some(id)

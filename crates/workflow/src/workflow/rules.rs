@@ -122,7 +122,7 @@ fn tools(
     for (text, item) in &texts {
         if text == EVERY_TOOL {
             if texts.len() > 1 {
-                problems.at(item, "`*` is every tool: it stands alone");
+                problems.at(item, "`*` matches every tool: do not list other tools with it");
             }
             continue;
         }
@@ -156,7 +156,7 @@ fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
         let stray = stray.or_else(|| ["\"", "'"].into_iter().find(|quote| pattern.contains(*quote)));
         if let Some(stray) = stray {
             let message =
-                format!("a pattern is the words of one command; with `{stray}` it would never match");
+                format!("a pattern holds the words of one command; with `{stray}` it would never match");
             problems.at(item, message);
         }
         stray.is_none()

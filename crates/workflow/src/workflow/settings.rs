@@ -50,13 +50,13 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
         if let Some(money) = fields.find("money") {
             limits.budget_money = models::money(money, problems);
             if limits.budget_money == Some(0) {
-                problems.at(money, "a budget is more than nothing");
+                problems.at(money, "a budget must be more than 0");
             }
         }
         let is_meant =
             ["tokens", "money"].iter().any(|key| fields.find(key).is_some() || fields.was_meant(key));
         if !is_meant {
-            problems.at(item, "a budget is one of `tokens`, of `money`, or both");
+            problems.at(item, "a budget needs `tokens`, `money`, or both");
         }
     }
     limits
@@ -78,7 +78,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
     let form = fields.find("form").and_then(|item| item.one_of(&FORM, problems)).unwrap_or_default();
     if let Some(item) = fields.find("form").filter(|_| form == Form::Reply && who_asks == Some(0)) {
-        problems.at(item, "no agent has a tool to ask, such as `ask_human`, so this means nothing");
+        problems.at(item, "no agent has a tool to ask, such as `ask_human`, so this has no effect");
     }
     let deliver = fields.find("deliver").and_then(|item| item.one_of(&DELIVER, problems));
     let asking = Asking {
@@ -96,7 +96,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     if !asking.enabled {
         for key in ["deliver", "timeout", "reuse", "pause_siblings"] {
             if let Some(item) = fields.find(key) {
-                problems.at(item, format!("nobody is asked, so `{key}` means nothing"));
+                problems.at(item, format!("asking is disabled, so `{key}` has no effect"));
             }
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {
-        problems.at(item, format!("no agent has the tool `{FETCH}`, so this means nothing"));
+        problems.at(item, format!("no agent has the tool `{FETCH}`, so this has no effect"));
     }
     let ranges = fields.need("allow_addresses", problems)?.texts(bounds::LIST, bounds::NAME, problems)?;
     let mut allow_addresses = Vec::new();
@@ -117,7 +117,10 @@ pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Probl
             Ok(range) => {
                 problems.at(
                     &item,
-                    format!("`{text}` has bits beyond its length; the range is `{}`", range.trunc()),
+                    format!(
+                        "`{text}` has bits set beyond its prefix length; the range is `{}`",
+                        range.trunc()
+                    ),
                 );
             }
             Err(_) => {

@@ -37,7 +37,7 @@ fn keywords(item: &Item<'_>, problems: &mut Problems) -> Vec<String> {
         if smart::is_keyword(&keyword) {
             keywords.push(keyword);
         } else {
-            problems.at(&item, format!("`{keyword}` holds no word, so it would never be found"));
+            problems.at(&item, format!("`{keyword}` contains no word, so it would never match"));
         }
     }
     keywords

@@ -23,7 +23,7 @@ pub(super) fn length(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Proble
         fields.find("working_time").is_some_and(|item| matches!(item.node.value, Value::Bool(true)));
     let is_in_days = matches!(&item.node.value, Value::Text(text) if text.ends_with('d'));
     if is_working && is_in_days {
-        problems.at(item, "working time is counted in hours: write how many");
+        problems.at(item, "working time is measured in hours: write a number of hours");
         return None;
     }
     duration::read(item, problems)
@@ -37,7 +37,7 @@ pub(super) fn reminders(fields: &Fields<'_>, problems: &mut Problems) -> Option<
     let usual = if own.find("every").is_some() { USUAL } else { 1 };
     let limit = limit.and_then(|limit| u32::try_from(limit).ok()).unwrap_or(usual);
     if let (Some(item), None) = (own.find("limit").filter(|_| limit > 1), own.find("every")) {
-        problems.at(item, "there is one: say `every` where there are to be more");
+        problems.at(item, "without `every` there is only one reminder: add `every` for more");
     }
     Some(Reminders { after_ms: after_ms?, every_ms, limit })
 }
@@ -50,7 +50,7 @@ pub(super) fn escalation(
     let Some(item) = fields.find("escalation") else { return Vec::new() };
     let items = item.list(limits::ESCALATION_STEPS, problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "no step is listed: list one, or leave it out");
+        problems.at(item, "no step is listed: list one, or leave the key out");
     }
     let read = items.iter().filter_map(|item| step(item, fields, deciders, problems));
     read.collect()
@@ -67,7 +67,7 @@ fn step(
     let approvers = fields.find("approvers").map(|item| people(item, deciders, problems));
     let groups = fields.find("groups").map(|item| groups(item, deciders, problems));
     if approvers.is_none() && groups.is_none() {
-        problems.at(item, "names nobody: say `approvers` or `groups`");
+        problems.at(item, "names nobody: add `approvers` or `groups`");
     }
     let replace = fields.find("replace").and_then(|item| item.flag(problems)).unwrap_or_default();
     Some(Escalation {

@@ -38,7 +38,7 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
         let Some(fields) = item.fields(&KEYS, problems) else { continue };
         let Some(tool) = read(&fields, built_in, problems) else { continue };
         if tools.iter().any(|other| other.name == tool.name) {
-            problems.at(&item, format!("there is another tool `{}` before", tool.name));
+            problems.at(&item, format!("an earlier tool is also named `{}`", tool.name));
             continue;
         }
         tools.push(tool);
@@ -64,7 +64,7 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
             Some(other) => problems.unknown(
                 item,
                 other,
-                format!("a tool of your own runs in the client: expected `client`, found `{other}`"),
+                format!("a custom tool runs in the client: expected `client`, found `{other}`"),
                 ["client"],
             ),
         }
@@ -74,7 +74,7 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
         fields.find("effect").and_then(|item| item.one_of(&EFFECTS, problems)).unwrap_or(Effect::Write);
     let category = match (fields.find("category"), effect) {
         (Some(item), Effect::Read) => {
-            problems.at(item, "`category` means nothing where `effect` is `read`");
+            problems.at(item, "`category` has no effect if `effect` is `read`");
             Category::ReadOnly
         }
         (Some(item), Effect::Write) => item.one_of(&CATEGORIES, problems).unwrap_or(Category::CodeExec),
@@ -99,7 +99,8 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
         || [FINISH, RECORD, undo::TOOL].contains(&text.as_str())
         || RESERVED.iter().any(|reserved| text.starts_with(reserved))
     {
-        problems.at(item, format!("`{text}` is built in, and no client can run it; choose another name"));
+        problems
+            .at(item, format!("`{text}` is a built-in tool that clients cannot run; choose another name"));
         return None;
     }
     Some(text)

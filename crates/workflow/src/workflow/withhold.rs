@@ -18,7 +18,7 @@ const RULE: Keys = Keys { known: &["from", "fields"], later: &[] };
 pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Vec<Withhold> {
     let items = item.list(limits::WITHHOLD_RULES, problems).unwrap_or_default();
     if items.is_empty() {
-        problems.at(item, "nothing is listed: list a rule, or leave it out");
+        problems.at(item, "nothing is listed: list a rule, or leave the key out");
     }
     let read = items.iter().filter_map(|item| {
         let fields = item.fields(&RULE, problems)?;

@@ -44,7 +44,7 @@ channels:
 fn the_name_of_a_channel_of_ours_is_taken() {
     let text = "channels:\n  agent-callbacks: {type: teams, url_env: TEAMS}\n";
     let found = problems(text);
-    assert!(found.len() == 1 && found[0].contains("name it otherwise"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("choose another name"), "{found:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "event:",
             "unknown key `event` (did you mean `events`?)",
         ),
-        ("{type: ntfy, url: https://ntfy.sh/t, events: []}", "[]", "names nothing"),
+        ("{type: ntfy, url: https://ntfy.sh/t, events: []}", "[]", "is empty; leave the key out"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, events: [expired, checkpoint]}",
             "[expired",
@@ -88,36 +88,40 @@ fn what_is_wrong_is_told_with_its_place() {
             "[checkpoint",
             "`checkpoint` goes to fixed addresses: name them in `to`",
         ),
-        ("{type: ntfy, url: https://ntfy.sh/t, digest: 2d}", "2d", "gathers from `1s` to `1d`"),
-        ("{type: ntfy, url: https://ntfy.sh/t, digest: daily 25:00}", "daily", "`25:00` is no time of day"),
+        ("{type: ntfy, url: https://ntfy.sh/t, digest: 2d}", "2d", "must be from `1s` to `1d`"),
+        (
+            "{type: ntfy, url: https://ntfy.sh/t, digest: daily 25:00}",
+            "daily",
+            "`25:00` is not a time of day",
+        ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"22:00\", to: \"7:00\"}}",
             "\"7:00",
-            "`7:00` is no time of day",
+            "`7:00` is not a time of day",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"00:00\", to: \"24:00\"}}",
             "{from",
-            "leaves no minute of the week",
+            "covers the whole week",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, quiet: {from: \"22:00\", to: \"07:00\", zone: Berlin}}",
             "Berlin",
-            "there is no time zone `Berlin`",
+            "unknown time zone `Berlin`",
         ),
         (
             "{type: webhook, url: https://a.example, secret_env: S, digest: 1h}",
             "1h",
-            "a program is told everything at once",
+            "a program receives every notification at once: leave the key out",
         ),
         (
             "{type: ntfy, url: https://ntfy.sh/t, personal: {anna: {digest: off}}}",
             "{anna",
-            "this channel writes to nobody by themselves",
+            "this channel does not notify people individually: leave the key out",
         ),
         ("{type: ntfy, url: https://ntfy.sh/t, attempts: 13}", "13", "expected a whole number from 1 to 12"),
         ("{type: ntfy, url: https://ntfy.sh/t, timeout: 1m}", "1m", "must be from 1 to 30000 ms"),
-        ("{type: ntfy, url: https://ntfy.sh/t, allow: [10.0.0.1/8]}", "10.0", "`10.0.0.1/8` is no range"),
+        ("{type: ntfy, url: https://ntfy.sh/t, allow: [10.0.0.1/8]}", "10.0", "`10.0.0.1/8` is not a range"),
         (
             "{type: ntfy, url: https://ntfy.sh/t, server: x}",
             "x}",
@@ -128,28 +132,28 @@ fn what_is_wrong_is_told_with_its_place() {
             "x}",
             "an email channel has no `url`",
         ),
-        ("{type: email, server: \"a.example:x\", from: h@b.example}", "\"a.", "is no server such as"),
+        ("{type: email, server: \"a.example:x\", from: h@b.example}", "\"a.", "is not a server such as"),
         ("{type: email, from: h@b.example}", "{", "the key `server` is missing"),
-        ("{type: email, server: a.example, from: nobody}", "nobody", "is no address such as"),
+        ("{type: email, server: a.example, from: nobody}", "nobody", "is not an address such as"),
         (
             "{type: email, server: a.example, from: h@b.example, user: h}",
             "{",
-            "one of `password_file`, `password_env` is missing beside `user`",
+            "`user` also needs one of `password_file`, `password_env`",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, password_env: P}",
             "P}",
-            "whose password it is `user` says, which is missing",
+            "`user` is missing: it names the account of this password",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, security: none}",
             "none",
-            "without TLS only a server in a network that `allow` names is sent to",
+            "without TLS the server must be in a network that `allow` names",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, to: [\"l@b.example\\r\"]}",
             "\"l@",
-            "`l@b.example\r` is no address",
+            "`l@b.example\r` is not an address",
         ),
         (
             "{type: email, server: a.example, from: h@b.example, to: everybody}",
@@ -221,7 +225,9 @@ fn what_is_wrong_is_told_with_its_place() {
 #[test]
 fn a_header_says_nothing_of_ours_and_no_secret() {
     let secret = |name: &str| {
-        format!("`{name}` would be a secret, and this file holds none: name a file in `header_files`")
+        format!(
+            "`{name}` would contain a secret, which must not be in this file: name a file in `header_files`"
+        )
     };
     for (key, name, value, wanted) in [
         ("headers", "Cookie", "x", secret("Cookie")),
@@ -230,14 +236,14 @@ fn a_header_says_nothing_of_ours_and_no_secret() {
         ("headers", "X-Api-Key", "x", secret("X-Api-Key")),
         ("headers", "x_auth_token", "x", secret("x_auth_token")),
         ("headers", "ApiKey", "x", secret("ApiKey")),
-        ("headers", "webhook-id", "x", "`webhook-id` is said by Holdshort".to_owned()),
-        ("headers", "X-Webhook-Signature", "x", "`X-Webhook-Signature` is said by Holdshort".to_owned()),
-        ("headers", "X-Event-Type", "x", "`X-Event-Type` is said by Holdshort".to_owned()),
-        ("headers", "User-Agent", "x", "`User-Agent` is said by Holdshort".to_owned()),
-        ("header_files", "Host", "x", "`Host` is said by Holdshort".to_owned()),
-        ("header_files", "Content-Type", "x", "`Content-Type` is said by Holdshort".to_owned()),
-        ("headers", "X A", "x", "`X A` is no name of a header".to_owned()),
-        ("headers", "X-A", "\"a\\nb\"", "a header holds printable ASCII alone".to_owned()),
+        ("headers", "webhook-id", "x", "`webhook-id` is set by Holdshort".to_owned()),
+        ("headers", "X-Webhook-Signature", "x", "`X-Webhook-Signature` is set by Holdshort".to_owned()),
+        ("headers", "X-Event-Type", "x", "`X-Event-Type` is set by Holdshort".to_owned()),
+        ("headers", "User-Agent", "x", "`User-Agent` is set by Holdshort".to_owned()),
+        ("header_files", "Host", "x", "`Host` is set by Holdshort".to_owned()),
+        ("header_files", "Content-Type", "x", "`Content-Type` is set by Holdshort".to_owned()),
+        ("headers", "X A", "x", "`X A` is not a valid header name".to_owned()),
+        ("headers", "X-A", "\"a\\nb\"", "a header value may contain only printable ASCII".to_owned()),
     ] {
         let channel = format!("{{type: webhook, url_env: U, secret_env: S, {key}: {{{name}: {value}}}}}");
         let found = problems(&format!("channels:\n  c: {channel}\n"));

@@ -80,15 +80,15 @@ agents:
             "r.yaml:7:44: another call is labelled `tests`",
             "r.yaml:7:76: the key `tool` is missing",
             "r.yaml:7:81: a name is made of a-z, 0-9 and `_`, no digit first, at most 64 characters; found `no-label`",
-            "r.yaml:7:102: arguments are a mapping",
+            "r.yaml:7:102: arguments must be a mapping",
             "r.yaml:8:7: a step needs a `text`, `calls` or an `error`",
             "r.yaml:9:22: expected `rate_limited`, `unavailable`, `cut`, `timed_out`, `unusable`, `too_long` or `rejected`, found `script`",
-            "r.yaml:9:53: a step is a reply or an error: `text` has no place here",
+            "r.yaml:9:53: a step is either a reply or an error: remove `text` or `error`",
             "r.yaml:10:8: unknown key `txt` (did you mean `text`?)",
             "r.yaml:10:30: unknown key `contain` (did you mean `contains`?)",
             "r.yaml:10:55: expected a whole number from 1 to 600000, found the number 0",
-            "r.yaml:12:40: only the last reply of an agent is played again, and only one without calls",
-            "r.yaml:13:43: only the last reply of an agent is played again, and only one without calls"
+            "r.yaml:12:40: `again` is only allowed on the last reply of an agent, and only if it has no calls",
+            "r.yaml:13:43: `again` is only allowed on the last reply of an agent, and only if it has no calls"
         ]
     );
 }

@@ -32,7 +32,7 @@ fn the_second_of_two_equal_keys_in_a_group_is_told_of_the_first() {
         }],
         ..Append::default()
     };
-    assert_eq!(commit(&mut writer, vec![key("first"), key("second")]), ["at 0", "the key is taken"]);
+    assert_eq!(commit(&mut writer, vec![key("first"), key("second")]), ["at 0", "the key was already used"]);
     let kept = read::key(&writer.connection, "s", "k").unwrap();
     assert_eq!(kept.map(|record| record.reference), Some("first".to_owned()));
 }

@@ -76,8 +76,7 @@ async fn a_killed_server_whose_pin_was_removed_is_noticed() {
     write(&store, 0, 2).await;
     let killed = copy(folder.path(), &[DATABASE, LOG]);
     let told = [
-        "the journal of a server that had been killed was opened without holdshort.head when it had 2 events: \
-                 what was written last may be missing",
+        "the journal of a killed server was opened without holdshort.head when it had 2 events: the last writes may be missing",
     ];
     let read = Sqlite::open_to_read(killed.path()).unwrap();
     assert_eq!(read.inspect().await.unwrap(), told);
@@ -132,8 +131,8 @@ async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
         (&older_with_its_log, "the database has 2 events, and 5 were written"),
         (&of_earlier_schema(1), "the database has 1 events, and 5 were written"),
         (&of_earlier_schema(0), "the database has 0 events, and 5 were written"),
-        (&of_earlier_schema(5), "the first 5 events of the database are not those that were written"),
-        (&of_earlier_schema(6), "the first 5 events of the database are not those that were written"),
+        (&of_earlier_schema(5), "the first 5 events of the database differ from those that were written"),
+        (&of_earlier_schema(6), "the first 5 events of the database differ from those that were written"),
         (&from_the_future, "schema version 99"),
     ];
     for (refused, why) in table {
@@ -200,7 +199,7 @@ async fn what_was_written_to_a_closed_database_is_not_taken_over() {
     fs::write(folder.path().join(PIN), pin).unwrap();
     let why = refusal(folder.path());
     assert!(
-        why.starts_with("the database has 3 events, and 2 were written: the others came from elsewhere"),
+        why.starts_with("the database has 3 events, but 2 were written: the rest came from elsewhere"),
         "{why}"
     );
 }
@@ -218,9 +217,8 @@ async fn a_copy_without_its_log_is_noticed() {
             // An empty log has the same effect as a missing one.
             fs::write(copied.path().join(LOG), "").unwrap();
         }
-        let told = [
-            "the database was copied without its log when it had 0 events: what was written last may be missing",
-        ];
+        let told =
+            ["the database was copied without its log when it had 0 events: the last writes may be missing"];
         let read = Sqlite::open_to_read(copied.path()).unwrap();
         assert_eq!(read.inspect().await.unwrap(), told);
         drop(read);
@@ -258,7 +256,7 @@ async fn an_event_that_somebody_else_writes_stops_the_next_append() {
     assert_eq!(other.execute(forged, []).unwrap(), 1);
     match store.append(to(&run_stream(2), 0, 1)).await {
         Err(AppendError::Store(Error::Corrupt(why))) => {
-            assert_eq!(why, "there is an event at position 3 that this server did not write");
+            assert_eq!(why, "the event at position 3 was not written by this server");
         }
         other => panic!("{other:?}"),
     }
@@ -291,7 +289,7 @@ async fn a_pin_that_is_none_is_said_to_be_one() {
     drop(Sqlite::open(folder.path()).unwrap());
     for text in ["?", "1 2 3", "-1 00", "\u{0}\u{0}"] {
         fs::write(folder.path().join(PIN), text).unwrap();
-        assert!(refusal(folder.path()).contains("is not readable, so nobody can tell"), "{text}");
+        assert!(refusal(folder.path()).contains("cannot be read, so missing events"), "{text}");
     }
     // Created by a process that ended at once.
     fs::write(folder.path().join(PIN), "").unwrap();

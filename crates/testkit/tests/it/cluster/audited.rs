@@ -68,7 +68,7 @@ async fn an_audit_without_a_server_changes_nothing_in_the_database() {
         let (code, _, said) = verb(&server, &["audit", verb_of, "--store", &url]);
         let known = holdshort_store::postgres::Schema::default().migrations().len();
         let told = said.contains(&format!(
-            "has schema version 2, and this binary reads version {known}: start its server once"
+            "has schema version 2, but this binary reads version {known}: start its server once"
         ));
         assert_eq!((code, told), (2, true), "{said}");
     }

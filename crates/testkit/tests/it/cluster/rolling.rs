@@ -93,7 +93,7 @@ async fn a_newer_node_does_not_take_the_database_from_an_older_one() {
     // The only way back from here is a backup.
     older.try_start().await.unwrap_err();
     let said = older.stderr();
-    assert!(said.contains("schema version 14; this binary knows 13: update it"), "{said}");
+    assert!(said.contains("schema version 14, but this binary only knows 13: update Holdshort"), "{said}");
 }
 
 /// This version waits until older nodes have stopped, as they would drop data about its channels.
@@ -131,7 +131,7 @@ async fn an_older_node_that_wakes_up_too_late_ends() {
     older.signal("CONT");
     assert!(!older.wait_until_ended().await.success());
     let said = older.stderr();
-    assert!(said.contains("schema version 14; this binary knows 13: update it"), "{said}");
+    assert!(said.contains("schema version 14, but this binary only knows 13: update Holdshort"), "{said}");
     answer(&newer, &run).await;
     assert_eq!(newer.get("/v1/audit/verify").await.ok()["intact"], true);
 }
