@@ -214,7 +214,7 @@ fn checkpoint(fields: &Fields<'_>, problems: &mut Problems) -> CheckpointPhase {
     let edit = fields.find("edit").and_then(|item| item.flag(problems)).unwrap_or_default();
     let alone = fields.find("when_no_channel");
     if let Some(item) = alone.as_ref().filter(|_| !ask) {
-        problems.at(item, "has no effect if `ask` is false, because then no person is asked");
+        problems.at(item, "has no effect if `ask` is false, because nobody needs to answer");
     }
     let ways = [("park", NoChannel::Park), ("auto", NoChannel::Auto)];
     let when_no_channel = alone.and_then(|item| item.one_of(&ways, problems)).unwrap_or_default();
