@@ -161,7 +161,7 @@ impl Writer {
         rescue::run_last(&self.status, &self.connection, self.head);
         let keeps_log = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         if let Err(error) = keeps_log {
-            tracing::error!(%error, "the connection to the journal could not be closed cleanly");
+            tracing::error!(%error, "closing the journal may overwrite its replaced files");
         }
     }
 
