@@ -140,7 +140,9 @@ fn workflow_files_are_checked_where_they_lie() {
     let problems = [
         format!("{file}:5:13: there is no tool `reed_file`; there are: {tools} (did you mean `read_file`?)"),
         format!("{file}:8:25: unknown key `expire_in` (did you mean `expires_in`?)"),
-        format!("{file}:8:52: no person who may decide is named `release-manager`; known approvers: `operator`"),
+        format!(
+            "{file}:8:52: no person who may decide is named `release-manager`; known approvers: `operator`"
+        ),
     ];
     assert_eq!(
         (ran.code, ran.out.lines().collect::<Vec<_>>()),

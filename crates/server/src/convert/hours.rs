@@ -35,7 +35,7 @@ pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {
         match text.parse() {
             Ok(date) => drop(holidays.insert(date)),
             Err(_) => {
-                problems.push(Problem::new(format!("/holidays/{i}"), "is not a date: write `2026-12-25`"))
+                problems.push(Problem::new(format!("/holidays/{i}"), "is not a date: write `2026-12-25`"));
             }
         }
     }

@@ -217,7 +217,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut Place
         0 => {}
         1 => notes.push("1 number is marked: it is in no tool result and in no input.".to_owned()),
         count => {
-            notes.push(format!("{count} numbers are marked: they are in no tool result and in no input."))
+            notes.push(format!("{count} numbers are marked: they are in no tool result and in no input."));
         }
     }
     if !notes.is_empty() {

@@ -576,7 +576,10 @@ fn a_person_sees_who_works_and_who_waits_for_whom() {
     stage.plays("activity", vec![Scripted::Hang(Box::new(Scripted::text("All easy.")))]);
     let mut terminal = stage.terminal();
     let asked = terminal.expect(PROMPT);
-    assert!(asked.contains("working now: activity thinks, ") || asked.contains("activity thinks, "), "{asked}");
+    assert!(
+        asked.contains("working now: activity thinks, ") || asked.contains("activity thinks, "),
+        "{asked}"
+    );
     terminal.type_line("ill");
     terminal.expect("1 working, 3 waiting");
     terminal.expect("activity                  thinks, ");
