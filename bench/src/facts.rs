@@ -13,7 +13,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn of(binary: &Path) -> Self {
+    pub(crate) fn collect(binary: &Path) -> Self {
         let version = Command::new(binary).arg("--version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
         Self { machine: machine(), holdshort: version.unwrap_or_default() }

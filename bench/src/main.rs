@@ -133,7 +133,7 @@ fn cycles(args: &Args) -> Result<String> {
         }
     }
     let command = format!("cargo xtask bench{}", if args.quick { " --quick" } else { "" });
-    let text = report::report(&Facts::of(&binary), plan, &command, &mut rows);
+    let text = report::report(&Facts::collect(&binary), plan, &command, &mut rows);
     if args.save {
         results::save(Part::Cycles, &text)?;
     }

@@ -33,7 +33,7 @@ pub(crate) fn report(facts: &Facts, plan: Plan, command: &str, rows: &mut [Measu
         plan.alone.as_secs_f64(),
         plan.together.as_secs_f64(),
     ));
-    let syncs = Spread::of(rows.iter().flat_map(|row| row.syncs.iter().copied()));
+    let syncs = Spread::from_values(rows.iter().flat_map(|row| row.syncs.iter().copied()));
     line(&format!("- The disk alone: {syncs} appended blocks of 4 kB with `fdatasync` a second."));
     if let Some(postgres) = rows.iter().find_map(|row| row.postgres.as_ref()) {
         line(&format!(
@@ -59,9 +59,12 @@ fn table(measured: &mut Measured) -> String {
             "a run of a one-checkpoint workflow starts, a person decides, the poll returns, the run is read as completed",
         ),
     };
-    let (sum, half) = (Spread::of(ours.alone.iter().copied()), Spread::of(hand.alone.iter().copied()));
-    let (crowd, half_crowd) =
-        (Spread::of(ours.together.iter().copied()), Spread::of(hand.together.iter().copied()));
+    let (sum, half) =
+        (Spread::from_values(ours.alone.iter().copied()), Spread::from_values(hand.alone.iter().copied()));
+    let (crowd, half_crowd) = (
+        Spread::from_values(ours.together.iter().copied()),
+        Spread::from_values(hand.together.iter().copied()),
+    );
     let _ = writeln!(
         text,
         "### {name}, {}\n\n{PAYLOAD_BYTES} bytes: {work}.\n",
@@ -129,5 +132,5 @@ fn flushes(rounds: &[f64]) -> String {
     if rounds.is_empty() {
         return "not counted by this kernel".to_owned();
     }
-    format!("{:.2}", Spread::of(rounds.iter().copied()).median)
+    format!("{:.2}", Spread::from_values(rounds.iter().copied()).median)
 }

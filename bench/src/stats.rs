@@ -13,7 +13,7 @@ pub(crate) struct Spread {
 
 impl Spread {
     /// Computes the spread of at least one value.
-    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn from_values(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
         let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn medians_and_percentiles() {
-        assert_eq!(Spread::of([3.0, 1.0, 2.0]).to_string(), "2 (1 to 3)");
-        assert_eq!(Spread::of([1.0, 4.0]).to_string(), "2 (1 to 4)");
+        assert_eq!(Spread::from_values([3.0, 1.0, 2.0]).to_string(), "2 (1 to 3)");
+        assert_eq!(Spread::from_values([1.0, 4.0]).to_string(), "2 (1 to 4)");
         let mut values: Vec<Duration> = (1..=200).rev().map(Duration::from_millis).collect();
         let of = |percent, values: &mut [Duration]| percentile(values, percent).as_millis();
         assert_eq!([50, 99, 100].map(|percent| of(percent, &mut values)), [100, 198, 200]);

@@ -53,7 +53,7 @@ impl Bundle {
             let Some((path, bytes)) = self.0.get_key_value(path) else { continue };
             if found.insert(&**path) {
                 let text = std::str::from_utf8(bytes).unwrap_or_default();
-                next.extend(named(path, text).iter().filter_map(|name| self.at(path, name)));
+                next.extend(find_references(path, text).iter().filter_map(|name| self.at(path, name)));
             }
         }
         found
@@ -86,7 +86,7 @@ fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
 }
 
 /// Returns the names of files that the browser fetches together with this one. `import("…")` fetches later.
-fn named<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
+fn find_references<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let marks: &[&str] = match ending(path) {
         "html" => &["src=\"", "href=\""],
         "js" => &["from\"", "import\""],

@@ -32,7 +32,7 @@ fn cited(text: &str) -> BTreeSet<String> {
             continue;
         };
         let from = last.filter(|(before, _)| range && *before == name).map_or(to, |(_, from)| from);
-        found.extend((from..=to).map(|each| shown(&name, each)));
+        found.extend((from..=to).map(|each| format_id(&name, each)));
         (last, range) = (Some((name, to)), false);
     }
     found
@@ -49,7 +49,7 @@ fn number(word: &str) -> Option<u32> {
     is_number.then(|| word.parse().ok())?
 }
 
-fn shown(name: &str, number: u32) -> String {
+fn format_id(name: &str, number: u32) -> String {
     if name == "case " { format!("{name}{number:02}") } else { format!("{name}{number}") }
 }
 

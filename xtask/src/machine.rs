@@ -37,11 +37,11 @@ const NEEDED: [(&str, &str); 15] = [
 /// Installs missing packages with apt if run as root. Otherwise returns an error that says what to install.
 pub(crate) fn prepare() -> Result<()> {
     let missing: Vec<&str> =
-        NEEDED.iter().filter(|(witness, _)| !is_there(witness)).map(|(_, package)| *package).collect();
+        NEEDED.iter().filter(|(witness, _)| !is_installed(witness)).map(|(_, package)| *package).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    if !is_root() || !is_there("apt-get") {
+    if !is_root() || !is_installed("apt-get") {
         bail!("{}", by_hand(&missing));
     }
     println!("installing {} with apt", missing.join(", "));
@@ -66,7 +66,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-fn is_there(witness: &str) -> bool {
+fn is_installed(witness: &str) -> bool {
     if let Some((above, below)) = witness.split_once("/*/") {
         let mut folders = std::fs::read_dir(above).into_iter().flatten().flatten();
         return folders.any(|folder| folder.path().join(below).is_file());
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_witness_is_a_program_a_file_or_a_file_in_any_folder() {
-        let here = |witness: &str| is_there(witness);
+        let here = |witness: &str| is_installed(witness);
         assert!(here("sh") && here("/proc/self/stat") && here("/proc/*/stat"));
         assert!(!here("no-such-program") && !here("/proc/none") && !here("/proc/*/none"));
     }

@@ -30,13 +30,13 @@ pub(crate) fn cargo() -> Command {
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
 /// Prints a sign of life at intervals, until it is dropped.
-pub(crate) struct Alive {
+pub(crate) struct Heartbeat {
     _ended: Sender<()>,
 }
 
-impl Alive {
+impl Heartbeat {
     /// Prints the name of a step.
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn for_step(name: &str) -> Self {
         let name = name.to_owned();
         Self::saying(move || name.clone())
     }
@@ -62,7 +62,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
 /// Runs a command to its end. An exit code other than 0 is an error that names the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
-    let _alive = Alive::of(name);
+    let _alive = Heartbeat::for_step(name);
     let status = command.status().with_context(|| format!("{name}: cannot start {command:?}"))?;
     if !status.success() {
         bail!("{name} failed ({status})");
@@ -88,12 +88,12 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
 }
 
 /// Step that runs in parallel with others. Its output is printed when it has ended.
-pub(crate) struct Beside {
+pub(crate) struct ParallelStep {
     name: &'static str,
     running: JoinHandle<std::io::Result<Output>>,
 }
 
-impl Beside {
+impl ParallelStep {
     pub(crate) fn start(name: &'static str, mut command: Command) -> Self {
         Self { name, running: thread::spawn(move || command.output()) }
     }

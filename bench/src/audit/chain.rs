@@ -19,7 +19,7 @@ pub(super) struct Chain {
 
 impl Chain {
     pub(super) fn measure() -> Self {
-        let event = Digest::of(b"an event");
+        let event = Digest::of_bytes(b"an event");
         let mut head = Head::START;
         let began = Instant::now();
         for _ in 0..HASHES {

@@ -66,7 +66,7 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
             rungs.push(Rung { store, audits, written_per_second });
         }
     }
-    let text = report::report(&Facts::of(binary), options.events, &rungs, &Chain::measure());
+    let text = report::report(&Facts::collect(binary), options.events, &rungs, &Chain::measure());
     if options.save {
         results::save(Part::Audit, &text)?;
     }

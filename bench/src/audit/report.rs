@@ -33,7 +33,7 @@ pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung], chain: &Chain) ->
         let cells: Vec<_> = rungs.iter().map(cell).collect();
         let _ = writeln!(text, "| {what} | {} |", cells.join(" | "));
     };
-    let spread = |rung: &Rung, of: &dyn Fn(&Audit) -> f64| Spread::of(rung.audits.iter().map(of));
+    let spread = |rung: &Rung, of: &dyn Fn(&Audit) -> f64| Spread::from_values(rung.audits.iter().map(of));
     row("**events audited a second**", &|rung| spread(rung, &Audit::per_second).to_string());
     row("… the whole audit", &|rung| spread(rung, &|audit| audit.took.as_secs_f64()).in_unit(1, "s"));
     row("**resident memory** of the audit (highest)", &|rung| {

@@ -18,7 +18,7 @@ pub(super) struct Desk {
 impl Desk {
     pub(super) async fn open(database: &Database) -> Result<Arc<Self>> {
         let store = Store::open(database).await?;
-        let (last, open) = store.asked().await?;
+        let (last, open) = store.load_questions().await?;
         let waiters = Waiters::default();
         for id in open {
             waiters.open(id);

@@ -24,7 +24,7 @@ impl Postgres {
     }
 
     /// Returns the last id, and the ids of the open questions.
-    pub(super) async fn asked(&self) -> Result<(i64, Vec<i64>)> {
+    pub(super) async fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         let client = self.0.get().await?;
         let last = client.query_one("SELECT coalesce(max(id), 0) FROM asks", &[]).await?.get(0);
         let open = client.query("SELECT id FROM asks WHERE decision IS NULL", &[]).await?;

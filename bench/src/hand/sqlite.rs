@@ -62,7 +62,7 @@ impl Sqlite {
     }
 
     /// Returns the last id, and the ids of the open questions.
-    pub(super) fn asked(&self) -> Result<(i64, Vec<i64>)> {
+    pub(super) fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Option<i64> = reader.query_row("SELECT max(id) FROM asks", [], |row| row.get(0))?;
         let mut open = reader.prepare("SELECT id FROM asks WHERE decision IS NULL")?;

@@ -45,10 +45,10 @@ impl Store {
     }
 
     /// Returns the last id, and the ids of the open questions.
-    pub(super) async fn asked(&self) -> Result<(i64, Vec<i64>)> {
+    pub(super) async fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         match self {
-            Self::Sqlite(store) => store.asked(),
-            Self::Postgres(store) => store.asked().await,
+            Self::Sqlite(store) => store.load_questions(),
+            Self::Postgres(store) => store.load_questions().await,
         }
     }
 

@@ -51,7 +51,7 @@ struct Started {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct OpenedInterrupt {
     id: String,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn length(options: &Options, binary: &Path, folder: &Path) -> Result<
     ensure!(options.decisions > 1, "too few decisions");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let rows = runtime.block_on(rows(options, binary, folder))?;
-    let text = report::report(&Facts::of(binary), options, &rows);
+    let text = report::report(&Facts::collect(binary), options, &rows);
     if options.save {
         results::save(Part::Length, &text)?;
     }
@@ -131,7 +131,7 @@ impl People {
         Ok(run.id)
     }
 
-    async fn ask(&mut self, run: &str) -> Result<(Asked, Duration)> {
+    async fn ask(&mut self, run: &str) -> Result<(OpenedInterrupt, Duration)> {
         let payload = json!({ "note": "x".repeat(PAYLOAD_BYTES) });
         let body = json!({ "kind": "question", "title": "May this go on?", "payload": payload, "run": run });
         let began = Instant::now();

@@ -18,7 +18,7 @@ pub(super) fn report(facts: &Facts, options: &Options, rows: &[Row]) -> String {
     );
     let ms = |took: Duration| took.as_secs_f64() * 1e3;
     for Row { events, asks, decisions, first } in rows {
-        let spread = |took: &[Duration]| Spread::of(took.iter().copied().map(ms)).in_unit(2, "ms");
+        let spread = |took: &[Duration]| Spread::from_values(took.iter().copied().map(ms)).in_unit(2, "ms");
         let slow = ms(percentile(&mut decisions.clone(), 99));
         let _ = writeln!(
             text,

@@ -16,7 +16,7 @@ const CONNECTIONS: usize = 256;
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]
-struct Asked {
+struct OpenedInterrupt {
     id: String,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn fill(target: &Target, asks: u64) -> Result<Vec<String>> {
                 let next =
                     || LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
                 while let Ok(left) = next() {
-                    let asked: Asked =
+                    let asked: OpenedInterrupt =
                         client.create("/v1/interrupts", body.clone(), Some(&cycle::key())).await?;
                     if left % REMEMBERED == 0 {
                         ids.push(asked.id);

@@ -61,7 +61,7 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
         asked.extend(fill::fill(&server.target, runs - before)?);
         let asks_per_second = crate::load::count(runs - before) / began.elapsed().as_secs_f64();
         server.stop()?;
-        let split = Split::of(&folder.join("ours"))?;
+        let split = Split::measure(&folder.join("ours"))?;
         eprintln!(
             "{runs} runs are parked, {:.0} B each; {asks_per_second:.0} asks a second",
             split.each(runs)
@@ -70,7 +70,7 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
         let after_a_kill = killed(binary, folder)?;
         rungs.push(Rung { runs, asks_per_second, split, starts, after_a_kill });
     }
-    let text = report::report(&Facts::of(binary), options.runs, &rungs);
+    let text = report::report(&Facts::collect(binary), options.runs, &rungs);
     if options.save {
         std::fs::write(results::folder().join("parked.svg"), plot::plot(&rungs))?;
         results::save(Part::Parked, &text)?;

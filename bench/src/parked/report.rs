@@ -60,7 +60,7 @@ pub(super) fn ms(time: Duration) -> f64 {
 }
 
 pub(super) fn spread(rung: &Rung, of: impl Fn(&Start) -> f64) -> Spread {
-    Spread::of(rung.starts.iter().map(of))
+    Spread::from_values(rung.starts.iter().map(of))
 }
 
 fn milliseconds(rung: &Rung, of: impl Fn(&Start) -> Duration) -> String {

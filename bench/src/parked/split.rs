@@ -24,7 +24,7 @@ pub(crate) struct Split {
 
 impl Split {
     /// Reads the one database in a folder. No server may use the database.
-    pub(super) fn of(folder: &Path) -> Result<Self> {
+    pub(super) fn measure(folder: &Path) -> Result<Self> {
         let path = super::start::database(folder)?;
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let sql =
@@ -35,14 +35,14 @@ impl Split {
         while let Some(row) = rows.next()? {
             let (kind, table): (String, String) = (row.get(0)?, row.get(1)?);
             let bytes = u64::try_from(row.get::<_, i64>(2)?)?;
-            *split.place(&kind, &table) += bytes;
+            *split.share_mut(&kind, &table) += bytes;
         }
         let whole = std::fs::metadata(&path).context("the database is gone")?.len();
         split.free = whole.saturating_sub(split.total());
         Ok(split)
     }
 
-    fn place(&mut self, kind: &str, table: &str) -> &mut u64 {
+    fn share_mut(&mut self, kind: &str, table: &str) -> &mut u64 {
         match (kind, table) {
             ("index", _) => &mut self.indexes,
             (_, "appends" | "blobs") => &mut self.events,
@@ -76,7 +76,7 @@ mod tests {
                    INSERT INTO appends (heads) VALUES (zeroblob(20000));";
         connection.execute_batch(sql).unwrap();
         drop(connection);
-        let split = Split::of(folder.path()).unwrap();
+        let split = Split::measure(folder.path()).unwrap();
         assert_eq!(split.total(), std::fs::metadata(&path).unwrap().len());
         assert!(split.events > 20_000);
         // One page each, and the page of the schema.

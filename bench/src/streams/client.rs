@@ -23,15 +23,15 @@ const READ_BYTES: usize = 4096;
 
 /// Transport by which a client follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Transport {
     /// Server-sent events of everything that happens.
     Events,
     /// A WebSocket that subscribes to the inbox.
     Socket,
 }
 
-impl Way {
-    pub(super) fn word(self) -> &'static str {
+impl Transport {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Events => "events",
             Self::Socket => "socket",
@@ -46,11 +46,11 @@ pub(super) enum Follower {
 }
 
 impl Follower {
-    pub(super) async fn connect(way: Way, target: &Target) -> Result<Self> {
+    pub(super) async fn connect(way: Transport, target: &Target) -> Result<Self> {
         let stream = TcpStream::connect(target.address).await?;
         match way {
-            Way::Events => Ok(Self::Events(events(stream, target, None).await?)),
-            Way::Socket => Ok(Self::Socket(Box::new(socket(stream, target).await?))),
+            Transport::Events => Ok(Self::Events(events(stream, target, None).await?)),
+            Transport::Socket => Ok(Self::Socket(Box::new(socket(stream, target).await?))),
         }
     }
 

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::board::Board;
-use super::client::{Follower, Way};
+use super::client::{Follower, Transport};
 use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Server;
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Crowd {
-    pub(super) way: Way,
+    pub(super) way: Transport,
     pub(super) clients: usize,
     /// Time until all clients had their starting position.
     pub(super) connected_after: Duration,
@@ -39,7 +39,7 @@ pub(super) struct Crowd {
 }
 
 pub(super) fn measure(
-    way: Way,
+    way: Transport,
     clients: usize,
     events: usize,
     binary: &Path,
@@ -101,7 +101,7 @@ fn own_processor() -> Result<Duration> {
     Ok(Duration::from_nanos(running.parse().context("the kernel says nothing of this program's time")?))
 }
 
-pub(super) async fn connect(way: Way, clients: usize, server: &Server) -> Result<Vec<Follower>> {
+pub(super) async fn connect(way: Transport, clients: usize, server: &Server) -> Result<Vec<Follower>> {
     let mut followers = Vec::with_capacity(clients);
     let mut connecting = JoinSet::new();
     for client in 0..clients + AT_ONCE {

@@ -17,7 +17,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::facts::Facts;
 use crate::results::{self, Part};
-use client::Way;
+use client::Transport;
 
 /// Files that are not sockets of clients: the database, the log, the runtime, and those of this program.
 const OTHER_FILES: u64 = 200;
@@ -42,8 +42,8 @@ pub(crate) struct Options {
 pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let files = raise_files(options.clients as u64 + OTHER_FILES)?;
     let mut crowds = Vec::new();
-    for way in [Way::Events, Way::Socket] {
-        let folder = folder.join(way.word());
+    for way in [Transport::Events, Transport::Socket] {
+        let folder = folder.join(way.as_str());
         std::fs::create_dir(&folder)?;
         crowds.push(crowd::measure(way, options.clients, options.events, binary, &folder)?);
     }
@@ -56,7 +56,7 @@ pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result
     };
     let command =
         format!("cargo xtask bench streams --clients {} --events {}", options.clients, options.events);
-    let text = report::report(&Facts::of(binary), &command, files, &mut crowds, slow);
+    let text = report::report(&Facts::collect(binary), &command, files, &mut crowds, slow);
     if options.save {
         results::save(Part::Streams, &text)?;
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::client::Way;
+use super::client::Transport;
 use super::crowd::Crowd;
 use super::slow::{OTHERS, Slow};
 use crate::facts::Facts;
@@ -31,8 +31,8 @@ pub(super) fn report(
     let heads: Vec<_> = crowds
         .iter()
         .map(|crowd| match crowd.way {
-            Way::Events => format!("{} server-sent streams", thousands(crowd.clients as u64)),
-            Way::Socket => format!("{} WebSockets", thousands(crowd.clients as u64)),
+            Transport::Events => format!("{} server-sent streams", thousands(crowd.clients as u64)),
+            Transport::Socket => format!("{} WebSockets", thousands(crowd.clients as u64)),
         })
         .collect();
     let _ = writeln!(text, "| | {} |\n|---|{}", heads.join(" | "), "---|".repeat(heads.len()));

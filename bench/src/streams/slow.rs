@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::board::Board;
-use super::client::{Way, events};
+use super::client::{Transport, events};
 use super::crowd::connect;
 use crate::client::Client;
 use crate::cycle;
@@ -56,7 +56,7 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
     runtime.block_on(async {
         let board = Arc::new(Board::new(OTHERS));
         let mut reading: JoinSet<Result<()>> = JoinSet::new();
-        for follower in connect(Way::Events, OTHERS, &server).await? {
+        for follower in connect(Transport::Events, OTHERS, &server).await? {
             reading.spawn(follower.follow(board.clone()));
         }
         let mut asker = Client::connect(&server.target, &server.target.agent).await?;

@@ -18,7 +18,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{CommandEffect, Outcome};
 use holdshort_store::{Blob, Bodies, Sqlite};
-use holdshort_tools::{Call, Committed, Settings, Tools, Tried, Workspace};
+use holdshort_tools::{Call, CommandTrialOutcome, Committed, Settings, Tools, Workspace};
 use serde_json::json;
 
 use self::oops::{Measured, Oops};
@@ -68,7 +68,7 @@ struct Commits {
 }
 
 /// Cost of the contents of an edit in a journal, without its events.
-struct Kept {
+struct JournalCost {
     took: Vec<Duration>,
     /// Bytes of the database and its log, per edit.
     bytes: f64,
@@ -82,7 +82,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
     let mut beside = Vec::new();
     let mut rungs = Vec::new();
     for files in [FOLDER, options.files] {
-        let place = Place::new(folder, &format!("files-{files}"), binary)?;
+        let place = TrialWorkspace::new(folder, &format!("files-{files}"), binary)?;
         place.fill(files)?;
         rungs.push(runtime.block_on(rung(&place, files, options.rounds))?);
         if let Some(peer) = &peer {
@@ -92,7 +92,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
         eprintln!("{files} files: measured");
     }
     let commits = runtime.block_on(commits(folder, binary, options.rounds.min(5)))?;
-    let kept = runtime.block_on(kept(folder, options.rounds))?;
+    let kept = runtime.block_on(measure_journal_cost(folder, options.rounds))?;
     let beside = peer
         .map(|peer| {
             let commits = 0..options.rounds.min(5);
@@ -101,7 +101,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
             anyhow::Ok(Measured { version: peer.version()?, tried: beside, committed })
         })
         .transpose()?;
-    let text = report::report(&Facts::of(binary), options, &rungs, &commits, &kept, beside.as_ref());
+    let text = report::report(&Facts::collect(binary), options, &rungs, &commits, &kept, beside.as_ref());
     if options.save {
         results::save(Part::Trials, &text)?;
     }
@@ -109,12 +109,12 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
 }
 
 /// A workspace and the tools for it.
-struct Place {
+struct TrialWorkspace {
     workspace: PathBuf,
     tools: Tools,
 }
 
-impl Place {
+impl TrialWorkspace {
     fn new(folder: &Path, name: &str, binary: &Path) -> Result<Self> {
         let root = folder.join(name);
         let [workspace, data, home] = ["workspace", "data", "home"].map(|each| root.join(each));
@@ -150,7 +150,7 @@ impl Place {
     async fn tried(&self, line: &str) -> Result<(Duration, Box<holdshort_tools::Trial>)> {
         let began = Instant::now();
         match self.tools.try_command(&command(line), &[], |_| {}).await {
-            Tried::Yielded(trial) => Ok((began.elapsed(), Box::new(trial))),
+            CommandTrialOutcome::Yielded(trial) => Ok((began.elapsed(), Box::new(trial))),
             other => bail!("`{line}` was not tried: {other:?}"),
         }
     }
@@ -160,7 +160,7 @@ fn command(line: &str) -> Call {
     Call { tool: "run_command".to_owned(), arguments: json!({ "command": line }) }
 }
 
-async fn rung(place: &Place, files: usize, rounds: usize) -> Result<Rung> {
+async fn rung(place: &TrialWorkspace, files: usize, rounds: usize) -> Result<Rung> {
     let (mut read, mut written, mut tried) = (Vec::new(), Vec::new(), Vec::new());
     place.run(&CommandEffect::Reads).await?;
     drop(place.tried("true").await?);
@@ -191,7 +191,7 @@ fn resident(field: &str) -> Result<u64> {
 async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits> {
     let mut took = Vec::new();
     for round in 0..rounds {
-        let place = Place::new(folder, &format!("commit-{round}"), binary)?;
+        let place = TrialWorkspace::new(folder, &format!("commit-{round}"), binary)?;
         let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");
         let (_, trial) = place.tried(&line).await?;
         let bodies: BTreeMap<Digest, Vec<u8>> = trial.bodies().collect::<io::Result<_>>()?;
@@ -207,7 +207,7 @@ async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits>
 
 /// Puts the bytes of a file before and after an edit into a journal. The executor does the same before
 /// `changes_proposed`.
-async fn kept(folder: &Path, rounds: usize) -> Result<Kept> {
+async fn measure_journal_cost(folder: &Path, rounds: usize) -> Result<JournalCost> {
     let data = folder.join("journal");
     fs::create_dir_all(&data)?;
     let store = Sqlite::open(&data)?;
@@ -221,5 +221,5 @@ async fn kept(folder: &Path, rounds: usize) -> Result<Kept> {
         store.put_bodies(vec![body("old"), body("new")], Timestamp::from_millis(1)).await?;
         took.push(began.elapsed());
     }
-    Ok(Kept { took, bytes: count(size()? - before) / count(rounds as u64) })
+    Ok(JournalCost { took, bytes: count(size()? - before) / count(rounds as u64) })
 }

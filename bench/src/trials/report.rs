@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{COMMITTED, Commits, EDITED, Kept, Measured, Options, Rung};
+use super::{COMMITTED, Commits, EDITED, JournalCost, Measured, Options, Rung};
 use crate::facts::Facts;
 use crate::load::count;
 use crate::parked::thousands;
@@ -14,7 +14,7 @@ pub(super) fn report(
     options: &Options,
     rungs: &[Rung],
     commits: &Commits,
-    kept: &Kept,
+    kept: &JournalCost,
     beside: Option<&Measured>,
 ) -> String {
     let Options { files, rounds, .. } = options;
@@ -72,11 +72,11 @@ pub(super) fn report(
 }
 
 fn in_ms(took: &[Duration]) -> String {
-    Spread::of(took.iter().map(ms)).in_unit(1, "ms")
+    Spread::from_values(took.iter().map(ms)).in_unit(1, "ms")
 }
 
 fn median(took: &[Duration]) -> f64 {
-    Spread::of(took.iter().map(ms)).median
+    Spread::from_values(took.iter().map(ms)).median
 }
 
 fn ms(took: &Duration) -> f64 {

@@ -100,7 +100,7 @@ pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<S
         rows.push(runtime.block_on(row(does, options.turns, binary, &folder))?);
         eprintln!("{does:?}: measured");
     }
-    let text = report::report(&Facts::of(binary), options, &rows);
+    let text = report::report(&Facts::collect(binary), options, &rows);
     if options.save {
         results::save(Part::Turns, &text)?;
     }

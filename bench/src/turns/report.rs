@@ -28,7 +28,7 @@ pub(super) fn report(facts: &Facts, options: &Options, rows: &[Row]) -> String {
             text,
             "| {what} | {events:.0} | {:.1} kB | {} | {slow:.1} ms | {:.1} kB |",
             bytes / 1e3,
-            Spread::of(took.iter().copied().map(ms)).in_unit(1, "ms"),
+            Spread::from_values(took.iter().copied().map(ms)).in_unit(1, "ms"),
             sent / 1e3,
         );
     }

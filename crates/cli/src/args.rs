@@ -1,11 +1,11 @@
 //! Arguments and verbs of the command line.
 
+mod addresses;
 mod audit;
 mod checkpoints;
 mod decide;
 mod deliveries;
 mod freeze;
-mod front;
 mod keep_content;
 mod otlp;
 mod people;
@@ -18,21 +18,21 @@ use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Sub
 use holdshort_workflow::duration;
 use reqwest::Url;
 
+pub(crate) use addresses::{AddressArgs, callback_network, callback_reach, lease, listen, proxy, public_url};
 pub(crate) use audit::{Audit, AuditExport, AuditFormat, Receipt, Verify};
 pub(crate) use checkpoints::{KeepCheckpoints, checkpoint_every};
 pub(crate) use decide::Decide;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use freeze::FreezeOf;
-pub(crate) use front::{Front, callback_network, callback_reach, lease, listen, proxy, public_url};
 pub(crate) use keep_content::keep_content;
 pub(crate) use otlp::otlp_endpoint;
 pub(crate) use people::{Groups, Keys, People, Reassign, Snooze};
 pub(crate) use transfer::{Export, Import};
 
-use crate::called::spelled;
 use crate::exit;
 use crate::log::Format;
 use crate::pack::Packs;
+use crate::program_name::with_program_name;
 
 /// Agents hold short of risky steps until a person clears them.
 ///
@@ -62,7 +62,7 @@ impl Args {
     fn described(packs: Packs) -> Command {
         let mut whole = packs.described(<Self as CommandFactory>::command());
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {
-            whole = whole.long_about(spelled(&about));
+            whole = whole.long_about(with_program_name(&about));
         }
         OWN_SERVER.into_iter().chain(NO_SERVER).fold(whole, |command, verb| {
             command.mut_subcommand(verb, |command| {
@@ -501,7 +501,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     #[command(flatten)]
-    pub front: Front,
+    pub front: AddressArgs,
     /// Folder with your own workflows: one folder or YAML file for each.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,

@@ -14,10 +14,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::args::Reach;
-use crate::called::{holdshort, spelled};
 use crate::data_dir::DataDir;
 use crate::exit::{no_server, usage};
-use crate::kept_logins;
+use crate::login_store;
+use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ fn describe(problem: &Problem) -> String {
         return plain::text(&format!("{} [{}]", problem.detail, problem.code.as_str())).into_owned();
     }
     let mut text = problem.title.clone();
-    let places: Vec<String> = problem.errors.iter().map(place).collect();
+    let places: Vec<String> = problem.errors.iter().map(describe_field_error).collect();
     match &places[..] {
         _ if problem.code == Code::Stale && problem.version.is_some() => {
             text = format!("{text}: its current version is {}", problem.version.unwrap_or_default());
@@ -71,10 +71,10 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  known: {known}");
     }
     if let Some(approval) = &problem.approval {
-        text = format!("{text}\n  {}", approval.words());
+        text = format!("{text}\n  {}", approval.describe());
     }
     if let Some(resolution) = &problem.resolution {
-        text = format!("{text}\n  {}", stands(resolution));
+        text = format!("{text}\n  {}", describe_resolution(resolution));
     }
     let fix = problem.code.fix();
     // The fixes of the first two codes address authors of clients. The message already says what a person can do.
@@ -82,7 +82,7 @@ fn describe(problem: &Problem) -> String {
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
     if !is_said {
-        text = format!("{text}\n  {}", spelled(fix));
+        text = format!("{text}\n  {}", with_program_name(fix));
     }
     // The id of the request in the log of the server.
     let request = problem.request_id.as_ref().map(|id| format!(", request {id}")).unwrap_or_default();
@@ -99,9 +99,9 @@ pub(crate) fn segment(text: &str) -> String {
 }
 
 /// Describes an invalid field. The text is one clause if the message continues a sentence.
-fn place(error: &FieldError) -> String {
+fn describe_field_error(error: &FieldError) -> String {
     const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
-    let (what, message) = (said(&error.pointer), &error.message);
+    let (what, message) = (argument_for_pointer(&error.pointer), &error.message);
     let goes_on = message.split_whitespace().next().is_some_and(|word| VERBS.contains(&word));
     if goes_on && !what.contains(", at ") {
         format!("{what} {message}")
@@ -111,7 +111,7 @@ fn place(error: &FieldError) -> String {
 }
 
 /// Returns the argument that sets this part of the body, or the pointer itself if there is none.
-fn said(pointer: &str) -> String {
+fn argument_for_pointer(pointer: &str) -> String {
     const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
         ("/config/model", "--model"),
@@ -152,12 +152,16 @@ fn beyond_title(problem: &Problem) -> Option<&str> {
 }
 
 /// Describes a resolution: outcome, person and time.
-fn stands(resolution: &Resolution) -> String {
+fn describe_resolution(resolution: &Resolution) -> String {
     let mut text = crate::terminal::card::outcome(resolution.outcome);
     if let Some(option) = &resolution.option {
         text = format!("{text} with `{option}`");
     }
-    text = format!("{text} by {}, {}", resolution.who(), crate::terminal::time::ago(&resolution.at));
+    text = format!(
+        "{text} by {}, {}",
+        resolution.describe_deciders(),
+        crate::terminal::time::ago(&resolution.at)
+    );
     match &resolution.text {
         Some(words) => format!("{text}: “{}”", plain::line(words)),
         None => text,
@@ -193,12 +197,12 @@ enum From {
 impl Client {
     /// Finds the named server, or the one that uses the data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
-        Self::new(target(reach)?, Some(reach.clone()), &words(reach)?)
+        Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
 
     /// Creates a client for a known address and token. `words` are the arguments with which other commands name the
     /// server.
-    pub(crate) fn of(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
+    pub(crate) fn with_token(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
             Target { base: Url::parse(address)?, token: Some(token.to_owned()), from: From::DataFolder },
             None,
@@ -234,7 +238,7 @@ impl Client {
     }
 
     /// Returns the arguments with which another command reaches the same server. They start with a blank.
-    pub(crate) fn words(&self) -> &str {
+    pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
 
@@ -379,7 +383,7 @@ impl Client {
         if status.is_success() {
             return Ok(response);
         }
-        let named = named(response.url()).map(str::to_owned);
+        let named = find_id(response.url()).map(str::to_owned);
         let text = response.text().await.unwrap_or_default();
         match serde_json::from_str::<Problem>(&text) {
             Ok(problem) => Err(self.refused(problem, named.as_deref())),
@@ -402,7 +406,7 @@ impl Client {
                 "{}\n  `{} {lists}{}` lists the existing ones",
                 problem.detail,
                 holdshort(),
-                self.words()
+                self.server_arguments()
             );
         }
         if problem.code == Code::Frozen {
@@ -410,7 +414,7 @@ impl Client {
                 "{}\n  `{} doctor{}` shows what is frozen, why, and how to lift it",
                 problem.detail,
                 holdshort(),
-                self.words()
+                self.server_arguments()
             );
         }
         if problem.code == Code::Unauthenticated {
@@ -495,14 +499,14 @@ pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
 }
 
 /// Returns the arguments that reach the same server. They are empty for the person's own data folder.
-fn words(reach: &Reach) -> anyhow::Result<String> {
+fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
-    Ok(format!("{}{}", DataDir::of(reach.data.as_deref())?.words(), server.unwrap_or_default()))
+    Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
 /// Returns the named server, or the one that certainly uses the data folder. No other server gets the token.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
-    let data_dir = DataDir::of(reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
     let base = self::address(&address)?;
     let given = std::env::var("HOLDSHORT_TOKEN").ok().filter(|token| !token.is_empty());
@@ -510,7 +514,7 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
         return Ok(Target { base, token: Some(token), from: From::Environment });
     }
     if reach.server.is_some()
-        && let Some(login) = kept_logins::at(&data_dir, &base)?
+        && let Some(login) = login_store::find(&data_dir, &base)?
     {
         return Ok(Target { base, token: Some(login.token), from: From::Login });
     }
@@ -578,7 +582,7 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
 }
 
 /// Returns the id in a path.
-fn named(url: &Url) -> Option<&str> {
+fn find_id(url: &Url) -> Option<&str> {
     url.path_segments()?.find(|part| {
         part.split_once('_').is_some_and(|(prefix, _)| KINDS.iter().any(|(each, _)| *each == prefix))
     })

@@ -3,7 +3,7 @@
 //! Unknown keys are rejected with line and column. The file holds no secrets: it names files that do. It decides who is
 //! authenticated and in which role, so only its owner may change it. `docs/reference/config.md` has every key.
 
-mod place;
+mod position;
 
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -17,8 +17,8 @@ use holdshort_http::secret_file;
 use holdshort_server::jwt::{self, Jwt};
 use holdshort_server::oidc::Oidc;
 use holdshort_server::{
-    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, CallbackReach, Callbacks, Cors, Front, KeepCheckpoints, Otlp,
-    PerMinute, Proxies, PublicUrl, TlsFiles, network, otlp_headers,
+    AGENT_REQUESTS, CHECKPOINT_EVERY_MS, CallbackReach, Callbacks, Cors, KeepCheckpoints, Otlp, PerMinute,
+    Proxies, PublicEndpoint, PublicUrl, TlsFiles, network, otlp_headers,
 };
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -30,7 +30,7 @@ use crate::embed::database_words;
 use crate::exit::usage;
 use crate::limits::CONFIG_BYTES;
 use crate::log::{self, Format};
-use place::{place_of, placed};
+use position::{describe_error, position_of_value};
 
 /// Name of the file in the data folder.
 pub(crate) const NAME: &str = "holdshort.toml";
@@ -95,7 +95,7 @@ struct Identity {
 
 /// Settings in effect, and the source of each.
 #[derive(Debug)]
-pub(crate) struct Settled {
+pub(crate) struct EffectiveSettings {
     pub listen: SocketAddr,
     pub workflows: Option<PathBuf>,
     pub people: Option<PathBuf>,
@@ -107,19 +107,19 @@ pub(crate) struct Settled {
     pub per_minute: PerMinute,
     pub issuers: Vec<Jwt>,
     pub provider: Option<Oidc>,
-    pub front: Front,
+    pub front: PublicEndpoint,
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
     pub keep_content: Option<Duration>,
     pub log_format: Format,
     pub otlp: Option<Otlp>,
     /// Source of each configuration value. Secret values are never included.
-    pub told: Vec<Told>,
+    pub told: Vec<EffectiveSetting>,
 }
 
 /// A key of the file, its value in effect, and the source of that value.
 #[derive(Debug, Serialize)]
-pub(crate) struct Told {
+pub(crate) struct EffectiveSetting {
     pub key: &'static str,
     /// `null` if the key is not set and has no default.
     pub value: Option<String>,
@@ -128,13 +128,13 @@ pub(crate) struct Told {
 }
 
 /// Resolves the settings of a server of this data folder.
-pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settled> {
+pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<EffectiveSettings> {
     let path = match &serve.config {
         Some(path) => Some(std::path::absolute(path)?),
         None => Some(data_dir.path.join(NAME)).filter(|path| path.exists()),
     };
     let (file, text) = path.as_deref().map_or_else(|| Ok((File::default(), String::new())), read)?;
-    let mut telling = Telling { path, text, told: Vec::new() };
+    let mut telling = SettingResolver { path, text, told: Vec::new() };
 
     let default: SocketAddr = LISTEN.parse()?;
     let listen =
@@ -142,7 +142,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     let listen = listen.unwrap_or(default);
     let shown = |path: &PathBuf| path.display().to_string();
     let said = &serve.front;
-    let front = Front {
+    let front = PublicEndpoint {
         public_url: telling.pick(
             "public_url",
             None,
@@ -178,7 +178,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
         said.callbacks,
         file.callbacks,
         Some(CallbackReach::default()),
-        |reach| reach.word().to_owned(),
+        |reach| reach.as_str().to_owned(),
     );
     let said = (!said.callback_allow_networks.is_empty()).then(|| said.callback_allow_networks.clone());
     let callback_allow_networks =
@@ -213,7 +213,9 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
             telling.wrong(key, &format!("`{key}` {} cannot be read: {error}", path.display()))
         })?;
     }
-    if telling.is_from_file("base_url") && telling.of("model").is_none_or(|told| told.value.is_none()) {
+    if telling.is_from_file("base_url")
+        && telling.find_setting("model").is_none_or(|told| told.value.is_none())
+    {
         return Err(
             telling.wrong("base_url", "`base_url` has no effect without a model: name one with `model`")
         );
@@ -294,7 +296,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
     telling.pick("identity.jwt", None, None, named, None, Clone::clone);
     let provider =
         telling.pick("identity.oidc", None, None, file.identity.oidc, None, |it| it.issuer.clone());
-    Ok(Settled {
+    Ok(EffectiveSettings {
         listen,
         workflows,
         people,
@@ -321,7 +323,7 @@ pub(crate) fn settle(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<Settle
 
 /// Returns the endpoint for traces and its headers, which are secrets.
 fn otlp(
-    telling: &mut Telling,
+    telling: &mut SettingResolver,
     flag: Option<Url>,
     file: Option<Url>,
     headers_file: Option<PathBuf>,
@@ -355,27 +357,27 @@ fn otlp(
     Ok(endpoint.map(|endpoint| (endpoint, headers)))
 }
 
-struct Telling {
+struct SettingResolver {
     path: Option<PathBuf>,
     /// Text of the file.
     text: String,
-    told: Vec<Told>,
+    told: Vec<EffectiveSetting>,
 }
 
-impl Telling {
-    fn of(&self, key: &str) -> Option<&Told> {
+impl SettingResolver {
+    fn find_setting(&self, key: &str) -> Option<&EffectiveSetting> {
         self.told.iter().find(|told| told.key == key)
     }
 
     fn is_from_file(&self, key: &str) -> bool {
-        self.of(key).is_some_and(|told| told.from.starts_with("file "))
+        self.find_setting(key).is_some_and(|told| told.from.starts_with("file "))
     }
 
     /// Returns the error for a key. It has a position if the file sets the key.
     fn wrong(&self, key: &str, why: &str) -> anyhow::Error {
         match &self.path {
             Some(path) if self.is_from_file(key) => {
-                usage(format!("{}, {}: {why}", path.display(), place_of(&self.text, &[key])))
+                usage(format!("{}, {}: {why}", path.display(), position_of_value(&self.text, &[key])))
             }
             _ => usage(why),
         }
@@ -398,12 +400,16 @@ impl Telling {
         });
         let (value, from) = match (flag, named, file) {
             // This flag reads the environment by itself, so its value may be from there.
-            (Some(flag), Some((name, _)), _) if name == "HOLDSHORT_STORE" && !was_said("--store") => {
+            (Some(flag), Some((name, _)), _) if name == "HOLDSHORT_STORE" && !is_flag_set("--store") => {
                 (Some(flag), format!("environment {name}"))
             }
             (Some(flag), ..) => (Some(flag), "flag".to_owned()),
             (None, Some((name, value)), _) => {
-                self.told.push(Told { key, value: Some(value), from: format!("environment {name}") });
+                self.told.push(EffectiveSetting {
+                    key,
+                    value: Some(value),
+                    from: format!("environment {name}"),
+                });
                 return None;
             }
             (None, None, Some(file)) => {
@@ -412,13 +418,13 @@ impl Telling {
             }
             (None, None, None) => (default, "default".to_owned()),
         };
-        self.told.push(Told { key, value: value.as_ref().map(show), from });
+        self.told.push(EffectiveSetting { key, value: value.as_ref().map(show), from });
         value
     }
 }
 
 /// Returns true if the command line of this process has the flag.
-pub(crate) fn was_said(flag: &str) -> bool {
+pub(crate) fn is_flag_set(flag: &str) -> bool {
     std::env::args_os().any(|argument| {
         argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))
     })
@@ -443,8 +449,8 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     if text.len() as u64 > CONFIG_BYTES {
         return Err(usage(format!("{shown} has more than {CONFIG_BYTES} bytes")));
     }
-    let mut file: File =
-        toml::from_str(&text).map_err(|error| usage(format!("{shown}, {}", placed(&text, &error))))?;
+    let mut file: File = toml::from_str(&text)
+        .map_err(|error| usage(format!("{shown}, {}", describe_error(&text, &error))))?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let paths = [
         &mut file.workflows,
@@ -463,16 +469,16 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     for path in paths.chain(of_issuers).chain(of_provider).flatten() {
         *path = folder.join(&path);
     }
-    let of_issuer = |wrong: jwt::Wrong| {
+    let of_issuer = |wrong: jwt::ConfigError| {
         let steps: Vec<&str> =
             std::iter::once("identity").chain(wrong.steps.iter().map(String::as_str)).collect();
-        usage(format!("{shown}, {}: {wrong}", place_of(&text, &steps)))
+        usage(format!("{shown}, {}: {wrong}", position_of_value(&text, &steps)))
     };
     jwt::check(&file.identity.jwt).map_err(of_issuer)?;
     let provider = file.identity.oidc.as_ref().map_or(Ok(()), |oidc| oidc.check(&file.identity.jwt));
     provider.map_err(of_issuer)?;
     if let Some(secret) = &file.store_file {
-        let place = place_of(&text, &["store_file"]);
+        let place = position_of_value(&text, &["store_file"]);
         if file.store.is_some() {
             return Err(usage(format!("{shown}, {place}: set either `store` or `store_file`, not both")));
         }

@@ -13,8 +13,8 @@ use rustix::fs::{Access, access};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::called::holdshort;
 use crate::exit::{no_server, usage};
+use crate::program_name::holdshort;
 use crate::shell::quoted;
 
 const ADDRESS: &str = "server.json";
@@ -43,7 +43,7 @@ struct Tokens {
 
 impl DataDir {
     /// Returns the named folder, or the person's own.
-    pub(crate) fn of(given: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn resolve(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
             return Ok(Self { path: std::path::absolute(path)? });
         }
@@ -102,8 +102,8 @@ impl DataDir {
     }
 
     /// Returns the arguments that name this folder on another command line. They are empty for the person's own.
-    pub(crate) fn words(&self) -> String {
-        let is_own = Self::of(None).is_ok_and(|own| own.path == self.path);
+    pub(crate) fn arguments(&self) -> String {
+        let is_own = Self::resolve(None).is_ok_and(|own| own.path == self.path);
         if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
     }
 

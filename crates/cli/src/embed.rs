@@ -8,17 +8,17 @@ use anyhow::Context;
 use holdshort_server::jwt::Jwt;
 use holdshort_server::oidc::Oidc;
 use holdshort_server::{
-    Callbacks, Crew, Front, KeepCheckpoints, Options, Otlp, PerMinute, Server, StartError,
+    Callbacks, Crew, KeepCheckpoints, Options, Otlp, PerMinute, PublicEndpoint, Server, StartError,
 };
 use holdshort_store::postgres;
 
 use crate::args::{ModelArgs, StoreArgs};
-use crate::called::holdshort;
 use crate::client::Client;
 use crate::data_dir::{Announced, DataDir};
 use crate::exit::{damage, no_server, usage};
 use crate::model;
 use crate::pack::Packs;
+use crate::program_name::holdshort;
 use crate::shell::quoted;
 
 /// Settings of a server.
@@ -44,7 +44,7 @@ pub(crate) struct Plan {
     /// Identity provider for sign-in.
     pub provider: Option<Oidc>,
     /// Public address, proxies and TLS.
-    pub front: Front,
+    pub front: PublicEndpoint,
     /// Networks that callbacks to agents may reach.
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
@@ -112,12 +112,12 @@ impl Embedded {
         let local = server.local();
         let announced = data_dir.announce(local)?;
         tokio::spawn(end_with(server.failed(), journal, json));
-        Ok(Self { server, local, words: data_dir.words(), announced })
+        Ok(Self { server, local, words: data_dir.arguments(), announced })
     }
 
     /// Returns a client of this server, even if another server uses this machine.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        Client::of(&format!("http://{}", self.local), self.server.token(), &self.words)
+        Client::with_token(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
 
     /// Gives running work a moment to end, and closes the journal.
@@ -208,7 +208,7 @@ fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
 
 /// Returns the arguments that start the same embedded server again.
 pub(crate) fn again(data_dir: &DataDir, model: &ModelArgs) -> String {
-    let mut text = data_dir.words();
+    let mut text = data_dir.arguments();
     for (name, value) in [("model", &model.model), ("base-url", &model.base_url)] {
         if let Some(value) = value {
             text = format!("{text} --{name} {}", quoted(value));

@@ -2,10 +2,10 @@
 
 pub use holdshort_engine::real::REHEARSAL;
 
-pub use crate::called::holdshort;
 pub use crate::client::Client;
 pub use crate::exit::usage;
-pub use crate::output::{error, say, say_all, tell, tell_all};
+pub use crate::output::{error, print_lines, print_message, print_message_lines, print_text};
+pub use crate::program_name::holdshort;
 pub use crate::shell::quoted;
 pub use crate::terminal::paint::Paint;
 pub use crate::terminal::prompt::{Prompt, Reaction};

@@ -7,20 +7,20 @@
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 
 mod args;
-mod called;
 mod client;
 mod config_file;
 mod data_dir;
 mod embed;
 mod exit;
-mod kept_logins;
 pub mod kit;
 mod limits;
 mod log;
+mod login_store;
 mod model;
 mod new_file;
 mod output;
 pub mod pack;
+mod program_name;
 mod shell;
 mod stream;
 mod terminal;
@@ -41,7 +41,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
     }
     if let Some(program) = args.first() {
-        called::by(program);
+        program_name::set_program_name(program);
     }
     let is_json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let args = match Args::parse(packs, args) {

@@ -14,7 +14,7 @@ use crate::exit::{NO_SERVER, Usage};
 use crate::terminal::paint::Paint;
 
 /// Prints one or several lines of text.
-pub fn say(text: &str) {
+pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
@@ -25,14 +25,14 @@ pub(crate) fn count<N: Display + PartialEq + Copy + From<u8>>(n: N, thing: &str)
 }
 
 /// Prints lines of text.
-pub fn say_all(lines: &[impl AsRef<str>]) {
+pub fn print_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
-        say(line.as_ref());
+        print_text(line.as_ref());
     }
 }
 
 /// Prints one JSON document on one line.
-pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
+pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string(value)?;
     text.push('\n');
     let mut out = std::io::stdout().lock();
@@ -41,7 +41,7 @@ pub(crate) fn document(value: &impl Serialize) -> anyhow::Result<()> {
 }
 
 /// Prints a message for a person.
-pub fn tell(text: &str) {
+pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
@@ -52,9 +52,9 @@ pub(crate) fn prompt(text: &str) {
 }
 
 /// Prints the lines of a message.
-pub fn tell_all(lines: &[impl AsRef<str>]) {
+pub fn print_message_lines(lines: &[impl AsRef<str>]) {
     for line in lines {
-        tell(line.as_ref());
+        print_message(line.as_ref());
     }
 }
 
@@ -75,11 +75,11 @@ pub fn error(error: &anyhow::Error) -> String {
 /// Prints an error on standard error: as text, or as one JSON document.
 pub(crate) fn failed(error: &anyhow::Error, json: bool) {
     if json {
-        tell(&json!({ "error": problem(error) }).to_string());
+        print_message(&json!({ "error": problem(error) }).to_string());
     } else {
         let paint = Paint::stderr();
         let text = self::error(error);
-        format!("holdshort: {text}").lines().for_each(|line| tell_all(&paint.message(line, 2)));
+        format!("holdshort: {text}").lines().for_each(|line| print_message_lines(&paint.message(line, 2)));
     }
 }
 

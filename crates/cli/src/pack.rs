@@ -39,7 +39,7 @@ pub trait Pack: Debug + Send + Sync {
     }
 
     /// Texts for help, lists and errors.
-    fn words(&self) -> Words;
+    fn texts(&self) -> PackTexts;
 
     /// Options that it adds to `run`. Their ids must be unique there.
     fn options(&self) -> Vec<Arg>;
@@ -61,7 +61,7 @@ pub trait Pack: Debug + Send + Sync {
 
 /// Texts of a pack for help, lists and errors.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct PackTexts {
     /// Subject of its demo: `analysts who ask`.
     pub demo_subject: &'static str,
     /// Object that `init` writes: `a configuration`.

@@ -55,7 +55,7 @@ impl Events {
     /// Waits for a lost server. Gives up after a minute if no person watches.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
-        let place = Place::InRun { run: run.to_owned(), last: since };
+        let place = EventSource::InRun { run: run.to_owned(), last: since };
         let reader = Reader { client: client.clone(), place, sender, watched };
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
@@ -64,8 +64,12 @@ impl Events {
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
         let (sender, items) = mpsc::channel(WAITING);
-        let reader =
-            Reader { client: client.clone(), place: Place::Everywhere { position: None }, sender, watched };
+        let reader = Reader {
+            client: client.clone(),
+            place: EventSource::Everywhere { position: None },
+            sender,
+            watched,
+        };
         Ok(Self { items, task: tokio::spawn(reader.read(Some(first))).abort_handle() })
     }
 
@@ -82,12 +86,12 @@ impl Drop for Events {
 }
 
 /// Source of the events, and the last one seen.
-enum Place {
+enum EventSource {
     InRun { run: String, last: u64 },
     Everywhere { position: Option<String> },
 }
 
-impl Place {
+impl EventSource {
     async fn open(&self, client: &Client) -> anyhow::Result<reqwest::Response> {
         match self {
             Self::InRun { run, last } => client.events(run, *last).await,
@@ -96,7 +100,7 @@ impl Place {
     }
 
     /// Records an event. Returns true if it is new: events may repeat after a lost connection.
-    fn moves_to(&mut self, event: &Event) -> bool {
+    fn advance(&mut self, event: &Event) -> bool {
         match self {
             Self::InRun { last, .. } => {
                 let is_new = event.seq > *last;
@@ -115,7 +119,7 @@ impl Place {
 
 struct Reader {
     client: Client,
-    place: Place,
+    place: EventSource,
     sender: mpsc::Sender<Item>,
     watched: Watched,
 }
@@ -166,7 +170,7 @@ impl Reader {
             let item = match frame.event.as_deref() {
                 None | Some("message") => match serde_json::from_str::<Event>(&data) {
                     // An event from before the connection broke.
-                    Ok(event) if !self.place.moves_to(&event) => continue,
+                    Ok(event) if !self.place.advance(&event) => continue,
                     Ok(event) => {
                         passed += 1;
                         Item::Event(Box::new(event), data)
@@ -180,7 +184,7 @@ impl Reader {
                 },
                 // The position at which a stream of all events begins.
                 Some("position") => {
-                    if let Place::Everywhere { position } = &mut self.place {
+                    if let EventSource::Everywhere { position } = &mut self.place {
                         *position = frame.id.or_else(|| position_of(&data));
                     }
                     continue;

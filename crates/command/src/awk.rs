@@ -83,7 +83,7 @@ pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) 
     };
     // gawk opens connections for names below `/inet`.
     let is_file = |word: &str| !word.starts_with(['-', '+']) && !word.contains("/inet");
-    words.all(|(word, _)| is_file(word)) && Reader::of(program).is_some()
+    words.all(|(word, _)| is_file(word)) && Reader::read_program(program).is_some()
 }
 
 fn is_assignment(text: &str) -> bool {
@@ -100,7 +100,7 @@ fn is_name(name: &str) -> bool {
 
 /// Token before the current one. It decides whether `/` divides or begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum PreviousToken {
     /// An operator, or the start: a value has to follow.
     Operator,
     /// A name, a number or `]`.
@@ -111,15 +111,15 @@ enum Before {
 
 struct Reader<'p> {
     rest: &'p str,
-    before: Before,
+    before: PreviousToken,
     parentheses: usize,
     braces: usize,
 }
 
 impl<'p> Reader<'p> {
     /// Reads a program to its end. None if a token may do more than compute and print.
-    fn of(program: &'p str) -> Option<()> {
-        let mut reader = Self { rest: program, before: Before::Operator, parentheses: 0, braces: 0 };
+    fn read_program(program: &'p str) -> Option<()> {
+        let mut reader = Self { rest: program, before: PreviousToken::Operator, parentheses: 0, braces: 0 };
         while let Some(c) = reader.rest.chars().next() {
             reader.token(c)?;
         }
@@ -128,69 +128,69 @@ impl<'p> Reader<'p> {
 
     fn token(&mut self, c: char) -> Option<()> {
         if c.is_ascii_alphabetic() || c == '_' {
-            return self.word();
+            return self.read_word();
         }
         self.rest = &self.rest[c.len_utf8()..];
         self.before = match c {
             ' ' | '\t' => self.before,
             '0'..='9' | '.' => {
                 self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-                Before::Value
+                PreviousToken::Value
             }
             '"' => {
                 self.string()?;
-                Before::Unsure
+                PreviousToken::Unsure
             }
             '/' => match self.before {
-                Before::Operator => {
+                PreviousToken::Operator => {
                     self.rest = until(self.rest, '/')?;
-                    Before::Unsure
+                    PreviousToken::Unsure
                 }
                 // `/=` is an assignment, or the beginning of a pattern.
-                Before::Value if !self.rest.starts_with('=') => Before::Operator,
-                Before::Value | Before::Unsure => return None,
+                PreviousToken::Value if !self.rest.starts_with('=') => PreviousToken::Operator,
+                PreviousToken::Value | PreviousToken::Unsure => return None,
             },
             '(' => {
                 self.parentheses += 1;
-                Before::Operator
+                PreviousToken::Operator
             }
             ')' => {
                 self.parentheses = self.parentheses.checked_sub(1)?;
-                Before::Unsure
+                PreviousToken::Unsure
             }
             '{' => {
                 self.braces += 1;
-                Before::Operator
+                PreviousToken::Operator
             }
             '}' => {
                 self.braces = self.braces.checked_sub(1)?;
-                Before::Operator
+                PreviousToken::Operator
             }
-            '[' => Before::Operator,
-            ']' => Before::Value,
-            '$' => Before::Unsure,
+            '[' => PreviousToken::Operator,
+            ']' => PreviousToken::Value,
+            '$' => PreviousToken::Unsure,
             // Outside parentheses `>` may redirect the output of `print` into a file.
-            '>' if self.before != Before::Operator && (self.parentheses > 0 || self.braces == 0) => {
-                Before::Operator
+            '>' if self.before != PreviousToken::Operator && (self.parentheses > 0 || self.braces == 0) => {
+                PreviousToken::Operator
             }
             '+' | '-' if self.rest.starts_with(c) => {
                 self.rest = &self.rest[1..];
-                Before::Unsure
+                PreviousToken::Unsure
             }
             // Rejects pipes: `|` and `|&` run a command.
             '|' | '&' => {
                 self.rest = self.rest.strip_prefix(c)?;
-                Before::Operator
+                PreviousToken::Operator
             }
             ';' | '\n' | ',' | '+' | '-' | '*' | '%' | '^' | '=' | '<' | '!' | '~' | '?' | ':' => {
-                Before::Operator
+                PreviousToken::Operator
             }
             _ => return None,
         };
         Some(())
     }
 
-    fn word(&mut self) -> Option<()> {
+    fn read_word(&mut self) -> Option<()> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
@@ -200,11 +200,11 @@ impl<'p> Reader<'p> {
             if word.starts_with("print") && self.parentheses > 0 {
                 return None;
             }
-            Before::Unsure
+            PreviousToken::Unsure
         } else if FUNCTIONS.contains(&word) {
-            Before::Unsure
+            PreviousToken::Unsure
         } else if is_name(word) && !is_call {
-            Before::Value
+            PreviousToken::Value
         } else {
             return None;
         };

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::programs::{is_interpreter, with_subcommands};
-use crate::reads::Known;
+use crate::reads::TableVerdict;
 use crate::tables::classes::{OPTIONS, ROWS, Row};
-use crate::{Command, Part, same};
+use crate::{Command, Part, aliases};
 
 /// Most severe known effect of a command. The variants are in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ impl Part {
         }
         // `pip3` and `python3 -m pip` are pip. `git-push` is git.
         let mut class = self.class_by_name();
-        for words in same::as_well(self) {
+        for words in aliases::find_aliases(self) {
             if let Some((program, arguments)) = words.split_first() {
                 let same =
                     Self { program: program.clone(), arguments: arguments.to_vec(), ..Self::default() };
@@ -75,7 +75,7 @@ impl Part {
         let program = self.program.as_str();
         let runs_code = is_interpreter(program) || program.contains('/') || self.gives_code();
         let least = if runs_code { Class::RunsCode } else { Class::Runs };
-        let by_words = ROWS.iter().filter(|row| self.is_of(row)).map(|row| row.class);
+        let by_words = ROWS.iter().filter(|row| self.matches_row(row)).map(|row| row.class);
         let has = |option: &&str| {
             let is_it = |word: &String| {
                 word == option || word.strip_prefix(*option).is_some_and(|rest| rest.starts_with('='))
@@ -84,7 +84,7 @@ impl Part {
         };
         let by_options = OPTIONS
             .iter()
-            .filter(|(row, options)| self.is_of(row) && options.iter().any(has))
+            .filter(|(row, options)| self.matches_row(row) && options.iter().any(has))
             .map(|(row, _)| row.class);
         let by_address = self.names_an_address().then_some(Class::ReachesOut);
         by_words.chain(by_options).chain(by_address).max().unwrap_or(least).max(least)
@@ -92,10 +92,10 @@ impl Part {
 
     /// Returns true if a script on the line does more than print and edit, regardless of redirections.
     fn gives_code(&self) -> bool {
-        self.is_inline_code() && self.known() != Known::Reads && !self.only_edits()
+        self.is_inline_code() && self.table_verdict() != TableVerdict::Reads && !self.only_edits()
     }
 
-    fn is_of(&self, row: &Row) -> bool {
+    fn matches_row(&self, row: &Row) -> bool {
         let program = self.program.as_str();
         if !row.programs.split(' ').any(|name| name == program) {
             return false;

@@ -6,9 +6,9 @@
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_order, with_subcommands};
-use crate::reads::Known;
+use crate::reads::TableVerdict;
 use crate::tables::{self, Parser, classes, plain, subcommands, writes};
-use crate::{Expansion, Inner, Part, SYSTEM_FOLDERS, inner, is_assignment, options};
+use crate::{Expansion, InnerCommand, Part, SYSTEM_FOLDERS, find_inner_command, is_assignment, options};
 
 impl Part {
     /// Returns the reason why the effect is uncertain. It matters if a rule forbids commands or deploying.
@@ -25,7 +25,7 @@ impl Part {
             Some("an option or a variable decides what is built and how")
         } else if self.copies_a_program() {
             Some("it gives a system program another name")
-        } else if self.known() == Known::Unknown && !plain::RUNS_NOTHING.contains(&program) {
+        } else if self.table_verdict() == TableVerdict::Unknown && !plain::RUNS_NOTHING.contains(&program) {
             Some("an option is not known to be harmless")
         } else {
             None
@@ -37,7 +37,7 @@ impl Part {
     pub(crate) fn may_be_an_alias(&self) -> bool {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
-        let known = with_subcommands(&self.program).and_then(|_| subcommands::of(&self.program));
+        let known = with_subcommands(&self.program).and_then(|_| subcommands::for_program(&self.program));
         known.is_some_and(|known| !name.is_empty() && !known.contains(name))
     }
 
@@ -55,11 +55,11 @@ impl Part {
     /// not harmless with all its options.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
-        if self.known() == Known::Reads
+        if self.table_verdict() == TableVerdict::Reads
             || plain::RUNS_NOTHING.contains(&program)
             || programs::is_build_tool(program)
             // The executed command is a part of its own.
-            || matches!(inner(self), Inner::Words(_) | Inner::Line)
+            || matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line)
             || matches!(launched(self), Launched::At(_))
             || self.only_edits()
         {
@@ -75,7 +75,7 @@ impl Part {
                 [] => false,
             };
         }
-        let from = self.begins();
+        let from = self.subcommand_index();
         let (words, expansions) = (&self.arguments[from..], self.expansions.get(from..).unwrap_or_default());
         let name = [program, words.first().map_or("", String::as_str)].join(" ");
         if plain::RUNS_NOTHING.contains(&name.as_str()) {
@@ -102,9 +102,9 @@ impl Part {
         !program.is_empty()
             && !program.contains('/')
             && !is_special
-            && self.known() == Known::No
-            && plain::of(program, &self.arguments).is_none()
-            && writes::of(program, &self.arguments).is_none()
+            && self.table_verdict() == TableVerdict::No
+            && plain::find_row(program, &self.arguments).is_none()
+            && writes::find_row(program, &self.arguments).is_none()
             && !has_class()
     }
 
@@ -115,10 +115,10 @@ impl Part {
         {
             *first = format!("-{first}");
         }
-        let rows = [plain::of(&self.program, &words), writes::of(&self.program, &words)];
+        let rows = [plain::find_row(&self.program, &words), writes::find_row(&self.program, &words)];
         // `yarn install` may be a script of that name. Both readings use the same row.
         let script = words.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest);
-        let as_script = script.and_then(|rest| plain::of(&self.program, rest));
+        let as_script = script.and_then(|rest| plain::find_row(&self.program, rest));
         let rows = rows.into_iter().chain([as_script.map(|(row, named)| (row, named + 1))]);
         let reading = tables::of_subcommand(&self.program, &words);
         rows.flatten().chain(reading).any(|(row, named)| {

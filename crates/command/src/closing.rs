@@ -54,7 +54,7 @@ impl Counts {
 
 /// Returns a line such as `1 failed, 41 passed (cargo test)` for each runner whose end is in the output. Lines are in
 /// the order of the table. Several ends of one runner are added up.
-pub fn said_of_tests(output: &str) -> Vec<String> {
+pub fn summarize_test_runs(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;
     for line in output.lines() {
@@ -69,11 +69,11 @@ pub fn said_of_tests(output: &str) -> Vec<String> {
         all = ran(line).or(all.filter(|_| unittest(line, all).is_none()));
     }
     let told = found.into_iter().zip(RUNNERS);
-    told.filter_map(|(counts, (runner, _))| Some(words(runner, counts?))).collect()
+    told.filter_map(|(counts, (runner, _))| Some(format_counts(runner, counts?))).collect()
 }
 
 /// Formats the counts, failures first.
-fn words(runner: &str, counts: Counts) -> String {
+fn format_counts(runner: &str, counts: Counts) -> String {
     let Counts { passed, failed, skipped } = counts;
     let told = [
         (failed > 0).then(|| format!("{failed} failed")),

@@ -6,7 +6,7 @@
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
-use crate::reads::Known;
+use crate::reads::TableVerdict;
 use crate::tables::{self, plain, runs, writes};
 use crate::{Expansion, Part};
 
@@ -29,15 +29,15 @@ impl Part {
     }
 
     fn stays_within_the_tables(&self, pattern: &str) -> bool {
-        match self.known() {
-            Known::Reads => true,
+        match self.table_verdict() {
+            TableVerdict::Reads => true,
             _ if self.may_hold_code(pattern) => false,
-            Known::No => self.keeps_to_its_row(pattern),
+            TableVerdict::No => self.keeps_to_its_row(pattern),
             // Writing is the purpose of these programs.
             _ if plain::RUNS_NOTHING.contains(&self.program.as_str()) => self.keeps_to_its_row(pattern),
             // An operand beyond the row is a file that a reading program writes: `uniq a b`.
-            Known::Otherwise if tables::of_program(&self.program).is_some() => false,
-            Known::Otherwise | Known::Unknown => self.names_all_options(pattern),
+            TableVerdict::Otherwise if tables::of_program(&self.program).is_some() => false,
+            TableVerdict::Otherwise | TableVerdict::Unknown => self.names_all_options(pattern),
         }
     }
 
@@ -63,7 +63,7 @@ impl Part {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {
                 let run = self.with(module.clone(), 2..self.arguments.len());
-                let is_known = run.known() == Known::Reads
+                let is_known = run.table_verdict() == TableVerdict::Reads
                     || (run.has_row() && run.stays_within_the_tables(pattern))
                     || programs::with_subcommands(module).is_some();
                 !is_known && !pattern.split_whitespace().any(|word| word == module)
@@ -75,8 +75,8 @@ impl Part {
     }
 
     fn has_row(&self) -> bool {
-        plain::of(&self.program, &self.arguments).is_some()
-            || writes::of(&self.program, &self.arguments).is_some()
+        plain::find_row(&self.program, &self.arguments).is_some()
+            || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
     /// Returns true if each option and each variable of a build tool is in its row, or named by the pattern.
@@ -146,8 +146,9 @@ impl Part {
 
     /// Returns true if the command has no row, if its row knows all options of the line, or if the pattern names them.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
-        let words = &self.arguments[self.begins()..];
-        let has_row = plain::of(&self.program, words).is_some() || writes::of(&self.program, words).is_some();
+        let words = &self.arguments[self.subcommand_index()..];
+        let has_row = plain::find_row(&self.program, words).is_some()
+            || writes::find_row(&self.program, words).is_some();
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 

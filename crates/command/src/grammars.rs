@@ -2,10 +2,10 @@
 //!
 //! A form that is not listed here is not treated as read-only.
 
-use crate::reads::Known;
+use crate::reads::TableVerdict;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
-use crate::{Inner, Part, awk, inner, limits, options, programs};
+use crate::{InnerCommand, Part, awk, find_inner_command, limits, options, programs};
 
 /// Returns true if a program with its own grammar only reads. None if the program has no grammar here.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
@@ -40,9 +40,9 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
                 && xargs_program(&words).is_some_and(programs::only_reads)
         }
         "command" | "time" | "timeout" | "nice" | "ionice" | "stdbuf" | "env" if !words.is_empty() => {
-            matches!(inner(part), Inner::Words(_))
+            matches!(find_inner_command(part), InnerCommand::Words(_))
         }
-        "sh" | "bash" | "dash" => plain && matches!(inner(part), Inner::Line),
+        "sh" | "bash" | "dash" => plain && matches!(find_inner_command(part), InnerCommand::Line),
         _ => return tables::first_words::reads(part),
     })
 }
@@ -179,7 +179,10 @@ fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     }
     let has_rows = tables::of_program(&run.program).is_some()
         || matches!(run.program.as_str(), "echo" | "sed" | "awk" | "test" | "[");
-    has_rows && !part.expands(from) && run.known() == Known::Reads && matches!(inner(&run), Inner::None)
+    has_rows
+        && !part.expands(from)
+        && run.table_verdict() == TableVerdict::Reads
+        && matches!(find_inner_command(&run), InnerCommand::None)
 }
 
 /// Returns the indexes of the programs that find executes.

@@ -9,11 +9,11 @@
 //! | which words and redirections does the line hold? | `shell.rs`, `blank.rs` |
 //! | does a line in the shell's own grammar only read? | `script/` |
 //! | which words of a part does a rule compare? | `part.rs` |
-//! | which programs does it run, also through other programs? | here, `launch.rs`, `programs.rs`, `same.rs`, `held.rs` |
+//! | which programs does it run, also through other programs? | here, `launch.rs`, `programs.rs`, `aliases.rs`, `other_spellings.rs` |
 //! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
 //! | may it be another command than its words say? | `clear.rs`, `written_and_run.rs` |
 //! | does an allowing rule cover it? | `covers.rs` |
-//! | which files does it name, run, reach? Where? | `place.rs`, `named.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
+//! | which files does it name, run, reach? Where? | `working_directory.rs`, `named_paths.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
 //! | does it write files that the user's own tools run? | `own_tools.rs`; the names are in `guarded/names.rs` |
 //! | which of its words does a grant remember? | `shape.rs` |
 //! | what class of effect does it have? | `class.rs`; the rows are in `tables/classes.rs` |
@@ -21,6 +21,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod aliases;
 mod awk;
 mod blank;
 mod class;
@@ -29,41 +30,40 @@ mod closing;
 mod covers;
 mod grammars;
 pub mod guarded;
-mod held;
 mod launch;
 mod limits;
-mod named;
+mod named_paths;
 mod options;
+mod other_spellings;
 mod own_tools;
 mod part;
 mod pattern;
-mod place;
 mod programs;
 mod reach;
 mod reads;
-mod same;
 mod script;
 mod scripts;
 mod sed;
 mod shape;
 mod shell;
 pub mod tables;
+mod working_directory;
 mod wrappers;
 mod written_and_run;
 
 pub use blank::is_blank;
 pub use class::Class;
-pub use closing::said_of_tests;
-pub use named::Named;
+pub use closing::summarize_test_runs;
+pub use named_paths::NamedPaths;
 pub use pattern::{Pattern, word_matches};
-pub use place::normal;
 pub use reach::Reach;
 pub use shell::Expansion;
+pub use working_directory::normal;
 
 use self::launch::Launched;
-use self::place::Folders;
-use self::reads::Known;
-use self::shell::{Redirect, Token, Word};
+use self::reads::TableVerdict;
+use self::shell::{Redirect, ShellWord, Token};
+use self::working_directory::Folders;
 
 /// Parsed command line, the input of the gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub fn parse(line: &str) -> Command {
 }
 
 /// Returns true if a command of these words only reads. The words may hold patterns and variables of the shell.
-pub(crate) fn reads_alone(words: Vec<Word>) -> bool {
+pub(crate) fn reads_alone(words: Vec<ShellWord>) -> bool {
     let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
     reading.simple(Simple { words, ..Simple::default() }, 0);
@@ -276,17 +276,17 @@ impl Reading {
                 return self.opaque(TOO_DEEP);
             }
             // A rule that forbids `sudo` also forbids `./sudo`.
-            let words = std::iter::once(Word::plain(base)).chain(rest.iter().cloned()).collect();
+            let words = std::iter::once(ShellWord::plain(base)).chain(rest.iter().cloned()).collect();
             let named = Simple { words, ..simple.clone() };
             self.guess(|reading| reading.simple(named, depth + 1));
         }
         if let Some(sub) = base.strip_prefix("git-") {
             // `/usr/lib/git-core/git-push` is `git push`.
-            let command = [Word::plain("git"), Word::plain(sub)];
+            let command = [ShellWord::plain("git"), ShellWord::plain(sub)];
             self.guess_words(command.into_iter().chain(rest.iter().cloned()).collect(), depth);
         }
-        for words in same::as_well(&part) {
-            self.guess_words(words.iter().map(|word| Word::plain(word)).collect(), depth);
+        for words in aliases::find_aliases(&part) {
+            self.guess_words(words.iter().map(|word| ShellWord::plain(word)).collect(), depth);
         }
         if part.subcommand().is_some_and(|sub| sub.contains(['*', '?', '['])) {
             self.opaque("the subcommand is a pattern");
@@ -307,37 +307,37 @@ impl Reading {
             self.opaque("it changes the shell in which the rest of the line runs");
             self.guess_later(&part, depth);
         }
-        if place::leads_anywhere(&part) {
+        if working_directory::leads_anywhere(&part) {
             self.opaque("the working directory of the rest of the line is unknown");
         }
-        let inner = inner(&part);
+        let inner = find_inner_command(&part);
         self.push(part.clone());
-        if depth >= limits::NESTED_LINES && !matches!(inner, Inner::None) {
+        if depth >= limits::NESTED_LINES && !matches!(inner, InnerCommand::None) {
             return self.opaque(TOO_DEEP);
         }
         match inner {
-            Inner::None => {}
-            Inner::Words(from) => {
+            InnerCommand::None => {}
+            InnerCommand::Words(from) => {
                 let words = rest.get(from..).unwrap_or_default().to_vec();
                 self.simple(Simple { words, ..simple }, depth + 1);
             }
-            Inner::Line => {
+            InnerCommand::Line => {
                 // A nested shell does not change the folder of the shell that started it.
                 let folders = self.folders.clone();
                 self.folders.begin_anew();
                 self.line(&part.arguments[1], depth + 1);
                 self.folders = folders;
             }
-            Inner::Readers(starts) => {
+            InnerCommand::Readers(starts) => {
                 for from in starts {
                     self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
                 }
             }
-            Inner::Perhaps(Some(from)) => {
+            InnerCommand::Perhaps(Some(from)) => {
                 self.guess_words(rest.get(from..).unwrap_or_default().to_vec(), depth);
             }
-            Inner::Perhaps(None) => self.guess_suffixes(&part, depth),
-            Inner::Unsure => {
+            InnerCommand::Perhaps(None) => self.guess_suffixes(&part, depth),
+            InnerCommand::Unsure => {
                 self.opaque("it runs a program that it builds itself");
                 self.guess_suffixes(&part, depth);
             }
@@ -359,7 +359,7 @@ impl Reading {
     }
 
     /// Adds a guessed command. A guess does not make the line itself opaque.
-    fn guess_words(&mut self, words: Vec<Word>, depth: u8) {
+    fn guess_words(&mut self, words: Vec<ShellWord>, depth: u8) {
         if depth >= limits::NESTED_LINES {
             return self.opaque(TOO_DEEP);
         }
@@ -427,7 +427,7 @@ impl Reading {
 /// Words of one simple command, with its redirections.
 #[derive(Clone, Default)]
 struct Simple {
-    words: Vec<Word>,
+    words: Vec<ShellWord>,
     redirected: bool,
     files: Vec<String>,
     inputs: Vec<String>,
@@ -435,7 +435,7 @@ struct Simple {
 }
 
 /// Command that a command runs.
-enum Inner {
+enum InnerCommand {
     None,
     /// The arguments from this index on.
     Words(usize),
@@ -449,62 +449,66 @@ enum Inner {
     Unsure,
 }
 
-fn inner(part: &Part) -> Inner {
+fn find_inner_command(part: &Part) -> InnerCommand {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let is_option = |word: &str| word.starts_with('-');
     if let Some(at) = wrappers::program_at(part) {
-        return Inner::Words(at);
+        return InnerCommand::Words(at);
     }
     match part.program.as_str() {
-        _ if matches!(words.as_slice(), ["--version" | "--help"]) => Inner::None,
-        "command" if matches!(words.first(), Some(&"-v" | &"-V")) => Inner::None,
-        "time" if words.first() == Some(&"-p") => Inner::Words(1),
+        _ if matches!(words.as_slice(), ["--version" | "--help"]) => InnerCommand::None,
+        "command" if matches!(words.first(), Some(&"-v" | &"-V")) => InnerCommand::None,
+        "time" if words.first() == Some(&"-p") => InnerCommand::Words(1),
         "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
         | "doas" | "chronic" | "unbuffer" | "fakeroot" | "strace" | "ltrace" => match words.first() {
-            None => Inner::None,
+            None => InnerCommand::None,
             // Options may take values, so the start of the command is uncertain.
-            Some(first) if is_option(first) || is_assignment(first) => Inner::Unsure,
-            Some(_) => Inner::Words(0),
+            Some(first) if is_option(first) || is_assignment(first) => InnerCommand::Unsure,
+            Some(_) => InnerCommand::Words(0),
         },
         "timeout" => match words.first() {
-            Some(first) if !is_option(first) && !part.expands(0) => Inner::Words(1),
-            Some(_) | None => Inner::Unsure,
+            Some(first) if !is_option(first) && !part.expands(0) => InnerCommand::Words(1),
+            Some(_) | None => InnerCommand::Unsure,
         },
         // The arguments come from standard input. This is harmless if the program reads with any argument.
         "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
-            Some((at, Some(program))) if programs::only_reads(program) => Inner::Words(at),
-            Some(_) | None => Inner::Unsure,
+            Some((at, Some(program))) if programs::only_reads(program) => InnerCommand::Words(at),
+            Some(_) | None => InnerCommand::Unsure,
         },
-        program if tables::runs::WRAPS.contains(&program) => Inner::Unsure,
-        program if program.starts_with("ld-linux") || program.starts_with("ld.so") => Inner::Unsure,
+        program if tables::runs::WRAPS.contains(&program) => InnerCommand::Unsure,
+        program if program.starts_with("ld-linux") || program.starts_with("ld.so") => InnerCommand::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
             // Other shells have different grammars.
-            ["-c", _] if matches!(program, "sh" | "bash" | "dash") => Inner::Line,
-            ["--version"] => Inner::None,
+            ["-c", _] if matches!(program, "sh" | "bash" | "dash") => InnerCommand::Line,
+            ["--version"] => InnerCommand::None,
             // A named script. Without one, the shell reads commands from standard input.
-            [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => Inner::None,
-            [..] => Inner::Unsure,
+            [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => {
+                InnerCommand::None
+            }
+            [..] => InnerCommand::Unsure,
         },
         // Only these subcommands run nothing.
         "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
             Some(
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
-            ) => Inner::None,
-            Some(_) | None => Inner::Unsure,
+            ) => InnerCommand::None,
+            Some(_) | None => InnerCommand::Unsure,
         },
-        "find" if part.known() == Known::Reads => match grammars::executed(&words) {
-            starts if starts.is_empty() => Inner::None,
-            starts => Inner::Readers(starts),
+        "find" if part.table_verdict() == TableVerdict::Reads => match grammars::executed(&words) {
+            starts if starts.is_empty() => InnerCommand::None,
+            starts => InnerCommand::Readers(starts),
         },
-        _ if part.known() == Known::Reads => Inner::None,
-        program if programs::runs_arguments(program, &part.arguments) => Inner::Unsure,
+        _ if part.table_verdict() == TableVerdict::Reads => InnerCommand::None,
+        program if programs::runs_arguments(program, &part.arguments) => InnerCommand::Unsure,
         // An unknown option may name a program.
-        _ if part.known() == Known::Unknown && holds_a_line(&words) => Inner::Perhaps(None),
-        _ if launch::may_become_a_launcher(part) => Inner::Unsure,
+        _ if part.table_verdict() == TableVerdict::Unknown && holds_a_line(&words) => {
+            InnerCommand::Perhaps(None)
+        }
+        _ if launch::may_become_a_launcher(part) => InnerCommand::Unsure,
         _ => match launch::launched(part) {
-            Launched::No => Inner::None,
-            Launched::At(from) => Inner::Perhaps(Some(from)),
-            Launched::Somewhere => Inner::Perhaps(None),
+            Launched::No => InnerCommand::None,
+            Launched::At(from) => InnerCommand::Perhaps(Some(from)),
+            Launched::Somewhere => InnerCommand::Perhaps(None),
         },
     }
 }
@@ -515,7 +519,7 @@ fn holds_a_line(words: &[&str]) -> bool {
 }
 
 /// Returns true if the next word is a name that the line defines: `function f {`, `coproc NAME {`.
-fn names_what_follows(keyword: &str, rest: &[Word]) -> bool {
+fn names_what_follows(keyword: &str, rest: &[ShellWord]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }
 

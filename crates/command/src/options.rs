@@ -5,7 +5,7 @@ use crate::tables::{Parser, Row};
 
 /// Words of a line, divided by a row.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given<'w> {
+pub(crate) struct ParsedArguments<'w> {
     /// Options by name, with their values. The name ends in `*` if the row says that the value does not matter.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
     /// Operands, with their indexes.
@@ -14,7 +14,7 @@ pub(crate) struct Given<'w> {
 
 /// Value that an option takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
+enum OptionArity {
     Nothing,
     /// A value in the same word, or none.
     Perhaps,
@@ -24,26 +24,30 @@ enum Takes {
     Two,
 }
 
-fn takes(spec: &str) -> (&str, Takes) {
+fn parse_spec(spec: &str) -> (&str, OptionArity) {
     if let Some(name) = spec.strip_suffix("::") {
-        (name, Takes::Two)
+        (name, OptionArity::Two)
     } else if let Some(name) = spec.strip_suffix('*') {
-        (name, Takes::Free)
+        (name, OptionArity::Free)
     } else if let Some(name) = spec.strip_suffix(':') {
-        (name, Takes::One)
+        (name, OptionArity::One)
     } else if let Some(name) = spec.strip_suffix('?') {
-        (name, Takes::Perhaps)
+        (name, OptionArity::Perhaps)
     } else {
-        (spec, Takes::Nothing)
+        (spec, OptionArity::Nothing)
     }
 }
 
 /// Reads words as options and operands of a row. None if an option is not in the row. Options behind operands are
 /// options too, as in GNU programs.
-pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion]) -> Option<Given<'w>> {
-    let specs: Vec<(&str, Takes)> = row.options().map(takes).collect();
+pub(crate) fn read<'w>(
+    row: &Row,
+    words: &'w [String],
+    expansions: &[Expansion],
+) -> Option<ParsedArguments<'w>> {
+    let specs: Vec<(&str, OptionArity)> = row.options().map(parse_spec).collect();
     let find = |name: &str| specs.iter().find(|(spec, _)| *spec == name).map(|(_, takes)| *takes);
-    let mut given = Given::default();
+    let mut given = ParsedArguments::default();
     let mut at = 0;
     while let Some(word) = words.get(at).map(String::as_str) {
         let expansion = expansions.get(at).copied().unwrap_or_default();
@@ -70,20 +74,19 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
                 word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
             let takes = find(name).or_else(|| find(name.strip_prefix('-')?))?;
             let value = match (takes, value) {
-                (Takes::Nothing | Takes::Perhaps, value) | (Takes::One | Takes::Free, value @ Some(_)) => {
-                    value
-                }
-                (Takes::One | Takes::Free, None) => {
+                (OptionArity::Nothing | OptionArity::Perhaps, value)
+                | (OptionArity::One | OptionArity::Free, value @ Some(_)) => value,
+                (OptionArity::One | OptionArity::Free, None) => {
                     at += 1;
                     words.get(at - 1).map(String::as_str)
                 }
-                (Takes::Two, _) => return None,
+                (OptionArity::Two, _) => return None,
             };
             // Some programs do not take the next word as the value (see `may_be_an_option`).
             if value.is_some_and(may_be_an_option) {
                 return None;
             }
-            given.options.push((named(name, takes), value));
+            given.options.push((option_name(name, takes), value));
             continue;
         }
         let mut next = |many: usize| {
@@ -97,18 +100,18 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
         };
         if let Some(takes) = find(word).filter(|_| word.len() != 2 || !word.starts_with("--")) {
             let value = match takes {
-                Takes::Nothing | Takes::Perhaps => None,
-                Takes::One | Takes::Free => next(1)?,
-                Takes::Two => next(2)?,
+                OptionArity::Nothing | OptionArity::Perhaps => None,
+                OptionArity::One | OptionArity::Free => next(1)?,
+                OptionArity::Two => next(2)?,
             };
-            given.options.push((named(word, takes), value));
+            given.options.push((option_name(word, takes), value));
         } else if word.starts_with("--") {
             let (name, value) = word.split_once('=')?;
             let takes = find(name)?;
-            if !matches!(takes, Takes::One | Takes::Free | Takes::Perhaps) {
+            if !matches!(takes, OptionArity::One | OptionArity::Free | OptionArity::Perhaps) {
                 return None;
             }
-            given.options.push((named(name, takes), Some(value)));
+            given.options.push((option_name(name, takes), Some(value)));
         } else if word[1..].chars().all(|c| c.is_ascii_digit()) && find("-#").is_some() {
             given.options.push(("-#".to_owned(), Some(&word[1..])));
         } else {
@@ -120,20 +123,22 @@ pub(crate) fn read<'w>(row: &Row, words: &'w [String], expansions: &[Expansion])
                 let is_number = !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
                 let fits = match row.parser {
                     Parser::Getopt | Parser::Names => true,
-                    Parser::ValueApart => takes == Takes::Nothing || rest.is_empty() || is_number,
-                    Parser::OneByOne => takes == Takes::One && word.len() == rest.len() + 2 && is_number,
+                    Parser::ValueApart => takes == OptionArity::Nothing || rest.is_empty() || is_number,
+                    Parser::OneByOne => {
+                        takes == OptionArity::One && word.len() == rest.len() + 2 && is_number
+                    }
                 };
                 if !fits {
                     return None;
                 }
                 let value = match takes {
-                    Takes::Nothing => None,
-                    Takes::Perhaps => Some(std::mem::take(&mut rest)).filter(|value| !value.is_empty()),
-                    Takes::One | Takes::Free if rest.is_empty() => next(1)?,
-                    Takes::One | Takes::Free => Some(std::mem::take(&mut rest)),
-                    Takes::Two => return None,
+                    OptionArity::Nothing => None,
+                    OptionArity::Perhaps => Some(std::mem::take(&mut rest)).filter(|value| !value.is_empty()),
+                    OptionArity::One | OptionArity::Free if rest.is_empty() => next(1)?,
+                    OptionArity::One | OptionArity::Free => Some(std::mem::take(&mut rest)),
+                    OptionArity::Two => return None,
                 };
-                given.options.push((named(&name, takes), value));
+                given.options.push((option_name(&name, takes), value));
             }
         }
     }
@@ -147,6 +152,6 @@ fn may_be_an_option(value: &str) -> bool {
     first.is_some_and(|first| first.is_alphabetic() || first == '-')
 }
 
-fn named(name: &str, takes: Takes) -> String {
-    if takes == Takes::Free { format!("{name}*") } else { name.to_owned() }
+fn option_name(name: &str, takes: OptionArity) -> String {
+    if takes == OptionArity::Free { format!("{name}*") } else { name.to_owned() }
 }

@@ -4,7 +4,7 @@
 //! Reading such files is not restricted.
 
 use crate::guarded::{self, BELOW_GIT, Guarded};
-use crate::place::{join, normal};
+use crate::working_directory::{join, normal};
 use crate::{Command, Part, Pattern};
 
 const fn git(name: &'static str, why: &'static str) -> Guarded {

@@ -35,7 +35,7 @@ impl Part {
     }
 
     /// Returns the index of the subcommand, which is the first word that a pattern is compared with.
-    pub(crate) fn begins(&self) -> usize {
+    pub(crate) fn subcommand_index(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
             .map_or(self.arguments.len(), <[String]>::len);
@@ -47,7 +47,7 @@ impl Part {
     pub fn matches(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
-        let arguments = self.arguments[self.begins()..].iter().map(String::as_str);
+        let arguments = self.arguments[self.subcommand_index()..].iter().map(String::as_str);
         let words: Vec<&str> = std::iter::once(self.program.as_str()).chain(arguments).collect();
         (words.len() == fixed.len() || (open && words.len() > fixed.len()))
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
@@ -56,7 +56,7 @@ impl Part {
     /// Returns true if `pattern` may match this command after the shell expands it. A file pattern expands to any number
     /// of words and moves the words behind it.
     pub fn may_match(&self, pattern: &str) -> bool {
-        if self.matches(pattern) || self.says_the_same(pattern) || self.may_wrap(pattern) {
+        if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;
         }
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
@@ -66,7 +66,7 @@ impl Part {
         let words: Vec<_> = self.arguments_and_patterns().collect();
         // Indexes of the words that the next word of the pattern may match. Any word may match if an option is
         // expanded.
-        let begins = self.begins();
+        let begins = self.subcommand_index();
         let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
             && programs::with_subcommands(&self.program).is_some();
         let is_moved = first < begins || (first == begins && may_be_an_option);

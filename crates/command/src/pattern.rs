@@ -199,8 +199,8 @@ impl Pattern {
                     (None, Some(Piece::Some | Piece::All)) => skip_theirs(),
                     (None, Some(_)) | (Some(_), None) => false,
                     (Some(our), Some(their)) => {
-                        (our.is_run() && (skip_ours() || (our.takes(their) && skip_theirs())))
-                            || (their.is_run() && (skip_theirs() || (their.takes(our) && skip_ours())))
+                        (our.is_run() && (skip_ours() || (our.may_contain(their) && skip_theirs())))
+                            || (their.is_run() && (skip_theirs() || (their.may_contain(our) && skip_ours())))
                             || (!our.is_run() && !their.is_run() && our.is_like(their) && skip_both())
                     }
                 };
@@ -217,7 +217,7 @@ impl Piece {
     }
 
     /// Returns true if this run may contain a text of the other piece.
-    fn takes(self, other: Self) -> bool {
+    fn may_contain(self, other: Self) -> bool {
         self == Self::All || !matches!(other, Self::One('/') | Self::All)
     }
 

@@ -3,10 +3,10 @@
 //!
 //! In doubt the rule applies. No function here allows a command.
 
-use crate::place::join;
-use crate::reads::Known;
+use crate::reads::TableVerdict;
 use crate::tables::{self, reach};
-use crate::{Command, Inner, Part, inner, options};
+use crate::working_directory::join;
+use crate::{Command, InnerCommand, Part, find_inner_command, options};
 
 /// Files that a part reaches, in addition to the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +53,10 @@ impl Part {
             return self.archive();
         }
         // The executed command is a part of its own, and code asks anyway.
-        let wraps = matches!(inner(self), Inner::Words(_) | Inner::Line);
+        let wraps = matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line);
         let stays = reach::STAYS.contains(&program);
-        let is_known = self.known() == Known::Reads || tables::of_program(program).is_some();
-        if wraps || stays || (is_known && self.known() != Known::Unknown) {
+        let is_known = self.table_verdict() == TableVerdict::Reads || tables::of_program(program).is_some();
+        if wraps || stays || (is_known && self.table_verdict() != TableVerdict::Unknown) {
             Reach::Named
         } else {
             Reach::Unknown
@@ -65,7 +65,7 @@ impl Part {
 
     fn walk(&self, walks: &reach::Walks) -> Reach<'_> {
         if !walks.goes_through(&self.arguments) {
-            return if self.known() == Known::Unknown { Reach::Unknown } else { Reach::Named };
+            return if self.table_verdict() == TableVerdict::Unknown { Reach::Unknown } else { Reach::Named };
         }
         if walks.follows(&self.arguments) {
             return Reach::Anywhere;
@@ -95,7 +95,7 @@ impl Part {
     }
 
     fn archive(&self) -> Reach<'_> {
-        if self.known() == Known::Reads {
+        if self.table_verdict() == TableVerdict::Reads {
             return Reach::Named;
         }
         let is_mode = |(at, word): (usize, &String)| {
@@ -114,12 +114,12 @@ impl Part {
         let Some(sub) = self.subcommand() else { return Reach::Named };
         let first = sub.split(' ').next().unwrap_or_default();
         let is = |name: &str| name == sub || name == first;
-        let elsewhere =
-            self.begins() > 0 && !self.arguments[..self.begins()].iter().all(|word| is_quiet(word));
+        let elsewhere = self.subcommand_index() > 0
+            && !self.arguments[..self.subcommand_index()].iter().all(|word| is_quiet(word));
         if elsewhere {
             return Reach::Unknown;
         }
-        let words = &self.arguments[self.begins()..];
+        let words = &self.arguments[self.subcommand_index()..];
         let shown_by = reach::GIT_STAYS_WITHOUT.iter().find(|(name, _)| is(name)).map(|(_, shows)| *shows);
         let shows = |shows: &str| {
             words.iter().filter(|word| word.starts_with('-')).any(|word| {
@@ -137,7 +137,7 @@ impl Part {
             None => reach::GIT_STAYS.iter().any(|name| is(name)),
         };
         if stays {
-            return if self.known() == Known::Unknown { Reach::Unknown } else { Reach::Named };
+            return if self.table_verdict() == TableVerdict::Unknown { Reach::Unknown } else { Reach::Named };
         }
         let walks = reach::WALKS
             .iter()
@@ -146,7 +146,7 @@ impl Part {
             return Reach::Unknown;
         }
         let behind = words.iter().position(|word| word == "--");
-        let from = self.begins() + behind.map_or(sub.split(' ').count(), |at| at + 1);
+        let from = self.subcommand_index() + behind.map_or(sub.split(' ').count(), |at| at + 1);
         let operands: Vec<_> = self
             .words_and_expansions()
             .skip(from)

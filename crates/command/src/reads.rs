@@ -2,11 +2,11 @@
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
-use crate::{Part, grammars, options, place, programs};
+use crate::{Part, grammars, options, programs, working_directory};
 
 /// Knowledge of the tables about a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum TableVerdict {
     /// All words are known to be harmless.
     Reads,
     /// A row has the command, but the command does or may do more than read.
@@ -20,17 +20,17 @@ pub(crate) enum Known {
 impl Part {
     /// Returns true if the part is known to change nothing. Every other part is treated as writing.
     pub fn is_read_only(&self) -> bool {
-        !self.redirected && self.known() == Known::Reads
+        !self.redirected && self.table_verdict() == TableVerdict::Reads
     }
 
     /// Returns the knowledge of the tables, ignoring redirections.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn table_verdict(&self) -> TableVerdict {
         if self.tells_version() {
-            return Known::Reads;
+            return TableVerdict::Reads;
         }
         match grammars::reads(self) {
-            Some(true) => return Known::Reads,
-            Some(false) => return Known::Otherwise,
+            Some(true) => return TableVerdict::Reads,
+            Some(false) => return TableVerdict::Otherwise,
             None => {}
         }
         let (row, from) = match self.row() {
@@ -39,29 +39,30 @@ impl Part {
         };
         // A pattern cannot name the subcommand.
         if (0..from).any(|at| self.expands(at)) {
-            return Known::Unknown;
+            return TableVerdict::Unknown;
         }
         match self.fits(row, from) {
-            Some(true) => Known::Reads,
-            Some(false) => Known::Otherwise,
+            Some(true) => TableVerdict::Reads,
+            Some(false) => TableVerdict::Otherwise,
             // Forms that create a branch or a tag have options of their own, but are still clear.
-            None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => Known::Otherwise,
-            None => Known::Unknown,
+            None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => TableVerdict::Otherwise,
+            None => TableVerdict::Unknown,
         }
     }
 
     /// Returns the row of the command, and the index where its options begin.
-    fn row(&self) -> Result<(&'static Row, usize), Known> {
+    fn row(&self) -> Result<(&'static Row, usize), TableVerdict> {
         let Some(known) = programs::with_subcommands(&self.program) else {
-            return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(Known::No);
+            return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(TableVerdict::No);
         };
         let harmless = known.after_harmless(&self.program, &self.arguments);
         let Some(from) = harmless.or_else(|| self.after_a_folder(known)) else {
             // Another folder or configuration: clear, but not harmless.
             let is_clear = known.after_options(&self.arguments).is_some();
-            return Err(if is_clear { Known::Otherwise } else { Known::Unknown });
+            return Err(if is_clear { TableVerdict::Otherwise } else { TableVerdict::Unknown });
         };
-        let (row, words) = tables::of_subcommand(&self.program, &self.arguments[from..]).ok_or(Known::No)?;
+        let (row, words) =
+            tables::of_subcommand(&self.program, &self.arguments[from..]).ok_or(TableVerdict::No)?;
         Ok((row, from + words))
     }
 
@@ -72,7 +73,7 @@ impl Part {
         while let Some(word) = self.arguments.get(from).filter(|word| word.starts_with('-')) {
             let folder = self.arguments.get(from + 1);
             from += if word == "-C" && self.program == "git" {
-                let is_named = folder.is_some_and(|folder| place::is_below(folder));
+                let is_named = folder.is_some_and(|folder| working_directory::is_below(folder));
                 (is_named && !self.expands(from + 1)).then_some(2)?
             } else {
                 known.harmless_words(&self.program, &self.arguments[from..])?

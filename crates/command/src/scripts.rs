@@ -2,9 +2,9 @@
 //!
 //! The table lists the arguments that interpreters run and the files that programs find by themselves. A file of the
 //! second kind that does not exist must stay absent. The list is over-inclusive: the inspection drops names of missing
-//! files. Files that only a script reads are not found. `named.rs` finds the other paths of a line.
+//! files. Files that only a script reads are not found. `named_paths.rs` finds the other paths of a line.
 
-use crate::place::join;
+use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
 /// Programs that run files which the line does not name, with the names that they look for in their folder.

@@ -3,7 +3,7 @@
 //! Two commands have the same shape if they differ only in operands and in option values without an effect, such as a
 //! message.
 
-use crate::reads::Known;
+use crate::reads::TableVerdict;
 use crate::tables::writes;
 use crate::{Expansion, Part, options, programs};
 
@@ -17,7 +17,7 @@ impl Part {
         };
         let words = &self.arguments[begins..];
         let expansions = self.expansions.get(begins..).unwrap_or_default();
-        let by_row = writes::of(&self.program, words).and_then(|(row, named)| {
+        let by_row = writes::find_row(&self.program, words).and_then(|(row, named)| {
             options::read(row, words.get(named..)?, expansions.get(named..).unwrap_or_default())
         });
         // Options before the subcommand name folders and configuration.
@@ -26,7 +26,7 @@ impl Part {
                 let before = as_written(&self.arguments[..begins]);
                 let mut options: Vec<String> = before
                     .into_iter()
-                    .chain(given.options.into_iter().map(|(name, value)| told(name, value)))
+                    .chain(given.options.into_iter().map(|(name, value)| format_option(name, value)))
                     .collect();
                 options.sort();
                 options.dedup();
@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-fn told(name: String, value: Option<&str>) -> String {
+fn format_option(name: String, value: Option<&str>) -> String {
     match (name.strip_suffix('*'), value) {
         (Some(name), _) => name.to_owned(),
         (None, Some(value)) => format!("{name}={value}"),
@@ -65,7 +65,7 @@ impl Part {
     /// grant covers any of them.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
-        if targets_are_told || self.known() == Known::Reads {
+        if targets_are_told || self.table_verdict() == TableVerdict::Reads {
             return None;
         }
         let named = self.named_words();
@@ -74,7 +74,7 @@ impl Part {
         let name: Vec<&str> = match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" && programs::is_interpreter(&self.program) => vec![module],
             _ => std::iter::once(self.program.as_str())
-                .chain(self.arguments[self.begins()..named].iter().map(String::as_str))
+                .chain(self.arguments[self.subcommand_index()..named].iter().map(String::as_str))
                 .collect(),
         };
         let told = match writes::told_words(&name.join(" ")) {
@@ -82,7 +82,7 @@ impl Part {
             Some(many) => many,
             None => usize::MAX,
         };
-        let by_row = writes::of(&self.program, &self.arguments[self.begins()..])
+        let by_row = writes::find_row(&self.program, &self.arguments[self.subcommand_index()..])
             .and_then(|(row, _)| options::read(row, words, expansions))
             .map(|given| given.operands.into_iter().map(|(_, word)| word.to_owned()).collect::<Vec<_>>());
         let operands = by_row.unwrap_or_else(|| words.to_vec());
@@ -97,7 +97,7 @@ impl Part {
             Some(first) if programs::is_interpreter(&self.program) && first != "-m" => 1,
             Some(_) | None => sub.split(' ').count(),
         };
-        (self.begins() + many).min(self.arguments.len())
+        (self.subcommand_index() + many).min(self.arguments.len())
     }
 }
 

@@ -8,7 +8,7 @@ use std::str::Chars;
 
 /// Word without its quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Word {
     braces: u32,
 }
 
-impl Word {
+impl ShellWord {
     pub(crate) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
@@ -57,7 +57,7 @@ pub(crate) enum Redirect {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    Word(Word),
+    Word(ShellWord),
     /// End of a command.
     Separator(Separator),
     /// The next word is a file.
@@ -100,7 +100,7 @@ pub(crate) fn tokenise(line: &str) -> Tokens {
 
 struct Lexer<'l> {
     chars: Peekable<Chars<'l>>,
-    word: Option<Word>,
+    word: Option<ShellWord>,
     found: Tokens,
     /// True after `cmd &>file`. bash continues the same command there, and dash begins another one.
     split_by_some: bool,
@@ -118,7 +118,7 @@ impl Lexer<'_> {
                 self.opaque(EXPANDS);
                 // `$'x'` and `$"x"` are quoted words in some shells.
                 if !matches!(self.chars.peek(), Some('(' | '\'' | '"')) {
-                    self.word().text.push('$');
+                    self.current_word().text.push('$');
                 }
             }
             '`' => {
@@ -146,7 +146,7 @@ impl Lexer<'_> {
             '<' => self.reads(),
             '>' => self.writes(),
             '*' | '?' | '[' => {
-                let word = self.word();
+                let word = self.current_word();
                 let literal = !matches!(word.text.chars().next(), None | Some('-'));
                 let expansion = if literal { Expansion::Operands } else { Expansion::Anything };
                 word.expansion = word.expansion.max(expansion);
@@ -158,7 +158,7 @@ impl Lexer<'_> {
                 }
                 if c == '~' {
                     // Some shells expand `~` behind `=` and `:`.
-                    let begins = |word: &Word| word.text.is_empty() || word.text.ends_with(['=', ':']);
+                    let begins = |word: &ShellWord| word.text.is_empty() || word.text.ends_with(['=', ':']);
                     self.found.home |= self.word.as_ref().is_none_or(begins);
                 }
                 let in_braces = self.word.as_ref().is_some_and(|word| word.braces > 0);
@@ -166,7 +166,7 @@ impl Lexer<'_> {
                 if in_braces && (c == ',' || range) {
                     self.opaque("it expands braces");
                 }
-                let word = self.word();
+                let word = self.current_word();
                 match c {
                     '{' => word.braces += 1,
                     '}' => word.braces = word.braces.saturating_sub(1),
@@ -181,7 +181,7 @@ impl Lexer<'_> {
         self.found.opaque.get_or_insert(why);
     }
 
-    fn word(&mut self) -> &mut Word {
+    fn current_word(&mut self) -> &mut ShellWord {
         self.word.get_or_insert_default()
     }
 
@@ -208,18 +208,18 @@ impl Lexer<'_> {
     }
 
     fn single_quotes(&mut self) {
-        self.word().quoted = true;
+        self.current_word().quoted = true;
         loop {
             match self.chars.next() {
                 Some('\'') => return,
-                Some(c) => self.word().text.push(c),
+                Some(c) => self.current_word().text.push(c),
                 None => return self.opaque(UNCLOSED),
             }
         }
     }
 
     fn double_quotes(&mut self) {
-        self.word().quoted = true;
+        self.current_word().quoted = true;
         loop {
             match self.chars.next() {
                 Some('"') => return,
@@ -230,15 +230,15 @@ impl Lexer<'_> {
                         let rest = self.chars.clone().collect();
                         self.found.hidden.push(rest);
                     }
-                    self.word().text.push(c);
+                    self.current_word().text.push(c);
                 }
                 Some('\\') => match self.chars.next() {
                     Some('\n') => {}
-                    Some(c @ ('"' | '\\' | '$' | '`')) => self.word().text.push(c),
-                    Some(c) => self.word().text.extend(['\\', c]),
+                    Some(c @ ('"' | '\\' | '$' | '`')) => self.current_word().text.push(c),
+                    Some(c) => self.current_word().text.extend(['\\', c]),
                     None => return self.opaque(UNCLOSED),
                 },
-                Some(c) => self.word().text.push(c),
+                Some(c) => self.current_word().text.push(c),
                 None => return self.opaque(UNCLOSED),
             }
         }
@@ -254,7 +254,7 @@ impl Lexer<'_> {
                 }
             }
             Some(c) => {
-                let word = self.word();
+                let word = self.current_word();
                 word.quoted = true;
                 word.text.push(c);
             }
@@ -330,7 +330,7 @@ impl Lexer<'_> {
         }
         if !target.is_empty() && !ends {
             self.opaque(AMBIGUOUS);
-            self.word().text = target;
+            self.current_word().text = target;
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum Role {
 
 impl Role {
     /// Name of the role in the journal and on the wire.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
             Self::Operator => "operator",
@@ -84,8 +84,8 @@ impl Actor {
     }
 
     /// Returns the actor for the token of a role. Its id is the name of the role.
-    pub fn of(role: Role, via: &str) -> Self {
-        Self { id: role.word().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
+    pub fn for_role(role: Role, via: &str) -> Self {
+        Self { id: role.as_str().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
     }
 
     pub fn admin(id: &str, via: &str) -> Self {
@@ -100,8 +100,8 @@ impl Actor {
         hand(&self.id, self.let_in_by.as_deref())
     }
 
-    pub fn whose(&self) -> Whose<'_> {
-        Whose { id: &self.id, hand: self.hand() }
+    pub fn responsible_people(&self) -> ResponsiblePeople<'_> {
+        ResponsiblePeople { id: &self.id, hand: self.hand() }
     }
 
     pub fn agent(id: &str, via: &str) -> Self {
@@ -111,25 +111,25 @@ impl Actor {
 
 /// People responsible for a deed: the actor, and the creator of the actor's login link (see [`Actor::hand`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Whose<'a> {
+pub struct ResponsiblePeople<'a> {
     pub id: &'a str,
     pub hand: &'a str,
 }
 
-impl<'a> Whose<'a> {
+impl<'a> ResponsiblePeople<'a> {
     /// Returns the identity of a person who signed in without a link of another person.
-    pub fn alone(id: &'a str) -> Self {
+    pub fn for_person(id: &'a str) -> Self {
         Self { id, hand: id }
     }
 
     /// Returns true if `who` names the actor or the link's creator, in any form of the name.
-    pub fn is_of(self, who: &str) -> bool {
+    pub fn includes(self, who: &str) -> bool {
         is_same(self.id, who) || is_same(self.hand, who)
     }
 
     /// Returns true if the two have a person in common.
-    pub fn meets(self, other: Self) -> bool {
-        self.is_of(other.id) || self.is_of(other.hand)
+    pub fn overlaps(self, other: Self) -> bool {
+        self.includes(other.id) || self.includes(other.hand)
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Turn {
 /// `turns` are newest first; `is_all` is true if there are no further turns.
 ///
 /// Every line of a text but its first is indented, so that no answer of an agent can imitate a person's message.
-pub fn told(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
+pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);
     if turns.is_empty() {
@@ -96,7 +96,7 @@ fn cut(text: &str, bytes: usize) -> String {
 
 impl Turn {
     /// Renders one run for later runs of its conversation. `session` must be the run's own session.
-    pub fn of(run: &Run, session: &Session) -> Self {
+    pub fn from_run(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
         let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
         let mut messages: Vec<String> = words.map(ToString::to_string).collect();

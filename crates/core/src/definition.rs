@@ -151,13 +151,13 @@ pub struct Agent {
     pub tools: Vec<String>,
     /// Condition that ends the agent's work.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub ends: Ends,
+    pub ends: EndCondition,
 }
 
 /// Condition that ends the step of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ends {
+pub enum EndCondition {
     /// A complete reply without a tool call, and without a question or request in its text.
     #[default]
     Reply,

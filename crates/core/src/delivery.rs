@@ -15,7 +15,7 @@ pub struct Delivery {
     pub channel: String,
     pub occasion: Occasion,
     /// Event of the notification: `seq` in the stream of the run. A checkpoint's `seq` is in the system stream, and its
-    /// run and interrupt are [placeholders](Self::of_nothing).
+    /// run and interrupt are [placeholders](Self::placeholder_ids).
     pub run: RunId,
     pub seq: u64,
     pub interrupt: InterruptId,
@@ -42,7 +42,7 @@ const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {
     /// Returns the placeholder ids of a delivery that concerns no interrupt.
-    pub fn of_nothing() -> (RunId, InterruptId) {
+    pub fn placeholder_ids() -> (RunId, InterruptId) {
         let id = |prefix: &str| format!("{prefix}{NOTHING}");
         (RunId::from_text(id(RunId::PREFIX)), InterruptId::from_text(id(InterruptId::PREFIX)))
     }

@@ -24,7 +24,7 @@ impl Digest {
     }
 
     /// Returns the digest of raw bytes, such as those of a file.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(sha256_parts(&[bytes]))
     }
 
@@ -35,7 +35,7 @@ impl Digest {
 
     /// Returns the digest of a value's canonical JSON (RFC 8785).
     pub fn of_json<T: Serialize>(value: &T) -> Self {
-        Self::of(&json::canonical(value))
+        Self::of_bytes(&json::canonical(value))
     }
 }
 

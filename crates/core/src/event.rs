@@ -45,13 +45,13 @@ pub fn decode(sealed: &Sealed) -> Result<Event, Error> {
 /// Returns the types of all events: of runs, of sessions, of the system. They are read from serde's error for an
 /// unknown type, which lists them.
 pub fn types() -> [Vec<String>; 3] {
-    fn of<T: DeserializeOwned>() -> Vec<String> {
+    fn variant_names<T: DeserializeOwned>() -> Vec<String> {
         let refused = serde_json::from_value::<T>(json!({ "type": "" })).err();
         let said = refused.map(|refused| refused.to_string()).unwrap_or_default();
         // "unknown variant ``, expected one of `run_started`, `adopted`, …"
         said.split('`').skip(3).step_by(2).map(str::to_owned).collect()
     }
-    [of::<run::Fact>(), of::<session::Fact>(), of::<system::Fact>()]
+    [variant_names::<run::Fact>(), variant_names::<session::Fact>(), variant_names::<system::Fact>()]
 }
 
 impl Fact {

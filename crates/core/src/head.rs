@@ -45,14 +45,14 @@ impl fmt::Display for Head {
 /// A noted head: the number of events, and the first digits of the hash over them. A noted checkpoint holds the root of
 /// the tree instead, as `1042:root:` and all its digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct HeadNote {
     pub events: u64,
     is_root: bool,
     /// Lower-case hexadecimal digits: at least [`DIGITS`], at most all.
     digits: String,
 }
 
-impl Noted {
+impl HeadNote {
     /// Returns the noted form of a checkpoint.
     pub fn root(events: u64, root: &Digest) -> Self {
         Self { events, is_root: true, digits: root.to_string() }
@@ -65,7 +65,7 @@ impl Noted {
     }
 }
 
-impl fmt::Display for Noted {
+impl fmt::Display for HeadNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = if self.is_root { ROOT } else { "" };
         write!(f, "{}:{root}{}", self.events, self.digits)
@@ -82,7 +82,7 @@ const ROOT: &str = "root:";
 )]
 pub struct Malformed;
 
-impl FromStr for Noted {
+impl FromStr for HeadNote {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {

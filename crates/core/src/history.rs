@@ -50,14 +50,14 @@ pub fn subject_of(text: &str) -> Option<&str> {
 }
 
 /// Returns a key that is equal for questions that differ only in case and spaces.
-pub fn asked(question: &str) -> String {
+pub fn question_key(question: &str) -> String {
     let folded: Vec<String> = question.split_whitespace().map(str::to_lowercase).collect();
-    Digest::of(folded.join(" ").as_bytes()).to_string()
+    Digest::of_bytes(folded.join(" ").as_bytes()).to_string()
 }
 
 /// Returns the words of texts in lower case, in order, without repeats. In a script without spaces between words, each
 /// character is a word.
-pub fn words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<String> {
+pub fn collect_words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut words = Vec::new();
     let parts = texts.into_iter().flat_map(|text| text.split(|char: char| !char.is_alphanumeric()));
@@ -73,7 +73,7 @@ pub fn words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<S
 
 /// Returns the words of a search.
 pub fn searched(text: &str) -> Vec<String> {
-    words([text], SEARCHED_WORDS)
+    collect_words([text], SEARCHED_WORDS)
 }
 
 /// Answer recorded when a person leaves a question empty (contract E14). It answers no later question.
@@ -99,7 +99,7 @@ pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
 /// Returns answers of one subject whose question is equal or similar: best first, then newest first. Each answer
 /// appears once.
 pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
-    let (same, own) = (asked(question), own_words(question));
+    let (same, own) = (question_key(question), own_words(question));
     let mut ranked: Vec<(u32, AnswerRow)> = rows
         .into_iter()
         .filter(|row| may_count(row) && row.interrupt != *itself)
@@ -138,7 +138,7 @@ fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> u32 {
 }
 
 fn own_words(question: &str) -> BTreeSet<String> {
-    words([question], WORDS).into_iter().collect()
+    collect_words([question], WORDS).into_iter().collect()
 }
 
 fn split_unspaced(word: &str) -> Vec<&str> {

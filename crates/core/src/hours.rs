@@ -50,7 +50,7 @@ pub enum Day {
 impl Day {
     pub const ALL: [Self; 7] = [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
 
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mon => "mon",
             Self::Tue => "tue",
@@ -62,7 +62,7 @@ impl Day {
         }
     }
 
-    pub(crate) fn of(date: Date) -> Self {
+    pub(crate) fn from_date(date: Date) -> Self {
         match date.weekday() {
             Weekday::Monday => Self::Mon,
             Weekday::Tuesday => Self::Tue,
@@ -76,7 +76,7 @@ impl Day {
 
     /// Parses `mon`, `mon-fri` or `sat-mon` into days. Returns `None` if it is malformed.
     pub fn range(text: &str) -> Option<Vec<Self>> {
-        let day = |word: &str| Self::ALL.iter().position(|day| day.word() == word);
+        let day = |word: &str| Self::ALL.iter().position(|day| day.as_str() == word);
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let (first, last) = (day(first)?, day(last)?);
         let count = (last + 7 - first) % 7 + 1;
@@ -163,7 +163,7 @@ impl Hours {
             problems.push(Problem::new("/week", "contains no hours: the group would never work"));
         }
         for (day, spans) in &self.week {
-            let at = format!("/week/{}", day.word());
+            let at = format!("/week/{}", day.as_str());
             if spans.len() > limits::SPANS_OF_DAY {
                 problems.push(Problem::new(&at, format!("holds more than {}", limits::SPANS_OF_DAY)));
             } else if let Some((one, next)) =
@@ -181,7 +181,8 @@ impl Hours {
     /// Returns the spans of a date, as moments.
     fn on(&self, date: Date, zone: &TimeZone) -> impl Iterator<Item = (i64, i64)> {
         let free = self.holidays.contains(&date);
-        let spans = self.week.get(&Day::of(date)).filter(|_| !free).map(Vec::as_slice).unwrap_or_default();
+        let spans =
+            self.week.get(&Day::from_date(date)).filter(|_| !free).map(Vec::as_slice).unwrap_or_default();
         spans.iter().filter_map(move |span| {
             let (from, to) =
                 (moment(date, span.from, Edge::Begins, zone)?, moment(date, span.to, Edge::Ends, zone)?);

@@ -16,7 +16,7 @@ use crate::limits;
 use crate::people::People;
 use crate::run::{Fact, Run};
 use crate::system::System;
-use crate::system::checkpoint::Covered;
+use crate::system::checkpoint::CheckpointTree;
 use crate::time::Timestamp;
 
 /// Reason for a notification.
@@ -66,7 +66,7 @@ impl Occasion {
     }
 
     /// Returns the occasion for a resolution with this outcome.
-    fn of(outcome: Outcome) -> Self {
+    fn from_outcome(outcome: Outcome) -> Self {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
 
@@ -181,7 +181,7 @@ impl Notice {
 #[serde(deny_unknown_fields)]
 pub struct CheckpointNotice {
     pub at: Timestamp,
-    pub covered: Covered,
+    pub covered: CheckpointTree,
     /// The signed note, in the form that `audit verify --against` reads.
     pub note: String,
     /// Public key that verifies the note.
@@ -225,7 +225,7 @@ pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
         let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
         let interrupt = run.interrupts.get(interrupt).filter(|interrupt| interrupt.opened.callback)?;
-        notice(run, interrupt, (seq, at), Occasion::of(*outcome), None)
+        notice(run, interrupt, (seq, at), Occasion::from_outcome(*outcome), None)
     });
     resolved.collect()
 }
@@ -247,7 +247,7 @@ fn notice(
     occasion: Occasion,
     told: Option<&[String]>,
 ) -> Option<Notice> {
-    let Asked { people, groups, operators } = asked(interrupt, occasion, told);
+    let NoticeRecipients { people, groups, operators } = collect_recipients(interrupt, occasion, told);
     Some(Notice {
         occasion,
         at,
@@ -297,19 +297,23 @@ fn occasion<'f>(
         return is_next.then_some((interrupt, Occasion::Asked, None));
     }
     if let Fact::InterruptResolved { interrupt, outcome, .. } = fact {
-        return Some((interrupt, Occasion::of(*outcome), None));
+        return Some((interrupt, Occasion::from_outcome(*outcome), None));
     }
     None
 }
 
-struct Asked {
+struct NoticeRecipients {
     people: Vec<String>,
     groups: Vec<String>,
     operators: bool,
 }
 
 /// Returns the approvers. For an open interrupt they are those of its current stage, otherwise those of all stages.
-fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> Asked {
+fn collect_recipients(
+    interrupt: &Interrupt,
+    occasion: Occasion,
+    told: Option<&[String]>,
+) -> NoticeRecipients {
     let cut = |names: Vec<String>| names.into_iter().take(limits::ASSIGNED).collect::<Vec<_>>();
     let stages = &interrupt.assignment.stages;
     let of = if occasion.asks() { interrupt.stage_now()..interrupt.stage_now() + 1 } else { 0..stages.len() };
@@ -323,5 +327,9 @@ fn asked(interrupt: &Interrupt, occasion: Occasion, told: Option<&[String]>) -> 
         names.dedup();
     }
     let is_named = !people.is_empty() || !groups.is_empty();
-    Asked { people: cut(people), groups: cut(groups), operators: is_named && of.iter().any(Stage::is_open) }
+    NoticeRecipients {
+        people: cut(people),
+        groups: cut(groups),
+        operators: is_named && of.iter().any(Stage::is_open),
+    }
 }

@@ -117,7 +117,7 @@ pub struct People {
     /// Keys of services by name.
     services: BTreeMap<String, Service>,
     /// People who left, including those who came back.
-    left: BTreeMap<String, Left>,
+    left: BTreeMap<String, Departure>,
     /// Last sign-out from all browsers, by person.
     signed_out: BTreeMap<String, Moment>,
     /// Business hours by group.
@@ -156,7 +156,7 @@ impl Since {
 
 /// The last departure of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Left {
+struct Departure {
     moment: Moment,
     /// True if the person came back.
     is_back: bool,
@@ -167,7 +167,7 @@ struct Left {
 }
 
 impl People {
-    pub fn of(people: &[(String, Person)]) -> Self {
+    pub fn from_entries(people: &[(String, Person)]) -> Self {
         let mut all = Self { known: people.iter().cloned().collect(), ..Self::default() };
         for (id, _) in people {
             all.forms.entry(form(id).into_owned()).or_default().insert(id.clone());
@@ -177,7 +177,7 @@ impl People {
 
     /// Returns the people of a list alone.
     pub fn listed(roster: &Roster) -> Self {
-        Self { hours: roster.hours.iter().cloned().collect(), ..Self::of(&roster.people) }
+        Self { hours: roster.hours.iter().cloned().collect(), ..Self::from_entries(&roster.people) }
     }
 
     pub fn get(&self, id: &str) -> Option<&Person> {
@@ -246,7 +246,7 @@ impl People {
     /// Removes a person. `is_removed` is false if the identity provider reported the departure.
     pub(super) fn remove(&mut self, id: &str, moment: Moment, is_removed: bool) {
         if let Some(Person { issued_at, .. }) = self.known.remove(id) {
-            self.left.insert(id.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
+            self.left.insert(id.to_owned(), Departure { moment, is_back: false, is_removed, issued_at });
             let form = form(id);
             if let Some(ids) = self.forms.get_mut(&*form) {
                 ids.remove(id);
@@ -294,7 +294,7 @@ impl People {
             // A removed person stays removed: a key of the same name does not restore them.
             let is_removed = self.is_removed(name);
             let issued_at = self.left.get(name).and_then(|left| left.issued_at);
-            self.left.insert(name.to_owned(), Left { moment, is_back: false, is_removed, issued_at });
+            self.left.insert(name.to_owned(), Departure { moment, is_back: false, is_removed, issued_at });
         }
     }
 
@@ -406,7 +406,7 @@ impl People {
 
     /// Returns the absent people that this person may decide for as a delegate now, directly or through further absent
     /// delegates.
-    pub fn stands_in_for(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
+    pub fn represented_people(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
         while let Some(delegate) = news.pop() {

@@ -34,7 +34,7 @@ pub struct Price {
 
 impl Price {
     /// Returns the cost of `usage`.
-    pub fn of(&self, usage: Usage) -> Cost {
+    pub fn cost(&self, usage: Usage) -> Cost {
         let part = |tokens: u64, price: u64| tokens.saturating_mul(price);
         Cost(
             part(usage.input_tokens, self.input_per_million)

@@ -4,7 +4,7 @@
 //! seq)` points at. [`AnswerRow`] is the only exception.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
-use crate::interrupt::{Kind, mark};
+use crate::interrupt::{Kind, assignee_index};
 use crate::session::State;
 use crate::time::Timestamp;
 
@@ -97,7 +97,7 @@ pub struct InterruptRow {
     pub resolved_seq: Option<u64>,
     /// Id of the actor who claimed the interrupt.
     pub claimed_by: Option<String>,
-    /// [Marks](crate::interrupt::mark) of the approvers. `None` if an older version wrote the row last.
+    /// [Marks](crate::interrupt::assignee_index) of the approvers. `None` if an older version wrote the row last.
     pub assigned: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl InterruptRow {
     /// Returns true if the events that the row points at do not suffice to show the interrupt. Either there are votes
     /// that settled nothing, or the approvers have changed.
     pub fn is_involved(&self) -> bool {
-        self.assigned.as_ref().is_some_and(|marks| marks.contains(mark::INVOLVED))
+        self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
 }
 
@@ -147,9 +147,9 @@ pub struct AnswerRow {
     /// Question whose answer was reused.
     pub source: Option<InterruptId>,
     pub erased: bool,
-    /// Key of [equal questions](crate::history::asked). Empty once erased.
+    /// Key of [equal questions](crate::history::question_key). Empty once erased.
     pub asked: String,
-    /// [Words](crate::history::words) of question and answer, joined with spaces. Empty once erased.
+    /// [Words](crate::history::collect_words) of question and answer, joined with spaces. Empty once erased.
     pub words: String,
 }
 
@@ -182,7 +182,7 @@ pub struct SessionRow {
 impl SessionRow {
     /// Returns the contribution of a run that started at `at` and was last active at `last_at`. It does not affect the
     /// state.
-    pub fn of_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
+    pub fn from_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
         Self {
             session,
             workflow: None,

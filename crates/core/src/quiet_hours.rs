@@ -96,7 +96,7 @@ impl Quiet {
         let today = date(at, &zone)?;
         let ends = [-1_i64, 0].into_iter().filter_map(|ahead| {
             let first = today.checked_add(ahead.days()).ok()?;
-            if !self.days.contains(&Day::of(first)) {
+            if !self.days.contains(&Day::from_date(first)) {
                 return None;
             }
             let last = if self.to > self.from { first } else { first.checked_add(1.day()).ok()? };

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub use fact::Fact;
 pub use front::Front;
 pub(crate) use memory::Granters;
-pub use state::{Changed, End, Opened, State};
+pub use state::{End, Opened, RowSpan, State};
 pub use undone::Undone;
 
 use crate::actor::{Actor, Role};
@@ -44,7 +44,7 @@ pub struct Session {
     /// `None` if the start of a run created the session.
     pub opened: Option<Opened>,
     /// `None` until the state is first set.
-    pub changed: Option<Changed>,
+    pub changed: Option<RowSpan>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -265,7 +265,7 @@ impl Session {
     fn change(&mut self, state: State, at: Timestamp) {
         self.state = state;
         let first_at = self.changed.map_or(at, |changed| changed.first_at);
-        self.changed = Some(Changed { first_at, last_at: at, last_seq: self.seq });
+        self.changed = Some(RowSpan { first_at, last_at: at, last_seq: self.seq });
     }
 
     /// Returns the time of expiry, by the session's own events. Its runs may have later activity.
@@ -303,7 +303,7 @@ impl Session {
 
     /// Returns the grants that are neither expired nor revoked.
     pub fn active_grants(&self, now: Timestamp) -> impl Iterator<Item = &Grant> {
-        self.grants.values().filter(move |grant| grant.holds(now))
+        self.grants.values().filter(move |grant| grant.is_active(now))
     }
 
     /// Returns the refusals that are not revoked.

@@ -64,7 +64,7 @@ impl FromStr for Timestamp {
 }
 
 /// Renders a duration in its two largest units: `1 h 20 min`.
-pub fn in_words(ms: u64) -> String {
+pub fn format_duration(ms: u64) -> String {
     let seconds = ms / 1_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {

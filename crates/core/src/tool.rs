@@ -237,12 +237,12 @@ pub struct Inspection {
     /// Data for the card: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
     /// Set for tools that change files only.
-    pub proposed: Option<Box<Proposed>>,
+    pub proposed: Option<Box<ProposedChanges>>,
 }
 
 /// Proposed changes of a call. The bytes of the changed files are in the journal before the run receives this.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Proposed {
+pub struct ProposedChanges {
     pub changeset: Changeset,
     /// Result of the call for the agent, once the changes are committed.
     pub text: String,
@@ -252,7 +252,7 @@ pub struct Proposed {
 
 /// Result of inspecting a call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Inspected {
+pub enum InspectionOutcome {
     Ready(Inspection),
     /// The call cannot or must not run, for example because a path is outside the workspace. The message goes to the
     /// model.
@@ -282,12 +282,12 @@ pub enum Outcome {
     /// The call began and did not finish: a person must decide. The text describes its progress.
     Halfway { text: String },
     /// The call ran. Its result is withheld until a person releases it.
-    Held(Box<Held>),
+    Held(Box<WithheldOutput>),
 }
 
 /// A withheld result, with derived data for the person who may release it. The data is never raw.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct WithheldOutput {
     pub title: String,
     /// The text that becomes the result of the call after the release.
     pub content: String,
@@ -302,8 +302,8 @@ pub struct Held {
 
 /// Outcome of a command's trial.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tried {
-    Yielded(Yielded),
+pub enum TrialOutcome {
+    Yielded(TrialResult),
     /// A precondition no longer held, so the command was not run.
     Changed {
         paths: Vec<String>,
@@ -330,7 +330,7 @@ pub struct LayerChanges {
 /// Result of a command that ran in a trial without lasting effects. If a limit stopped the command, its changes are
 /// dropped, and the text reports it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Yielded {
+pub struct TrialResult {
     /// Changes of the workspace.
     pub changeset: Changeset,
     /// Changes of the run's layer, if there are any.

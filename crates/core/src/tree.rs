@@ -49,7 +49,7 @@ impl Growing {
     /// Returns the root over all leaves. Without leaves it is the hash of zero bytes.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
-        roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of(&[]))
+        roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of_bytes(&[]))
     }
 }
 

@@ -42,7 +42,7 @@ impl Target {
             return Err("a URL must not contain spaces, control characters or `\\`".to_owned());
         }
         let url = Url::parse(text).map_err(|error| format!("this is not a URL: {error}"))?;
-        Self::of(url, text)
+        Self::from_url(url, text)
     }
 
     /// Returns the target of a redirect.
@@ -51,7 +51,7 @@ impl Target {
         Self::parse(url.as_str())
     }
 
-    fn of(mut url: Url, text: &str) -> Result<Self, String> {
+    fn from_url(mut url: Url, text: &str) -> Result<Self, String> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err("only `http` and `https` URLs can be fetched".to_owned());
         }

@@ -17,13 +17,13 @@ pub(crate) struct Change {
 
 impl Change {
     /// Returns the change in a request's payload: of a trial, an undo or a file tool. None if there is none.
-    pub(crate) fn of(payload: &Value) -> Option<Self> {
+    pub(crate) fn from_payload(payload: &Value) -> Option<Self> {
         let unseen = Diff::unseen_of(payload);
-        if let Some(trial) = TrialCard::of(payload) {
+        if let Some(trial) = TrialCard::from_payload(payload) {
             let files = trial.changes().map(file).collect();
             return Some(Self { summary: summary(trial), files, unseen });
         }
-        let diff = Diff::of(payload)?;
+        let diff = Diff::from_payload(payload)?;
         let path = payload.pointer("/arguments/path")?.as_str()?;
         let is_new = payload.get("new_file") == Some(&Value::Bool(true));
         let does = if is_new { "created" } else { "changed" };
@@ -44,12 +44,12 @@ impl Change {
 }
 
 fn summary(trial: TrialCard<'_>) -> String {
-    format!("{}: {}.", trial.head(), trial.words())
+    format!("{}: {}.", trial.head(), trial.summary())
 }
 
 fn file(change: TrialChange<'_>) -> Value {
     let mut file = json!({
-        "file_path": change.path(), "does": change.does(), "words": plain::line(&change.words()),
+        "file_path": change.path(), "does": change.does(), "words": plain::line(&change.describe()),
     });
     if let Some(diff) = change.diff() {
         file["diff"] = json!(unified(&diff));
@@ -58,8 +58,8 @@ fn file(change: TrialChange<'_>) -> Value {
 }
 
 /// Returns the full text of a trial's card, or the reason why the call was not tried.
-pub(crate) fn of_trial(payload: &Value) -> Option<String> {
-    let Some(trial) = TrialCard::of(payload) else {
+pub(crate) fn render_trial(payload: &Value) -> Option<String> {
+    let Some(trial) = TrialCard::from_payload(payload) else {
         return TrialCard::missing(payload).map(|why| format!("It was not tried: {why}."));
     };
     let mut lines = vec![summary(trial)];
@@ -67,7 +67,7 @@ pub(crate) fn of_trial(payload: &Value) -> Option<String> {
     lines.extend(trial.git().map(|words| plain::line(words).into_owned()));
     for change in trial.changes() {
         lines.push(String::new());
-        lines.push(format!("{}: {}", plain::line(change.path()), plain::line(&change.words())));
+        lines.push(format!("{}: {}", plain::line(change.path()), plain::line(&change.describe())));
         lines.extend(change.diff().map(|diff| unified(&diff)).filter(|diff| !diff.is_empty()));
     }
     let left = trial.left().into_iter().map(|line| plain::line(&line).into_owned());
@@ -132,12 +132,12 @@ mod tests {
         let shown = "@@ -1,1 +1,2 @@\n-old\n+new\\u{202e}\n\\ No newline at end of file";
         let unseen =
             "Not shown here: 2 more paths, what changes in 1 of its files, 2 lines of changes that are cut.";
-        let change = Change::of(&payload).unwrap().to_value();
+        let change = Change::from_payload(&payload).unwrap().to_value();
         assert_eq!(change["summary"], "Tried: 1 file changed, 1 deleted; exit code 0.");
         assert_eq!(change["files"][0], json!({ "file_path": "gone", "does": "deleted", "words": "deleted" }));
         assert_eq!(change["files"][1]["diff"], shown);
         assert_eq!(change["not_shown"], unseen);
-        let text = of_trial(&payload).unwrap();
+        let text = render_trial(&payload).unwrap();
         let expected = format!(
             "Tried: 1 file changed, 1 deleted; exit code 0.\nNothing has happened yet.\n\ngone: deleted\n\n\
              a\\nb: changed, 3 bytes\n{shown}\n\n{unseen}\n\nIt printed:\nout"
@@ -149,12 +149,15 @@ mod tests {
     fn a_file_tool_has_a_change_and_a_call_without_one_has_none() {
         let lines = json!([{ "op": "-", "text": "old" }, { "op": "+", "text": "new" }]);
         let write = json!({ "arguments": { "path": "a.txt" }, "diff": diff(&lines, 1) });
-        let change = Change::of(&write).unwrap().to_value();
+        let change = Change::from_payload(&write).unwrap().to_value();
         assert_eq!(change["summary"], "a.txt is changed (+1 −1 lines)");
         assert_eq!(change["files"][0]["diff"], "@@ -1,1 +1,2 @@\n-old\n+new");
         let untried = json!({ "arguments": { "command": "x" }, "untried": "its commands reach the network" });
-        assert!(Change::of(&untried).is_none());
-        assert_eq!(of_trial(&untried).as_deref(), Some("It was not tried: its commands reach the network."));
-        assert_eq!(of_trial(&write), None);
+        assert!(Change::from_payload(&untried).is_none());
+        assert_eq!(
+            render_trial(&untried).as_deref(),
+            Some("It was not tried: its commands reach the network.")
+        );
+        assert_eq!(render_trial(&write), None);
     }
 }

@@ -70,7 +70,7 @@ impl Follower {
         loop {
             if let Some((seq, event)) = self.found.next() {
                 self.since = seq;
-                if ends(&event) {
+                if is_run_end(&event) {
                     self.state = State::Over;
                 }
                 return Some(News::Event { seq, event: Box::new(event) });
@@ -122,7 +122,7 @@ impl Follower {
     }
 }
 
-fn ends(event: &Event) -> bool {
+fn is_run_end(event: &Event) -> bool {
     matches!(
         event.fact,
         event::Fact::Run(Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. })

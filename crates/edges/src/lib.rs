@@ -3,19 +3,19 @@
 //!
 //! An edge translates the names of frames, kinds, options and states. Its output is a function of the journal, and its
 //! input becomes an input of the core. It keeps no state that must survive and decides nothing.
-//! All edges share these files: `who.rs` reads tokens, `follow.rs` reads the events of one run, and `glance.rs` reads
-//! the runs of a list. `change.rs` describes the change of a request, and `assigned.rs` describes its approvers.
+//! All edges share these files: `credentials.rs` reads tokens, `follow.rs` reads the events of one run, and `run_list.rs` reads
+//! the runs of a list. `change.rs` describes the change of a request, and `assignment.rs` describes its approvers.
 //! Sockets use the lines of the crate `web`.
 
-mod assigned;
+mod assignment;
 mod change;
 mod codelab;
+mod credentials;
 pub mod crew;
 mod follow;
-mod glance;
 mod limits;
 pub mod mars;
-mod who;
+mod run_list;
 
 use axum::Router;
 use holdshort_web::auth::AuthState;

@@ -9,7 +9,7 @@ mod rows;
 mod streams;
 
 use holdshort_core::envelope;
-use holdshort_core::head::{Head, Noted};
+use holdshort_core::head::{Head, HeadNote};
 use holdshort_store::{Error, Journal};
 
 /// Result of a walk over the whole journal.
@@ -36,7 +36,7 @@ pub struct Problem {
 /// A head that a person noted, and whether the journal continues from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
-    pub noted: Noted,
+    pub noted: HeadNote,
     pub holds: bool,
 }
 
@@ -53,7 +53,7 @@ pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
 }
 
 /// Walks the whole journal, and checks that it continues from each of these heads.
-pub async fn verify_against<J: Journal>(journal: &J, noted: &[Noted]) -> Result<Report, Error> {
+pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Result<Report, Error> {
     let mut report = Report {
         streams: 0,
         events: 0,

@@ -8,7 +8,7 @@ use holdshort_core::changeset::Changeset;
 use holdshort_core::definition::Definition;
 use holdshort_core::id::RunId;
 use holdshort_core::message::Request;
-use holdshort_core::run::{ActionId, Config, Input, Lack, Run};
+use holdshort_core::run::{ActionId, Config, Input, MissingPath, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::tool::{CommandEffect, LayerChanges, Precondition};
 use holdshort_tools::{Follow, Withhold};
@@ -86,7 +86,7 @@ pub enum Unfit {
     /// The call is invalid for any content of the workspace.
     Always(Problem),
     /// The call is invalid for the present content of the workspace. An earlier call may create what it lacks.
-    Now { problem: Problem, lack: Lack },
+    Now { problem: Problem, lack: MissingPath },
 }
 
 /// Performs actions, each once for every call of `perform`.

@@ -124,7 +124,7 @@ impl Metrics {
                     let Some(found) = run.interrupts.get(interrupt) else { continue };
                     let kind = ("kind", found.opened.kind.as_str().to_owned());
                     self.resolved
-                        .get_or_create(&[kind.clone(), ("outcome", word(*outcome).to_owned())])
+                        .get_or_create(&[kind.clone(), ("outcome", outcome_label(*outcome).to_owned())])
                         .inc();
                     let waited = event.at.as_millis().saturating_sub(found.opened_at.as_millis());
                     self.waited.get_or_create(&[kind]).observe(seconds(waited));
@@ -168,7 +168,7 @@ impl Metrics {
     }
 }
 
-fn word(outcome: Outcome) -> &'static str {
+fn outcome_label(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Approved => "approved",
         Outcome::Rejected => "rejected",

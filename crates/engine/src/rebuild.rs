@@ -42,7 +42,7 @@ pub async fn rows<J: Journal, C: Clock, E: Executor>(
         for stream in &streams {
             let rows = match stream {
                 StreamId::Run(run) => {
-                    let run = driver.retell(run).await?;
+                    let run = driver.rebuild_run(run).await?;
                     let expires = match run.session() {
                         Some(session) => driver.session(session).await?.expires(),
                         None => false,

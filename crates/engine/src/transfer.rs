@@ -25,7 +25,7 @@ const PAGE: usize = 500;
 /// Numbers of transferred items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Moved {
+pub struct TransferCounts {
     pub streams: u64,
     pub events: u64,
     pub keys: u64,
@@ -68,7 +68,7 @@ enum Line {
     Blob { digest: Digest, text: String },
     Event(Event),
     Key { scope: String, key: String, digest: Digest, reference: String },
-    End(Moved),
+    End(TransferCounts),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ struct Content {
 
 impl Event {
     /// Returns `None` for bytes that are not UTF-8: events of this product have none.
-    fn of(sealed: Sealed) -> Option<Self> {
+    fn from_sealed(sealed: Sealed) -> Option<Self> {
         let content = match sealed.content {
             Some(content) => Some(Content {
                 salt: data_encoding::HEXLOWER.encode(&content.salt),

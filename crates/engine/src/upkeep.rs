@@ -38,10 +38,10 @@ const LOOK: Duration = Duration::from_secs(10);
 /// it checked them.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
-        if let Err(error) = Box::pin(driver.make_up_for_looks()).await {
+        if let Err(error) = Box::pin(driver.run_pending_reevaluations()).await {
             tracing::warn!(%error, "assignments cannot be checked");
         }
-        if let Err(error) = Box::pin(driver.make_up_for_votes()).await {
+        if let Err(error) = Box::pin(driver.run_pending_revotes()).await {
             tracing::warn!(%error, "open interrupts cannot be compared with the rules");
         }
         driver.clock().sleep(LOOK).await;

@@ -53,7 +53,7 @@ impl BaseUrl {
     }
 
     /// Returns the address for people: without query and trailing slash.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_url(&self) -> String {
         let mut url = self.0.clone();
         url.set_query(None);
         url.as_str().trim_end_matches('/').to_owned()
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn people_see_no_query() {
         let url = BaseUrl::parse("https://a.example/x?key=1").unwrap();
-        assert_eq!(url.shown(), "https://a.example/x");
+        assert_eq!(url.display_url(), "https://a.example/x");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
 }
 
 /// Returns the failure for an error. `provider` is the provider's name, for errors of the connection.
-pub(crate) fn of(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
+pub(crate) fn from_error(error: &genai::Error, provider: &str, mask: &Mask) -> Failure {
     let failure = classify(error, provider);
     Failure { message: mask.clean(&failure.message), ..failure }
 }
@@ -95,8 +95,10 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
         400 | 422 if is_too_long(body) => FailureKind::TooLong,
         _ => FailureKind::Rejected,
     };
-    let body =
-        serde_json::from_str(body).ok().and_then(|body| said(&body)).unwrap_or_else(|| body.to_owned());
+    let body = serde_json::from_str(body)
+        .ok()
+        .and_then(|body| error_message(&body))
+        .unwrap_or_else(|| body.to_owned());
     let message = format!("the provider answered {status}: {body}");
     Failure { kind, retry_after_ms: retry_after(headers, SystemTime::now()), message }
 }
@@ -114,7 +116,7 @@ fn of_error_event(body: &Value) -> Failure {
     } else {
         FailureKind::Unavailable
     };
-    new(kind, format!("the provider broke off with an error: {}", said(body).unwrap_or(text)))
+    new(kind, format!("the provider broke off with an error: {}", error_message(body).unwrap_or(text)))
 }
 
 /// Returns true if the provider refuses the request because it exceeds the model's context window. Each provider
@@ -142,7 +144,7 @@ fn is_too_long(text: &str) -> bool {
 }
 
 /// Returns the message of an error body, from the fields where providers put it.
-fn said(body: &Value) -> Option<String> {
+fn error_message(body: &Value) -> Option<String> {
     ["/error/message", "/message", "/error", "/detail", "/0/error/message"]
         .into_iter()
         .find_map(|place| body.pointer(place)?.as_str())

@@ -20,10 +20,10 @@ pub(crate) const MAX_CALLS: usize = 128;
 
 /// Facts from the frames of one call.
 #[derive(Default)]
-pub(crate) struct Frames(Mutex<Seen>);
+pub(crate) struct Frames(Mutex<FrameSummary>);
 
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct FrameSummary {
     /// Number of frames with data.
     pub(crate) count: u64,
     bytes: usize,
@@ -47,7 +47,7 @@ struct PartialCall {
 }
 
 impl Frames {
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, FrameSummary> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -58,7 +58,7 @@ impl ChatFrameSink for Frames {
     }
 }
 
-impl Seen {
+impl FrameSummary {
     /// Returns the limit that the reply exceeds, if any.
     pub(crate) fn excess(&self) -> Option<String> {
         if self.bytes > MAX_REPLY {

@@ -20,6 +20,6 @@ pub async fn answers(base_url: &str) -> Result<(), String> {
         http = http.no_proxy();
     }
     let http = http.build().map_err(|error| error.to_string())?;
-    let asked = http.get(format!("{}models", base_url.shown() + "/")).send().await;
+    let asked = http.get(format!("{}models", base_url.display_url() + "/")).send().await;
     asked.map(drop).map_err(|error| innermost(&error))
 }

@@ -19,7 +19,7 @@ use holdshort_core::message::{Failure, FailureKind, Reply, Request, RequestedCal
 use reqwest::Url;
 
 use crate::base_url::BaseUrl;
-use crate::frames::{Frames, Seen};
+use crate::frames::{FrameSummary, Frames};
 use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
 use crate::{Description, Model, arguments, failure, outgoing, stop};
@@ -171,7 +171,7 @@ impl Provider {
         if let Some(schema) = &request.response_schema {
             options = options.with_response_format(JsonSpec::new("answer", schema.clone()));
         }
-        let failed = |error: genai::Error| failure::of(&error, self.route.name(), &self.mask);
+        let failed = |error: genai::Error| failure::from_error(&error, self.route.name(), &self.mask);
 
         let mut stream = self
             .client
@@ -247,7 +247,7 @@ impl Model for Provider {
             provider: self.route.name(),
             rehearsal: false,
             base_url: match &self.route {
-                Route::Compatible { base_url, .. } => Some(base_url.shown()),
+                Route::Compatible { base_url, .. } => Some(base_url.display_url()),
                 Route::Ollama => Some(OLLAMA.to_owned()),
                 Route::OpenAi { .. } | Route::Anthropic { .. } | Route::Gemini { .. } => None,
             },
@@ -262,7 +262,7 @@ impl fmt::Debug for Provider {
 }
 
 /// Builds the reply. Fails if it is too large, cut or empty.
-fn reply(text: String, end: StreamEnd, seen: &mut Seen, name: &str) -> Result<Reply, Failure> {
+fn reply(text: String, end: StreamEnd, seen: &mut FrameSummary, name: &str) -> Result<Reply, Failure> {
     if let Some(excess) = seen.excess() {
         return Err(failure::new(FailureKind::Unusable, excess));
     }
@@ -274,7 +274,7 @@ fn reply(text: String, end: StreamEnd, seen: &mut Seen, name: &str) -> Result<Re
     }
     let usage = if seen.chat_completions { seen.usage.unwrap_or_default() } else { usage(&end) };
     let calls = if seen.chat_completions { seen.take_calls() } else { calls(end) };
-    let stop = seen.stop.as_deref().map_or(Stop::Whole, |word| stop::of(word, !calls.is_empty()));
+    let stop = seen.stop.as_deref().map_or(Stop::Whole, |word| stop::from_reason(word, !calls.is_empty()));
     let model = seen.model.take().unwrap_or_else(|| name.to_owned());
     let reply = Reply { text, calls, usage, model, stop };
     if reply.says_nothing() {

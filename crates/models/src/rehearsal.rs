@@ -52,7 +52,7 @@ impl Rehearsal {
                 at + 1
             )));
         };
-        let place = place(&request.agent, at, step);
+        let place = describe_step(&request.agent, at, step);
         if let Some(expect) = &step.expect {
             check(expect, request, &scene).map_err(|lacks| off_script(format!("{place} {lacks}")))?;
         }
@@ -119,7 +119,7 @@ fn off_script(message: String) -> Failure {
 }
 
 /// Names the step for messages.
-fn place(agent: &str, at: usize, step: &Step) -> String {
+fn describe_step(agent: &str, at: usize, step: &Step) -> String {
     let label = step.name.as_ref().map(|name| format!(" (`{name}`)")).unwrap_or_default();
     format!("reply {}{label} in the script for agent `{agent}`", at + 1)
 }
@@ -130,20 +130,23 @@ fn check(expect: &Expect, request: &Request, scene: &Scene<'_>) -> Result<(), St
             let there: Vec<&str> = scene.news().collect();
             return Err(format!(
                 "expects a message with “{wanted}”, but there is: {}",
-                shown(&there.join(" | "))
+                quote_excerpt(&there.join(" | "))
             ));
         }
     }
     for wanted in &expect.tools {
         if !request.tools.iter().any(|tool| tool.name == *wanted) {
             let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-            return Err(format!("expects the tool `{wanted}`, but there is: {}", shown(&offered.join(", "))));
+            return Err(format!(
+                "expects the tool `{wanted}`, but there is: {}",
+                quote_excerpt(&offered.join(", "))
+            ));
         }
     }
     Ok(())
 }
 
-fn shown(text: &str) -> String {
+fn quote_excerpt(text: &str) -> String {
     if text.is_empty() {
         return "nothing".to_owned();
     }

@@ -37,7 +37,7 @@ const WORDS: &[(Stop, &[&str])] = &[
 /// Stop reasons of a reply that makes calls. If the reply has no call, its calls were lost on the way.
 const CALLED: &[&str] = &["tool_calls", "tool_call", "function_call", "tool_use"];
 
-pub(crate) fn of(word: &str, has_calls: bool) -> Stop {
+pub(crate) fn from_reason(word: &str, has_calls: bool) -> Stop {
     let word = word.to_lowercase();
     if CALLED.contains(&word.as_str()) {
         return if has_calls { Stop::Whole } else { Stop::Unclear };

@@ -124,7 +124,7 @@ impl Channels {
 
     /// Returns these channels with more channels added.
     #[must_use]
-    pub fn beside(&self, more: Vec<Channel>) -> Self {
+    pub fn with_channels(&self, more: Vec<Channel>) -> Self {
         let mut all = self.0.clone();
         all.extend(more.into_iter().map(|channel| (channel.definition.name.clone(), Arc::new(channel))));
         Self(all)
@@ -143,7 +143,7 @@ impl Channel {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, Error> {
         let channel = definition.name.clone();
-        let read = |source: &Source| said(&channel, source, folder, variable);
+        let read = |source: &Source| read_source(&channel, source, folder, variable);
         let url = url(&definition, &read(&definition.url)?)
             .map_err(|why| Error::Url { channel: channel.clone(), why })?;
         let texts = definition.secrets.iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -274,7 +274,7 @@ impl Channel {
     }
 
     /// Returns host and port of the URL. The rest of the URL may be a secret.
-    pub fn place(&self) -> String {
+    pub fn host_and_port(&self) -> String {
         let port = self.url.port_or_known_default().unwrap_or_default();
         format!("{}:{port}", self.url.host_str().unwrap_or_default())
     }
@@ -327,7 +327,7 @@ fn open_smtp(definition: &channel::Channel, url: &Url, texts: Vec<String>) -> Re
 }
 
 /// Reads the text of a source.
-fn said(
+fn read_source(
     channel: &str,
     source: &Source,
     folder: &Path,

@@ -2,7 +2,7 @@
 //!
 //! Knows no store and decides nothing. The outbox of the engine (`engine/src/outbox`) decides if, when and how
 //! often a message is sent. [`Channels`] holds the configured channels with their secrets. [`Message`] is the
-//! content of one delivery. `words.rs` has the words, `format/` renders a message for each type of channel, `mail/`
+//! content of one delivery. `phrases.rs` has the phrases, `format/` renders a message for each type of channel, `mail/`
 //! builds mails, `slack.rs` calls Slack, `push.rs` encrypts for browsers, and `send.rs` makes one attempt.
 //!
 //! A message holds no content of a run, except the title if the channel shows titles, and the resolution for the
@@ -13,6 +13,7 @@ mod format;
 pub mod limits;
 mod mail;
 mod message;
+mod phrases;
 mod push;
 mod retry_after;
 mod seal;
@@ -20,14 +21,13 @@ mod send;
 mod sign;
 mod slack;
 mod vapid;
-mod words;
 
 pub use channel::{Channel, Channels, Encoding, Error, Secrets};
 pub use format::crew_body;
-pub use message::{Button, Message, Reader, Tone, Way, title};
+pub use message::{Button, LinkAccess, Message, Reader, Tone, title};
 pub use push::{BadBrowser, Browser};
 pub use retry_after::retry_after;
 pub use send::{Sent, Verdict};
 pub use sign::{Secret, SecretError};
-pub use slack::Posted;
+pub use slack::SlackMessageRef;
 pub use vapid::{BadVapid, Vapid};

@@ -8,9 +8,9 @@ use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::Value;
 
 use crate::limits::{LISTED, NAMES_TOLD, TITLE_CHARS};
+use crate::phrases::{Phrases, filled};
 use crate::push::Browser;
-use crate::slack::Posted;
-use crate::words::{Words, filled};
+use crate::slack::SlackMessageRef;
 
 /// Content of one delivery, equal for all attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,13 +24,13 @@ pub struct Message {
     pub link: String,
     /// Page for a decision without scripts, after a sign-in. `None` if there is none.
     pub plain: Option<String>,
-    pub way: Way,
+    pub way: LinkAccess,
     /// Recipient, if the message has a single one.
     pub reader: Option<Reader>,
     /// Buttons to answer within the channel.
     pub buttons: Vec<Button>,
     /// Earlier messages about the interrupt that can be updated.
-    pub posted: Vec<Posted>,
+    pub posted: Vec<SlackMessageRef>,
     /// Full resolution, for the agent that asked.
     pub resolution: Option<Value>,
 }
@@ -61,12 +61,12 @@ pub(crate) struct Several<'m> {
 }
 
 impl Several<'_> {
-    pub(crate) fn words(&self) -> &'static Words {
-        self.messages.first().map_or(Words::of(None), Message::words)
+    pub(crate) fn phrases(&self) -> &'static Phrases {
+        self.messages.first().map_or(Phrases::for_language(None), Message::phrases)
     }
 
     pub(crate) fn headline(&self) -> String {
-        filled(self.words().several, &[&self.messages.len().to_string()])
+        filled(self.phrases().several, &[&self.messages.len().to_string()])
     }
 
     /// Returns the messages that are listed.
@@ -96,13 +96,13 @@ impl Several<'_> {
 
     fn more_than(&self, n: usize) -> Option<String> {
         let more = self.messages.len().saturating_sub(n);
-        (more > 0).then(|| filled(self.words().not_listed, &[&more.to_string()]))
+        (more > 0).then(|| filled(self.phrases().not_listed, &[&more.to_string()]))
     }
 }
 
 /// Authentication of the person who opens the link of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum LinkAccess {
     /// The person must sign in.
     #[default]
     SignIn,
@@ -136,13 +136,13 @@ pub(crate) fn line(text: &str, most: usize) -> String {
 }
 
 impl Message {
-    pub(crate) fn words(&self) -> &'static Words {
-        Words::of(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
+    pub(crate) fn phrases(&self) -> &'static Phrases {
+        Phrases::for_language(self.reader.as_ref().and_then(|reader| reader.language.as_deref()))
     }
 
     /// Returns the title in quotes. `None` if the channel shows no titles.
     pub(crate) fn quoted(&self) -> Option<String> {
-        self.title.as_ref().map(|title| filled(self.words().quoted, &[title]))
+        self.title.as_ref().map(|title| filled(self.phrases().quoted, &[title]))
     }
 
     /// Returns true if this is the first message about the interrupt.
@@ -152,22 +152,22 @@ impl Message {
 
     /// Returns the kind and the workflow: `review in payout`.
     pub(crate) fn subject(&self) -> String {
-        self.words().subject(self.notice.kind, &plain::line(&self.notice.workflow))
+        self.phrases().subject(self.notice.kind, &plain::line(&self.notice.workflow))
     }
 
     /// Returns one line that says what happened.
     pub(crate) fn headline(&self) -> String {
         let Notice { occasion, outcome, .. } = &self.notice;
-        self.words().headline(*occasion, *outcome, &self.subject())
+        self.phrases().headline(*occasion, *outcome, &self.subject())
     }
 
     /// Returns further facts, each with its label.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let Notice { risk, expires_at, interrupt, occasion, by, at, .. } = &self.notice;
-        let words = self.words();
+        let words = self.phrases();
         let mut facts = vec![(words.risk, words.level(*risk).to_owned())];
         if occasion.asks() {
-            facts.push((words.asks, asked(words, &self.notice)));
+            facts.push((words.asks, list_recipients(words, &self.notice)));
             facts.extend(expires_at.map(|at| (words.expires, self.time(at))));
         } else {
             if !by.is_empty() {
@@ -194,7 +194,7 @@ impl Message {
     /// Formats a time in the reader's time zone.
     pub(crate) fn time(&self, at: Timestamp) -> String {
         let zone = self.reader.as_ref().and_then(|reader| reader.time_zone.as_deref());
-        shown(at, zone)
+        format_time(at, zone)
     }
 
     /// Returns the first page for the recipient.
@@ -204,13 +204,13 @@ impl Message {
 
     /// Returns the label of the button for this page.
     pub(crate) fn action(&self) -> &'static str {
-        let words = self.words();
+        let words = self.phrases();
         if self.notice.occasion.asks() { words.open_and_decide } else { words.open }
     }
 }
 
 /// Formats a time: `2026-01-31 09:30 CET`. Without a zone it is in UTC.
-fn shown(at: Timestamp, zone: Option<&str>) -> String {
+fn format_time(at: Timestamp, zone: Option<&str>) -> String {
     let zone = zone.and_then(|zone| TimeZoneDatabase::bundled().get(zone).ok()).unwrap_or(TimeZone::UTC);
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
         Ok(moment) => moment.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string(),
@@ -218,7 +218,7 @@ fn shown(at: Timestamp, zone: Option<&str>) -> String {
     }
 }
 
-fn asked(words: &Words, notice: &Notice) -> String {
+fn list_recipients(words: &Phrases, notice: &Notice) -> String {
     let all: Vec<String> = notice.groups.iter().chain(&notice.people).cloned().collect();
     match (all.is_empty(), notice.operators) {
         (true, _) => words.everybody.to_owned(),
@@ -227,7 +227,7 @@ fn asked(words: &Words, notice: &Notice) -> String {
     }
 }
 
-fn names(words: &Words, names: &[String]) -> String {
+fn names(words: &Phrases, names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_TOLD);
     let told: Vec<_> = names[..names.len() - more].iter().map(|name| plain::line(name)).collect();
     let told = told.join(", ");
@@ -236,5 +236,5 @@ fn names(words: &Words, names: &[String]) -> String {
 
 /// Returns the risk in the form that programs read.
 pub(crate) fn risk_word(risk: Level) -> &'static str {
-    Words::of(None).level(risk)
+    Phrases::for_language(None).level(risk)
 }

@@ -56,7 +56,7 @@ impl Browser {
     pub fn open(endpoint: &str, p256dh: &str, auth: &str, vapid: Arc<Vapid>) -> Result<Self, BadBrowser> {
         let endpoint = url(endpoint).map_err(BadBrowser::Endpoint)?;
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
-        let key = bytes(p256dh).and_then(|bytes| Point::of(&bytes));
+        let key = bytes(p256dh).and_then(|bytes| Point::from_bytes(&bytes));
         let auth = bytes(auth).and_then(|bytes| bytes.try_into().ok());
         Ok(Self { endpoint, key: key.ok_or(BadBrowser::P256dh)?, auth: auth.ok_or(BadBrowser::Auth)?, vapid })
     }
@@ -102,7 +102,7 @@ impl Eq for Browser {}
 
 impl Channel {
     /// Returns true if messages may be sent to the browser. Without encryption this requires networks in `allow`.
-    pub fn takes(&self, browser: &Browser) -> bool {
+    pub fn accepts_browser(&self, browser: &Browser) -> bool {
         !(browser.is_plain() && self.definition.allow.is_empty())
     }
 
@@ -111,7 +111,7 @@ impl Channel {
         let Some(browser) = browser else {
             return unsent("the notification has no browser as its recipient");
         };
-        if !self.takes(browser) {
+        if !self.accepts_browser(browser) {
             return unsent(
                 "the endpoint begins with `http:`, which is only allowed in networks that `allow` names",
             );
@@ -150,6 +150,6 @@ impl Channel {
 }
 
 fn unsent(why: &str) -> Sent {
-    let digest = Digest::of(b"").to_string();
+    let digest = Digest::of_bytes(b"").to_string();
     Sent { verdict: Verdict::Refused, status: None, error: Some(why.to_owned()), digest, answer: None }
 }

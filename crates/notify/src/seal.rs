@@ -25,7 +25,7 @@ const LAST_RECORD: u8 = 2;
 pub(crate) struct Point([u8; POINT_BYTES]);
 
 impl Point {
-    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let point = Self(bytes.try_into().ok()?);
         // `ring` checks a point when it is used.
         point.shared().ok().map(|_| point)

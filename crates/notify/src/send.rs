@@ -20,7 +20,7 @@ use crate::limits::ANSWER_BYTES;
 use crate::mail;
 use crate::message::{Message, Several};
 use crate::retry_after::retry_after;
-use crate::slack::{Bot, Call, Posted};
+use crate::slack::{Bot, Call, SlackMessageRef};
 
 const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 
@@ -53,7 +53,7 @@ pub struct Sent {
 impl Channel {
     pub async fn send(&self, message: &Message, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
-            return self.mail(smtp, mail::of(message, &smtp.from)).await;
+            return self.mail(smtp, mail::compose_message(message, &smtp.from)).await;
         }
         if let Some(bot) = &self.slack {
             let conversation = conversation(bot, message);
@@ -68,7 +68,7 @@ impl Channel {
     /// Sends a checkpoint of the journal. Receivers recognize repeated deliveries by `id`.
     pub async fn send_checkpoint(&self, id: &str, notice: &CheckpointNotice, now: Timestamp) -> Sent {
         if let Some(smtp) = &self.smtp {
-            return self.mail(smtp, mail::of_checkpoint(id, notice, &smtp.from)).await;
+            return self.mail(smtp, mail::compose_checkpoint(id, notice, &smtp.from)).await;
         }
         self.ask(format::request_of_checkpoint(self, id, notice, now), now).await
     }
@@ -91,7 +91,7 @@ impl Channel {
     pub async fn send_several(&self, messages: &[Message], inbox: &str, now: Timestamp) -> Sent {
         let several = Several { messages, inbox };
         if let Some(smtp) = &self.smtp {
-            return self.mail(smtp, mail::of_several(several, &smtp.from)).await;
+            return self.mail(smtp, mail::compose_several(several, &smtp.from)).await;
         }
         if let (Some(bot), Some(first)) = (&self.slack, messages.first()) {
             let calls = format::slack_calls_of_several(several, conversation(bot, first));
@@ -109,7 +109,7 @@ impl Channel {
     /// Makes all calls until one fails. A retry repeats the updates that succeeded.
     async fn bot(&self, calls: Vec<Call>, now: Timestamp) -> Sent {
         let bodies: Vec<String> = calls.iter().map(|call| call.body.to_string()).collect();
-        let digest = HEXLOWER.encode(Digest::of(bodies.concat().as_bytes()).as_bytes());
+        let digest = HEXLOWER.encode(Digest::of_bytes(bodies.concat().as_bytes()).as_bytes());
         let mut sent = Sent { verdict: Verdict::Delivered, status: None, error: None, digest, answer: None };
         for call in &calls {
             match self.call_slack(call, now).await {
@@ -117,7 +117,7 @@ impl Channel {
                     sent.verdict = answered.verdict;
                     sent.status = Some(answered.status);
                     sent.error = answered.error;
-                    sent.answer = answered.posted.as_ref().map(Posted::kept).or(sent.answer);
+                    sent.answer = answered.posted.as_ref().map(SlackMessageRef::to_json).or(sent.answer);
                 }
                 Err(why) => (sent.verdict, sent.error) = (Verdict::Again(None), Some(why)),
             }
@@ -142,7 +142,7 @@ impl Channel {
     }
 
     pub(crate) async fn request(&self, request: Request, now: Timestamp) -> Sent {
-        let digest = HEXLOWER.encode(Digest::of(&request.body).as_bytes());
+        let digest = HEXLOWER.encode(Digest::of_bytes(&request.body).as_bytes());
         let until = Instant::now() + Duration::from_millis(self.definition.timeout_ms);
         let late = || format!("no answer after {} ms", self.definition.timeout_ms);
         let answered = match timeout_at(until, self.post(request)).await {

@@ -25,7 +25,7 @@ pub(crate) struct Bot {
 
 /// A message in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
+pub struct SlackMessageRef {
     pub conversation: String,
     pub ts: String,
 }
@@ -59,22 +59,22 @@ pub(crate) struct Answered {
     pub(crate) verdict: Verdict,
     pub(crate) status: u16,
     pub(crate) error: Option<String>,
-    pub(crate) posted: Option<Posted>,
+    pub(crate) posted: Option<SlackMessageRef>,
 }
 
-impl Posted {
+impl SlackMessageRef {
     /// Returns the JSON that is stored with an attempt.
-    pub(crate) fn kept(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         json!({"channel": self.conversation, "ts": self.ts}).to_string()
     }
 
     /// Reads the JSON that was stored with an attempt.
-    pub fn of(answer: &str) -> Option<Self> {
+    pub fn parse(answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
-        Self::of_json(&answer)
+        Self::from_json(&answer)
     }
 
-    fn of_json(answer: &Value) -> Option<Self> {
+    fn from_json(answer: &Value) -> Option<Self> {
         let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
         Some(Self { conversation: text("channel")?, ts: text("ts")? })
     }
@@ -174,7 +174,7 @@ fn read(body: &[u8], status: u16, wait: Option<Duration>) -> Answered {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let of = |verdict, error, posted| Answered { verdict, status, error, posted };
     if body.get("ok") == Some(&Value::Bool(true)) {
-        return of(Verdict::Delivered, None, Posted::of_json(&body));
+        return of(Verdict::Delivered, None, SlackMessageRef::from_json(&body));
     }
     let Some(error) = body.get("error").and_then(Value::as_str) else {
         return of(Verdict::Again(wait), Some("Slack's answer cannot be read".to_owned()), None);

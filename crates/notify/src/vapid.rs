@@ -26,7 +26,7 @@ impl Vapid {
         Ok(drawn.map_err(|_| BadVapid)?.as_ref().to_vec())
     }
 
-    pub fn of(pkcs8: &[u8]) -> Result<Self, BadVapid> {
+    pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, BadVapid> {
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8, &SystemRandom::new());
         pair.map(Self).map_err(|_| BadVapid)
     }

@@ -38,7 +38,7 @@ pub fn cut_line(text: &str, chars: usize) -> String {
 }
 
 /// Returns text of a person or agent with its line breaks.
-pub fn said(text: &str) -> String {
+pub fn multiline(text: &str) -> String {
     let (shown, rest) = cut(text.trim(), SAID_CHARS);
     let mut out = String::new();
     escape(&mut out, &plain::text(shown));

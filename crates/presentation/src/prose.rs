@@ -23,7 +23,7 @@ const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input
 
 /// Result of looking up a number of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum LookupResult {
     /// The number has no known source.
     Untraced,
     /// The data has the number. Index of its row, from zero; the row has the id `found-1`, `found-2`, …
@@ -35,7 +35,7 @@ pub trait Lookup {
     /// Returns the numbers of a line that are marked, in the order of the line.
     ///
     /// `column` is the header of the table column that has the line.
-    fn marks(&mut self, line: &str, column: Option<&str>) -> Vec<(Range<usize>, Look)>;
+    fn marks(&mut self, line: &str, column: Option<&str>) -> Vec<(Range<usize>, LookupResult)>;
 }
 
 /// Counts of a rendered text.
@@ -94,7 +94,7 @@ fn is_rule(line: &str) -> bool {
     matches!(first, Some(b'-' | b'*')) && marks.all(|byte| Some(byte) == first)
 }
 
-fn shown(text: &str) -> String {
+fn restore_text(text: &str) -> String {
     let text: String = text
         .chars()
         .map(|c| STANDS_FOR.iter().find(|(stands, _)| *stands == c).map_or(c, |(_, of)| *of))
@@ -169,10 +169,10 @@ impl<'a> Writer<'a> {
             | Event::InlineHtml(text)
             | Event::InlineMath(text)
             | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => self.pieces.push(Piece::Text(shown(&text))),
+            | Event::FootnoteReference(text) => self.pieces.push(Piece::Text(restore_text(&text))),
             Event::Code(text) => {
                 self.pieces.push(Piece::Tag("<code>"));
-                self.pieces.push(Piece::Text(shown(&text)));
+                self.pieces.push(Piece::Text(restore_text(&text)));
                 self.pieces.push(Piece::Tag("</code>"));
             }
             Event::SoftBreak => self.pieces.push(Piece::Text("\n".to_owned())),
@@ -335,8 +335,8 @@ impl<'a> Writer<'a> {
         let mut marks = self.lookup.as_mut().map_or(Vec::new(), |lookup| lookup.marks(&seen, column));
         marks.retain(|(_, look)| {
             let count = match look {
-                Look::Untraced => &mut self.rendered.untraced,
-                Look::Found(_) => &mut self.rendered.found,
+                LookupResult::Untraced => &mut self.rendered.untraced,
+                LookupResult::Found(_) => &mut self.rendered.found,
             };
             *count += 1;
             *count <= MARKS
@@ -354,16 +354,16 @@ impl<'a> Writer<'a> {
                         let (to, is_marked) = next_part(mark.map(|(mark, _)| mark), at, end);
                         let look = mark.filter(|_| is_marked).map(|(_, look)| *look);
                         match look {
-                            Some(Look::Untraced) => self.out.push_str(MARK),
-                            Some(Look::Found(row)) => {
+                            Some(LookupResult::Untraced) => self.out.push_str(MARK),
+                            Some(LookupResult::Found(row)) => {
                                 let _ = write!(self.out, "<a class=\"found\" href=\"#found-{}\">", row + 1);
                             }
                             None => {}
                         }
                         escape(self.out, &seen[at..to]);
                         self.out.push_str(match look {
-                            Some(Look::Untraced) => "</mark>",
-                            Some(Look::Found(_)) => "</a>",
+                            Some(LookupResult::Untraced) => "</mark>",
+                            Some(LookupResult::Found(_)) => "</a>",
                             None => "",
                         });
                         at = to;

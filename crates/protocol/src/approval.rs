@@ -27,7 +27,7 @@ pub struct Approval {
 
 impl Approval {
     /// Says whether the approval was used. Times have the format of the wire.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (&self.used, &self.usable_until) {
             (Some(ApprovalUse { at, by }), _) => format!("used at {at} by {}", plain::line(by)),
             (None, Some(until)) => format!("not used yet; it can be used until {until}"),
@@ -43,7 +43,7 @@ impl Interrupt {
         let is_worth_it = |approval: &&Approval| {
             self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
         };
-        self.approval.as_ref().filter(is_worth_it).map(Approval::words)
+        self.approval.as_ref().filter(is_worth_it).map(Approval::describe)
     }
 }
 

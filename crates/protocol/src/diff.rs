@@ -42,7 +42,7 @@ const WHOLE_LINES: usize = 20_000;
 impl Diff {
     /// Returns the diff of a card's payload. `None` if there is none, or if this version does not understand it. A
     /// new file is drawn in full from the call's arguments if the runtime cut its diff.
-    pub fn of(payload: &Value) -> Option<Self> {
+    pub fn from_payload(payload: &Value) -> Option<Self> {
         let diff = Self::deserialize(payload.get("diff")?).ok()?;
         let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
         let content = payload.pointer("/arguments/content").and_then(Value::as_str);
@@ -68,12 +68,12 @@ impl Diff {
     /// Describes the parts of a payload that no card shows: of its trial, or else of its change and the scripts
     /// that it runs. `None` if every part is shown.
     pub fn unseen_of(payload: &Value) -> Option<String> {
-        if let Some(trial) = TrialCard::of(payload) {
+        if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
         }
         // The lines of a change are read only if it is cut.
         let is_cut = payload.pointer("/diff/truncated") == Some(&Value::Bool(true));
-        let change = is_cut.then(|| Self::of(payload)?.unseen()).flatten();
+        let change = is_cut.then(|| Self::from_payload(payload)?.unseen()).flatten();
         let unseen: Vec<String> = change.into_iter().chain(Script::unseen_of(payload)).collect();
         (!unseen.is_empty()).then(|| unseen.join(" "))
     }

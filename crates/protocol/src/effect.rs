@@ -20,7 +20,7 @@ pub struct CommandEffect {
 
 impl CommandEffect {
     /// Returns the effect from the payload of a call. `None` if the payload names no effect.
-    pub fn of(payload: &Value) -> Option<Self> {
+    pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
         if !matches!(sandbox, Some("partial" | "none")) {

@@ -10,7 +10,7 @@ pub struct FetchCard<'a>(&'a Value);
 
 impl<'a> FetchCard<'a> {
     /// Returns the request of a card's payload.
-    pub fn of(payload: &'a Value) -> Option<Self> {
+    pub fn from_payload(payload: &'a Value) -> Option<Self> {
         payload.get("fetch").filter(|fetch| fetch.is_object()).map(Self)
     }
 

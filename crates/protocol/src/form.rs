@@ -65,14 +65,14 @@ impl Interrupt {
 
     /// Returns the parts of those changes as text, one on each line. A part whose line a person deletes is dropped.
     pub fn parts_as_lines(&self) -> String {
-        let parts = TrialCard::of(&self.payload).into_iter().flat_map(TrialCard::parts);
+        let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
         // A backslash in a path is written `\\`, so `\n` and `\r` are unambiguous.
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the sentence about parts for which the list has no room. `None` if all parts are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
-        let more = TrialCard::of(&self.payload).map_or(0, TrialCard::parts_not_shown);
+        let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
         (more > 0).then(|| format!("{more} more do not fit into the list, and are dropped"))
     }
 
@@ -82,7 +82,7 @@ impl Interrupt {
         if !offer.releases() {
             return None;
         }
-        match (edit.as_array(), TrialCard::of(&self.payload)) {
+        match (edit.as_array(), TrialCard::from_payload(&self.payload)) {
             (Some(parts), Some(trial)) if offer.keeps_some() && parts.iter().all(Value::is_string) => {
                 let kept: Vec<String> = parts.iter().filter_map(Value::as_str).map(str::to_owned).collect();
                 trial.unseen_of(&kept)

@@ -5,27 +5,28 @@
 //! bodies with an unknown field are rejected.
 
 mod answer;
+mod answer_text;
 mod approval;
-mod asked;
 mod assignment;
-mod before;
 mod code;
-mod covered;
 mod delivery;
 mod diff;
+mod earlier_calls;
 mod effect;
 mod event;
 mod evidence;
 mod fetch;
 mod form;
 pub mod frame;
+mod grant_scope;
+mod inspected_call;
 mod interrupt;
-mod judged;
+mod involved_people;
 mod keeping;
 mod key;
 mod list;
 mod login;
-mod marked;
+mod look_alikes;
 mod member;
 mod person;
 pub mod plain;
@@ -38,7 +39,6 @@ mod run;
 mod session;
 mod system;
 mod timing;
-mod told;
 mod trial;
 mod usage;
 mod warning;
@@ -46,26 +46,27 @@ mod withhold;
 mod work;
 
 pub use answer::{CorrectAnswer, KeptAnswer, Suggestion};
+pub use answer_text::{labelled_lines, labelled_members};
 pub use approval::{AgentDecision, Approval, ApprovalUse, UseApproval, UsedApproval};
-pub use asked::{AskedLine, Involved, asked_people};
 pub use assignment::{
     AskAssignment, Assignment, Delegate, Delegation, Quorum, Reassign, Represented, Stage, Vote, You,
 };
-pub use before::Before;
 pub use code::Code;
-pub use covered::Covered;
 pub use delivery::{Attempt, Channel, Delivery, DeliveryState, Occasion};
 pub use diff::{Diff, DiffLine, Hunk};
+pub use earlier_calls::EarlierCall;
 pub use effect::{CommandEffect, Script};
 pub use event::{Actor, AuditRecord, Event, Preview, PreviewKind, Role};
 pub use evidence::{Consistency, NotCovered, ProvedEvent, Receipt, RecordedDelivery, SignedCheckpoint};
 pub use fetch::FetchCard;
 pub use form::parts_of_lines;
+pub use grant_scope::GrantScope;
+pub use inspected_call::{InspectedCall, OF_CALLS};
 pub use interrupt::{
     AlsoCovered, Ask, AskCallback, AskChoice, Comment, Decision, HeldWork, Interrupt, InterruptStatus, Kind,
     Level, Offer, Origin, Outcome, Policy, Reason, Resolution, Risk,
 };
-pub use judged::{JudgedCall, OF_CALLS};
+pub use involved_people::{InvolvedPeople, PeopleLine, describe_people};
 pub use keeping::{Erase, ErasedContent, Erasure, Hold, Keeping, PlaceHold};
 pub use key::{Key, KeyStatus, KeyWithSecret, MakeKey, RotateKey};
 pub use list::List;
@@ -73,7 +74,7 @@ pub use login::{
     DeviceHandle, DeviceLogin, DeviceProgress, Identity, Link, LinkRequest, Login, LoginLinkRequest,
     LoginProvider, LogoutNotice, Redeem, TokenLogin,
 };
-pub use marked::LookAlikes;
+pub use look_alikes::LookAlikes;
 pub use member::{Input, Member, answer_of};
 pub use person::{Away, LeftInterrupt, Person, PersonRole, PersonSource, RemovedPerson, SetPerson};
 pub use plan::{
@@ -97,7 +98,6 @@ pub use system::{
     System, Verification, Workflow,
 };
 pub use timing::{AskEscalation, AskReminders, Group, Hours, NextEscalation, Snooze};
-pub use told::{told_lines, told_members};
 pub use trial::{OUTSIDE, TrialCard, TrialChange, is_outside};
 pub use usage::{Cost, ModelCall, ModelCallStatus, Usage};
 pub use warning::{Warning, WarningKind, warnings};

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value};
 
+use crate::answer_text::{label, render_value};
 use crate::form::followed;
 use crate::pointer::{escape, is_within};
-use crate::told::{label, told};
 
 /// One member of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,11 +18,11 @@ pub struct Member<'s> {
     pub label: Cow<'s, str>,
     pub description: Option<&'s str>,
     pub is_required: bool,
-    takes: Takes,
+    takes: ValueKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Takes {
+enum ValueKind {
     Text,
     Integer,
     Number,
@@ -83,7 +83,7 @@ impl<'s> Member<'s> {
                 label: label(name, own),
                 description: own.get("description").and_then(Value::as_str),
                 is_required: place(name).is_some(),
-                takes: Takes::of(followed(schema, own))?,
+                takes: ValueKind::from_schema(followed(schema, own))?,
             });
         }
         members.sort_by_key(|member| place(member.name).unwrap_or(usize::MAX));
@@ -92,10 +92,10 @@ impl<'s> Member<'s> {
 
     pub fn input(&self) -> Input {
         match &self.takes {
-            Takes::Text => Input::Text,
-            Takes::Integer => Input::Integer,
-            Takes::Number => Input::Number,
-            Takes::OneOf(values) => Input::Choice(values.iter().map(told).collect()),
+            ValueKind::Text => Input::Text,
+            ValueKind::Integer => Input::Integer,
+            ValueKind::Number => Input::Number,
+            ValueKind::OneOf(values) => Input::Choice(values.iter().map(render_value).collect()),
         }
     }
 
@@ -116,14 +116,16 @@ impl<'s> Member<'s> {
             return if self.is_required { Err("is required: fill it in".to_owned()) } else { Ok(None) };
         }
         let value = match &self.takes {
-            Takes::Text => Value::from(typed),
-            Takes::Integer => trimmed.parse::<i64>().map(Value::from).map_err(|_| "is not a whole number")?,
-            Takes::Number => {
+            ValueKind::Text => Value::from(typed),
+            ValueKind::Integer => {
+                trimmed.parse::<i64>().map(Value::from).map_err(|_| "is not a whole number")?
+            }
+            ValueKind::Number => {
                 let number =
                     trimmed.parse::<Number>().map_err(|_| "is not a number: write it as 4 or 4.5")?;
                 Value::Number(number)
             }
-            Takes::OneOf(values) => {
+            ValueKind::OneOf(values) => {
                 let place = trimmed.parse::<usize>().ok();
                 let value = place.and_then(|place| values.get(place));
                 value.cloned().ok_or("is not one of the choices")?
@@ -133,8 +135,8 @@ impl<'s> Member<'s> {
     }
 }
 
-impl Takes {
-    fn of(schema: &Value) -> Option<Self> {
+impl ValueKind {
+    fn from_schema(schema: &Value) -> Option<Self> {
         let schema = schema.as_object()?;
         if COMPOSED.iter().any(|key| schema.contains_key(*key)) {
             return None;
@@ -145,7 +147,7 @@ impl Takes {
         if let Some(values) = schema.get("enum") {
             let values = values.as_array().filter(|values| !values.is_empty())?;
             // A person cannot distinguish two values with equal texts (`1` and `"1"`).
-            let words: BTreeSet<String> = values.iter().map(told).collect();
+            let words: BTreeSet<String> = values.iter().map(render_value).collect();
             return (words.len() == values.len()).then(|| Self::OneOf(values.clone()));
         }
         Some(match schema.get("type")?.as_str()? {

@@ -50,7 +50,7 @@ impl PersonRole {
     pub const ALL: [Self; 4] = [Self::Admin, Self::Operator, Self::Reviewer, Self::Auditor];
 
     /// Returns the name on the wire.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
             Self::Operator => "operator",

@@ -71,7 +71,7 @@ pub struct Frozen {
 
 impl Frozen {
     /// Describes the freeze for a card: its target, its author, and the effect of a decision until it is lifted.
-    pub fn words(&self, origin: Origin) -> String {
+    pub fn describe(&self, origin: Origin) -> String {
         let part = match (&self.run, &self.workflow, &self.agent) {
             (Some(_), _, _) => "the run".to_owned(),
             (_, Some(name), _) => format!("the workflow {name}"),

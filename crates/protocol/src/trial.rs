@@ -23,7 +23,7 @@ pub struct TrialChange<'a>(&'a Value);
 
 impl<'a> TrialCard<'a> {
     /// Returns the trial of a card's payload.
-    pub fn of(payload: &'a Value) -> Option<Self> {
+    pub fn from_payload(payload: &'a Value) -> Option<Self> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
@@ -38,7 +38,7 @@ impl<'a> TrialCard<'a> {
 
     /// Returns a summary:
     /// `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, as the command reports: 41 passed (cargo test)`.
-    pub fn words(self) -> String {
+    pub fn summary(self) -> String {
         let (changed, deleted) = (self.count("files"), self.count("deleted"));
         let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
         let did = match (changed, deleted) {
@@ -224,7 +224,7 @@ impl<'a> TrialChange<'a> {
     }
 
     pub fn diff(self) -> Option<Diff> {
-        Diff::of(self.0)
+        Diff::from_payload(self.0)
     }
 
     /// Returns true for a text file whose diff had no room on the card.
@@ -241,7 +241,7 @@ impl<'a> TrialChange<'a> {
     }
 
     /// Describes the change: `created, 120 bytes`, `deleted`, `mode 600`, `link to a.txt`.
-    pub fn words(self) -> String {
+    pub fn describe(self) -> String {
         let does = self.does();
         let mut words = if does == "mode" { Vec::new() } else { vec![does.to_owned()] };
         if self.is_folder() {

@@ -31,5 +31,5 @@ pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
         secrets::write(&path, &Stored { pkcs8: BASE64.encode(&pkcs8) })?;
         pkcs8
     };
-    Signer::of(&pkcs8).map_err(|_| malformed())
+    Signer::from_pkcs8(&pkcs8).map_err(|_| malformed())
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::notice::CheckpointNotice;
-use holdshort_core::system::checkpoint::{Covered, LastTold};
+use holdshort_core::system::checkpoint::{CheckpointTree, LastSentCheckpoint};
 use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
@@ -80,9 +80,9 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
 
 /// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when the last one
 /// was sent, so a restart repeats none, and only one of several nodes sends it.
-pub(crate) async fn keep_telling(app: Arc<App>, every: Duration) {
+pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
-        let wait = match tell(&app, every).await {
+        let wait = match send_if_due(&app, every).await {
             Ok(wait) => wait,
             Err(error) => {
                 tracing::error!(%error, "the checkpoint could not be sent to the channels");
@@ -94,7 +94,7 @@ pub(crate) async fn keep_telling(app: Arc<App>, every: Duration) {
 }
 
 /// Sends a checkpoint if one is due. Returns how long to wait for the next check.
-async fn tell(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
+async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);
     let system = app.driver.system().await?;
@@ -110,7 +110,7 @@ async fn tell(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
         }
     }
     let size = app.evidence.size().await?;
-    let is_due = |last: &LastTold| last.is_followed(now, every_ms, size);
+    let is_due = |last: &LastSentCheckpoint| last.is_followed(now, every_ms, size);
     if size == 0 || !system.checkpoint_told.as_ref().is_none_or(is_due) {
         return Ok(soon);
     }
@@ -118,11 +118,11 @@ async fn tell(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     let evidence::Checkpoint { size, root, .. } = signed.checkpoint;
     let notice = CheckpointNotice {
         at: signed.at,
-        covered: Covered { size, root },
+        covered: CheckpointTree { size, root },
         note: signed.note,
         key: signed.key,
         to: None,
     };
-    app.driver.tell_checkpoint(&notice, every_ms).await?;
+    app.driver.notify_checkpoint(&notice, every_ms).await?;
     Ok(every)
 }

@@ -63,7 +63,7 @@ impl Configured {
         let env = |name: &str| std::env::var(name).ok();
         let issuers = Issuers::open(&options.issuers)?;
         let issuers = match &options.provider {
-            Some(oidc) => issuers.beside(&oidc.issuer, &oidc.prefix),
+            Some(oidc) => issuers.with_other_issuer(&oidc.issuer, &oidc.prefix),
             None => issuers,
         };
         let secret = || env(SECRET).filter(|secret| !secret.is_empty());
@@ -92,6 +92,6 @@ pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartErro
     let Some(known) = people else { return Ok(library::can_be_read(folder)?) };
     let mut all: Vec<_> = known.iter().map(|(id, person)| (id.to_owned(), person.clone())).collect();
     all.extend(configured.people.map(|roster| roster.people).unwrap_or_default());
-    library::open(Some(folder), &People::of(&all), &options.packs)?;
+    library::open(Some(folder), &People::from_entries(&all), &options.packs)?;
     Ok(())
 }

@@ -10,6 +10,7 @@ mod checkpoints;
 mod configured;
 mod convert;
 mod library;
+mod notification_pages;
 mod openapi;
 mod packs;
 mod pages;
@@ -19,21 +20,20 @@ mod server;
 mod serving;
 mod slack;
 mod socket;
-mod telling;
 mod tls;
 mod vapid_key;
 
 pub use asyncapi::asyncapi;
 pub use checkpoints::{CHECKPOINT_EVERY_MS, KeepCheckpoints};
 pub use configured::check;
-pub use holdshort_edges::crew::{ReadCase, Settings as Crew, Wrong as WrongCrew, WrongCase};
+pub use holdshort_edges::crew::{CaseError, ReadCase, Settings as Crew, SettingsError as CrewSettingsError};
 pub use holdshort_engine::traces::{Malformed as MalformedHeader, Settings as Otlp, headers as otlp_headers};
 pub use holdshort_web::callbacks::{Reach as CallbackReach, Settings as Callbacks};
 pub use holdshort_web::cors::Cors;
-pub use holdshort_web::front::{Front, Proxies, PublicUrl, TlsFiles, network};
 pub use holdshort_web::identity::{jwt, oidc};
 pub use holdshort_web::limits::AGENT_REQUESTS;
 pub use holdshort_web::pace::Pace;
+pub use holdshort_web::public_endpoint::{Proxies, PublicEndpoint, PublicUrl, TlsFiles, network};
 pub use holdshort_web::quota::PerMinute;
 pub use library::{
     Checked, Error as WorkflowsError, check as check_workflows, open as open_workflows, people,

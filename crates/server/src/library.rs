@@ -99,7 +99,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
     // Problems in the other files of the folder are not reported.
     let own = fs::canonicalize(path).ok();
-    let named: Vec<Named> = found.iter().filter_map(Named::of).collect();
+    let named: Vec<WorkflowName> = found.iter().filter_map(WorkflowName::from_override).collect();
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
     let alone = found.clone();
     let all = found.into_iter().chain(others).collect();
@@ -126,14 +126,14 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
 }
 
 /// Place at which a file names its workflow.
-struct Named {
+struct WorkflowName {
     file: String,
     name: String,
     line: u64,
 }
 
-impl Named {
-    fn of((file, text, _): &Override) -> Option<Self> {
+impl WorkflowName {
+    fn from_override((file, text, _): &Override) -> Option<Self> {
         let mut lines = (1..).zip(text.lines());
         let (line, name) = lines.find_map(|(line, text)| Some((line, text.strip_prefix("name:")?)))?;
         let name = name.split(" #").next()?.trim().trim_matches(['"', '\'']);

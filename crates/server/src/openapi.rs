@@ -42,7 +42,7 @@ pub(crate) fn document() -> Document {
 }
 
 /// Adds to an operation the permission that it needs, and the credentials of a local start that have it.
-pub(crate) fn tell(operation: &mut Operation, needs: Needs) {
+pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
     if [Role::Operator, Role::Admin].into_iter().any(|role| needs.extent(role).is_some()) {

@@ -19,25 +19,25 @@ use holdshort_engine::{Clock, keep_erasing};
 use holdshort_models::{Description, Source};
 use holdshort_notify::Vapid;
 use holdshort_store::{Location, Store, postgres, sqlite};
-use holdshort_web::access::{Newest, Used, keep_standing};
+use holdshort_web::access::{KeyUsage, Newest, publish_system_changes};
 use holdshort_web::app::App;
 use holdshort_web::auth::AuthState;
 use holdshort_web::callbacks::{self, Callbacks};
 use holdshort_web::connections::{Connections, Quotas};
 use holdshort_web::cors::Cors;
 use holdshort_web::feed::{Owners, Recent, keep_reading};
-use holdshort_web::front::Front;
-use holdshort_web::guard::{Door, Names};
+use holdshort_web::guard::{ListenAddress, ServerNames};
 use holdshort_web::identity::jwt::{self, Jwt};
 use holdshort_web::identity::oidc::Oidc;
-use holdshort_web::kept::keep_swept;
 use holdshort_web::limits::{POLLS, RECENT_EVENTS, STOP_TIME, STREAMS};
 use holdshort_web::links::{Links, Pressed};
 use holdshort_web::logins::Logins;
 use holdshort_web::pace::Pace;
+use holdshort_web::public_endpoint::PublicEndpoint;
 use holdshort_web::push::{Push, keep_forgetting};
 use holdshort_web::quota::{Allowances, PerMinute};
 use holdshort_web::rate::Rates;
+use holdshort_web::secret_store::sweep_periodically;
 use holdshort_web::secrets;
 use holdshort_web::sign_in::SignIns;
 use holdshort_web::tokens::Tokens;
@@ -49,8 +49,8 @@ use tokio::time::timeout;
 
 use crate::checkpoints::{self, CHECKPOINT_EVERY_MS, KeepCheckpoints};
 use crate::configured::Configured;
+use crate::notification_pages::NotificationPages;
 use crate::packs::Packs;
-use crate::telling::Telling;
 use crate::{checkpoint_key, library, routes, serving, vapid_key};
 
 /// Options of a server.
@@ -84,7 +84,7 @@ pub struct Options {
     pub issuers: Vec<Jwt>,
     /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
-    pub front: Front,
+    pub front: PublicEndpoint,
     /// Destination of checkpoints outside the journal. `None` means that checkpoints are signed on request only.
     pub checkpoints: Option<KeepCheckpoints>,
     /// Addresses to which callbacks of agents may be sent.
@@ -128,7 +128,7 @@ pub enum StartError {
     #[error("cannot listen on {address}: {source}; name another address with --listen")]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
-    Issuers(#[from] jwt::Wrong),
+    Issuers(#[from] jwt::ConfigError),
     #[error(transparent)]
     Library(#[from] library::Error),
     #[error(transparent)]
@@ -225,11 +225,11 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         Some(inner) => inner.local_addr().map_err(listening)?,
         None => within(address),
     };
-    let mut doors = vec![Door { address, is_tls: tls.is_some() }];
-    doors.extend(inner.as_ref().map(|_| Door { address: local, is_tls: false }));
+    let mut doors = vec![ListenAddress { address, is_tls: tls.is_some() }];
+    doors.extend(inner.as_ref().map(|_| ListenAddress { address: local, is_tls: false }));
     let cors = Cors { base: holdshort_edges::CREW, origins: options.crew.origins.clone() };
-    let front = Front { cors, ..options.front.clone() };
-    let names = Names::of(&doors, &front);
+    let front = PublicEndpoint { cors, ..options.front.clone() };
+    let names = ServerNames::new(&doors, &front);
     for notice in &options.crew.notices {
         tracing::warn!("{notice}");
     }
@@ -324,7 +324,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         }),
         agents: Rates::new(options.agent_requests),
         allowances: Allowances::new(options.per_minute),
-        used: Used::default(),
+        used: KeyUsage::default(),
         newest: Newest::default(),
         standing,
         stopping,
@@ -334,25 +334,25 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let crew = (options.crew, packs.read_case);
     let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, crew);
     let reading = tokio::spawn(keep_reading(app.clone(), tell));
-    let standing = tokio::spawn(keep_standing(app.clone(), tell_standing));
+    let standing = tokio::spawn(publish_system_changes(app.clone(), tell_standing));
     let checkpoints = kept.map(|file| {
         let keeping = tokio::spawn(checkpoints::keep(app.clone(), file.clone(), every));
         (file, keeping)
     });
-    let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::keep_telling(app.clone(), every)));
+    let telling_checkpoints = tells.then(|| tokio::spawn(checkpoints::send_at_intervals(app.clone(), every)));
     // The task sends nothing while the installation is frozen or has no channels.
-    let pages = Arc::new(Telling(app.clone()));
+    let pages = Arc::new(NotificationPages(app.clone()));
     let sending = keep_sending(app.driver.clone(), told, pages, Arc::new(Network), options.keep_content);
     let sending = tokio::spawn(sending);
     let registered = {
         let (webhooks, push) = (keep_told(app.clone()), keep_forgetting(app.clone()));
-        let kept = keep_swept(app.clone());
+        let kept = sweep_periodically(app.clone());
         let files = keep_checking_files(app.clone());
         tokio::spawn(async move { tokio::join!(webhooks, push, kept, files) })
     };
     let certificate = tls.clone().map(|tls| tokio::spawn(tls.keep()));
     let erasing = options.keep_content.map(|kept| tokio::spawn(keep_erasing(app.driver.clone(), kept)));
-    let telling = traces.map(|traces| tokio::spawn(traces.keep_telling(engine.driver.clone())));
+    let telling = traces.map(|traces| tokio::spawn(traces.keep_exporting(engine.driver.clone())));
     let inner = inner.map(|inner| tokio::spawn(serving::serve(inner, None, service.clone(), app.clone())));
     let outer = serving::serve(listener, tls, service, app.clone());
     let serving = tokio::spawn(async move {
@@ -392,7 +392,7 @@ struct Credentials {
 async fn credentials(
     data: &Path,
     port: u16,
-    names: &Names,
+    names: &ServerNames,
     store: &Store,
 ) -> Result<Credentials, StartError> {
     let tokens = Tokens::open(data)?.agree::<StartError>(data, store).await?;

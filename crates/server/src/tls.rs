@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use holdshort_core::digest::Digest;
 use holdshort_http::secret_file;
-use holdshort_web::front::TlsFiles;
 use holdshort_web::limits::{CERTIFICATE_BYTES, CERTIFICATE_TIME};
+use holdshort_web::public_endpoint::TlsFiles;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

@@ -41,7 +41,7 @@ pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError
         stored
     };
     let agreed = store.agree(AGREED, &stored.pkcs8).await?;
-    let vapid = BASE64.decode(agreed.as_bytes()).ok().and_then(|pkcs8| Vapid::of(&pkcs8).ok());
+    let vapid = BASE64.decode(agreed.as_bytes()).ok().and_then(|pkcs8| Vapid::from_pkcs8(&pkcs8).ok());
     let vapid = vapid.ok_or_else(|| Error::Malformed { path: path.clone(), mend: MEND })?;
     if agreed != stored.pkcs8 {
         secrets::write(&path, &Stored { pkcs8: agreed })?;

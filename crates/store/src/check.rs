@@ -32,7 +32,7 @@ pub(crate) fn append(append: &Append) -> Result<(), AppendError> {
     if let Some(key) = append.keys.iter().find(|key| !keys.insert((&key.scope, &key.key))) {
         return malformed(format!("the key {}/{} appears twice in the append", key.scope, key.key));
     }
-    if let Some(blob) = append.blobs.iter().find(|blob| Digest::of(&blob.bytes) != blob.digest) {
+    if let Some(blob) = append.blobs.iter().find(|blob| Digest::of_bytes(&blob.bytes) != blob.digest) {
         return malformed(format!("the content of blob {} does not match its digest", blob.digest));
     }
     Ok(())

@@ -39,16 +39,16 @@ pub(crate) struct SessionSortKey(pub(crate) Reverse<SessionId>);
 
 /// Returns the cursor after a run. It stays valid when earlier rows change.
 pub fn behind_run(row: &RunRow) -> Cursor {
-    RunSortKey::of(row).encode()
+    RunSortKey::from_row(row).encode()
 }
 
 /// Returns the cursor after an interrupt, from the row as it was read.
 pub fn behind_interrupt(row: &InterruptRow) -> Cursor {
-    InterruptSortKey::of(row).encode()
+    InterruptSortKey::from_row(row).encode()
 }
 
 impl RunSortKey {
-    pub(crate) fn of(row: &RunRow) -> Self {
+    pub(crate) fn from_row(row: &RunRow) -> Self {
         Self(Reverse(row.run.clone()))
     }
 
@@ -65,7 +65,7 @@ impl RunSortKey {
 }
 
 impl InterruptSortKey {
-    pub(crate) fn of(row: &InterruptRow) -> Self {
+    pub(crate) fn from_row(row: &InterruptRow) -> Self {
         if row.open {
             Self::Open(Reverse(row.risk), row.interrupt.clone())
         } else {
@@ -90,7 +90,7 @@ impl InterruptSortKey {
 }
 
 impl GrantSortKey {
-    pub(crate) fn of(row: &GrantRow) -> Self {
+    pub(crate) fn from_row(row: &GrantRow) -> Self {
         Self(Reverse(row.grant.clone()))
     }
 
@@ -107,7 +107,7 @@ impl GrantSortKey {
 }
 
 impl AnswerSortKey {
-    pub(crate) fn of(row: &AnswerRow) -> Self {
+    pub(crate) fn from_row(row: &AnswerRow) -> Self {
         Self(Reverse(row.interrupt.clone()))
     }
 
@@ -124,7 +124,7 @@ impl AnswerSortKey {
 }
 
 impl DeliverySortKey {
-    pub(crate) fn of(row: &Delivery) -> Self {
+    pub(crate) fn from_row(row: &Delivery) -> Self {
         Self(Reverse(row.delivery.clone()))
     }
 
@@ -141,7 +141,7 @@ impl DeliverySortKey {
 }
 
 impl SessionSortKey {
-    pub(crate) fn of(row: &SessionRow) -> Self {
+    pub(crate) fn from_row(row: &SessionRow) -> Self {
         Self(Reverse(row.session.clone()))
     }
 

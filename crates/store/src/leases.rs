@@ -51,7 +51,7 @@ pub trait Leases: Send + Sync + 'static {
 
     /// Returns true if this node's leases are valid by its own clock. The driver checks it once more right before a
     /// side effect.
-    fn holds(&self) -> bool;
+    fn has_valid_leases(&self) -> bool;
 
     /// Returns how often to look for changes of other nodes. `None` if there are none: then only this node writes, and
     /// its memory agrees with the journal.

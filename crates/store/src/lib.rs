@@ -3,12 +3,13 @@
 //! A store keeps sealed bytes, unique keys and blobs, and also rows that can be rebuilt. It never interprets an event.
 //! Read [`Log`], [`Tables`], [`Leases`], [`Bodies`] and [`Outbox`] first: they are the whole contract, and
 //! `tests/it/conformance.rs` checks it. `packed_append.rs` describes how SQL stores keep events, `table.rs` how they
-//! keep rows, `stretch.rs` how they read lists of rows.
+//! keep rows, `index_scan.rs` how they read lists of rows.
 
 mod bodies;
 mod check;
 mod cursor;
 mod folder;
+mod index_scan;
 mod journal;
 mod leases;
 mod log;
@@ -18,7 +19,6 @@ mod packed_append;
 pub mod postgres;
 pub mod sqlite;
 mod store;
-mod stretch;
 mod table;
 mod tables;
 
@@ -31,7 +31,9 @@ pub use log::{
     StreamAppend,
 };
 pub use memory::Memory;
-pub use outbox::{CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told};
+pub use outbox::{
+    CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, Outbox, SettleOutcome, Settled,
+};
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 pub use store::{Location, Store};

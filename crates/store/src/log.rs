@@ -70,7 +70,7 @@ pub struct Blob {
 
 impl Blob {
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { digest: Digest::of(&bytes), bytes }
+        Self { digest: Digest::of_bytes(&bytes), bytes }
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Settled {
 
 /// Outcome of settling a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SettleOutcome {
     /// Another node has claimed the delivery. The store wrote nothing.
     Taken,
     /// `failing` is `None` if the channel works or was not tried.
@@ -88,7 +88,7 @@ pub trait Outbox: Send + Sync + 'static {
     fn claim_deliveries(&self, claim: Claim) -> impl Future<Output = Result<Vec<Delivery>, Error>> + Send;
 
     /// Records the result of a delivery, its attempt, and whether its channel works.
-    fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<Told, Error>> + Send;
+    fn settle_delivery(&self, settled: Settled) -> impl Future<Output = Result<SettleOutcome, Error>> + Send;
 
     /// Applies a change and returns how many deliveries or channels it changed. `Forget` and `FailOld` work in batches:
     /// 0 means that they are finished.

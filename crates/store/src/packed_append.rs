@@ -56,7 +56,7 @@ impl Columns {
             match content {
                 None => contents.push(NOTHING),
                 Some(SealedContent { salt, bytes }) if check::is_large(bytes) => {
-                    let digest = Digest::of(bytes);
+                    let digest = Digest::of_bytes(bytes);
                     put_content(&mut contents, salt, Some(digest.as_bytes()), None);
                     large(digest, bytes);
                 }
@@ -105,14 +105,14 @@ fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
 
 /// An event's place and hash, without the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct EventLocation {
     pub(crate) position: u64,
     pub(crate) seq: u64,
     pub(crate) hash: Digest,
 }
 
 /// Returns the places of a row's events. `position` and `seq` are those of the last event.
-pub(crate) fn places(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<Place>, Error> {
+pub(crate) fn event_locations(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<EventLocation>, Error> {
     let (hashes, rest) = hashes.as_chunks::<HASH>();
     let count = hashes.len() as u64;
     if !rest.is_empty() || count == 0 {
@@ -124,7 +124,7 @@ pub(crate) fn places(position: u64, seq: u64, hashes: &[u8]) -> Result<Vec<Place
             "it has more hashes than the journal has events up to its position",
         ));
     };
-    let place = |(n, hash): (u64, &[u8; HASH])| Place {
+    let place = |(n, hash): (u64, &[u8; HASH])| EventLocation {
         position: before + n,
         seq: seq_before + n,
         hash: Digest::from_bytes(*hash),
@@ -170,7 +170,7 @@ impl PackedAppend<'_> {
     pub(crate) fn unpack(&self) -> Result<Vec<Unpacked>, Error> {
         let (mut heads, mut contents) = (Bytes(self.heads), self.contents.map(Bytes));
         let mut events = Vec::new();
-        for Place { position, seq, hash } in places(self.position, self.seq, self.hashes)? {
+        for EventLocation { position, seq, hash } in event_locations(self.position, self.seq, self.hashes)? {
             let head = heads.sized().ok_or_else(|| self.unreadable("its heads end too early"))?.to_vec();
             let (content, blob) = match &mut contents {
                 None => (None, None),
@@ -192,7 +192,7 @@ impl PackedAppend<'_> {
         let Some(packed) = self.contents else { return Ok((None, Vec::new())) };
         let (mut left, mut kept, mut blobs) = (Bytes(packed), Vec::new(), Vec::new());
         let mut has_content = false;
-        for place in places(self.position, self.seq, self.hashes)? {
+        for place in event_locations(self.position, self.seq, self.hashes)? {
             let before = left.0;
             let found = left.content().ok_or_else(|| self.unreadable("its contents are malformed"))?;
             if seqs.contains(&place.seq) {

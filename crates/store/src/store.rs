@@ -19,7 +19,7 @@ use crate::folder::{self, Lock};
 use crate::journal::Error;
 use crate::leases::{Lease, Leases, NodeRow};
 use crate::log::{Append, AppendError, Appended, Blob, Change, Key, Link, Log, Positioned};
-use crate::outbox::{Claim, DeliveryChange, DeliveryFilter, Outbox, Settled, Told};
+use crate::outbox::{Claim, DeliveryChange, DeliveryFilter, Outbox, SettleOutcome, Settled};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use crate::tables::{
@@ -357,8 +357,8 @@ impl Leases for Store {
         on!(self, give_back(run).await)
     }
 
-    fn holds(&self) -> bool {
-        on!(self, holds())
+    fn has_valid_leases(&self) -> bool {
+        on!(self, has_valid_leases())
     }
 
     fn poll(&self) -> Option<Duration> {
@@ -405,7 +405,7 @@ impl Outbox for Store {
         on!(self, claim_deliveries(claim).await)
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
         on!(self, settle_delivery(settled).await)
     }
 

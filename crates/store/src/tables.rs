@@ -56,7 +56,7 @@ pub struct InterruptFilter {
     /// Found through the rows of the session's runs.
     pub session: Option<SessionId>,
     pub kind: Option<Kind>,
-    /// Interrupts with one of these [marks](holdshort_core::interrupt::mark).
+    /// Interrupts with one of these [marks](holdshort_core::interrupt::assignee_index).
     pub marks: Option<Vec<String>>,
 }
 
@@ -71,14 +71,14 @@ pub struct GrantFilter {
 pub struct AnswerFilter {
     pub subject: Option<String>,
     pub run: Option<RunId>,
-    /// Key of the [same question](holdshort_core::history::asked).
+    /// Key of the [same question](holdshort_core::history::question_key).
     pub asked: Option<String>,
     /// Question whose answer was reused.
     pub source: Option<InterruptId>,
     pub search: Option<Search>,
 }
 
-/// [Words](holdshort_core::history::words) of a question or its answer.
+/// [Words](holdshort_core::history::collect_words) of a question or its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
     All(Vec<String>),

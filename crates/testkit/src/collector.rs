@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 #[derive(Debug)]
 pub struct Collector {
     base: String,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<CollectorState>>,
     serving: JoinHandle<()>,
 }
 
@@ -37,7 +37,7 @@ pub struct Export {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CollectorState {
     exports: Vec<Export>,
     /// Status of refusals. `None` accepts all requests.
     refuses: Option<u16>,
@@ -47,7 +47,7 @@ impl Collector {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("its address"));
-        let kept = Arc::new(Mutex::new(Kept::default()));
+        let kept = Arc::new(Mutex::new(CollectorState::default()));
         let router = Router::new().route("/v1/traces", post(take)).with_state(kept.clone());
         let serving = tokio::spawn(async move { axum::serve(listener, router).await.expect("it serves") });
         Self { base, kept, serving }
@@ -76,7 +76,7 @@ impl Collector {
     }
 
     /// Returns the spans of a run's trace, or none while no span names the run.
-    pub fn of_run(&self, run: &str) -> Vec<Span> {
+    pub fn spans_for_run(&self, run: &str) -> Vec<Span> {
         let spans = self.spans();
         let root =
             spans.iter().find(|span| attributes(span).get("holdshort.run.id").is_some_and(|id| id == run));
@@ -107,7 +107,7 @@ pub fn text(attribute: &KeyValue) -> (String, String) {
 }
 
 async fn take(
-    State(kept): State<Arc<Mutex<Kept>>>,
+    State(kept): State<Arc<Mutex<CollectorState>>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> (StatusCode, Vec<u8>) {
@@ -118,6 +118,6 @@ async fn take(
     (StatusCode::from_u16(status).expect("a status"), ExportTraceServiceResponse::default().encode_to_vec())
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+fn lock(kept: &Mutex<CollectorState>) -> MutexGuard<'_, CollectorState> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_store::{
     AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Claim, Cursor, DeliveryChange,
     DeliveryFilter, Due, Error, GrantFilter, InterruptFilter, Journal, Key, Lease, Leases, Link, Log,
-    NodeRow, Outbox, Page, Positioned, Rows, RunFilter, SessionFilter, Settled, Tables, Told,
+    NodeRow, Outbox, Page, Positioned, Rows, RunFilter, SessionFilter, SettleOutcome, Settled, Tables,
 };
 use tokio::sync::{Notify, watch};
 
@@ -254,8 +254,8 @@ impl<J: Journal> Leases for Faulty<J> {
         self.inner.claim(limit).await
     }
 
-    fn holds(&self) -> bool {
-        self.inner.holds()
+    fn has_valid_leases(&self) -> bool {
+        self.inner.has_valid_leases()
     }
 
     fn poll(&self) -> Option<Duration> {
@@ -302,7 +302,7 @@ impl<J: Journal> Outbox for Faulty<J> {
         self.inner.claim_deliveries(claim).await
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
         self.inner.settle_delivery(settled).await
     }
 

@@ -92,8 +92,8 @@ impl Home {
     }
 
     /// Runs a verb to its end, without a terminal.
-    pub fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(real()).args(arguments).output().unwrap())
+    pub fn run(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::from_output(self.command(real()).args(arguments).output().unwrap())
     }
 
     /// Runs a verb with `--json`, expects success, and returns the document.
@@ -171,14 +171,14 @@ impl Drop for Serving {
 }
 
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Ran {
-    pub fn of(output: Output) -> Self {
+impl CommandOutput {
+    pub fn from_output(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),

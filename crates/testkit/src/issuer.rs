@@ -168,7 +168,7 @@ impl KeyServer {
     }
 
     /// Starts a server for these keys. Each key has an id.
-    pub async fn of(keys: &[(&str, &Signer)]) -> Self {
+    pub async fn with_keys(keys: &[(&str, &Signer)]) -> Self {
         Self::start(Answer::Set(set(keys))).await
     }
 
@@ -182,7 +182,7 @@ impl KeyServer {
     }
 
     /// Returns the number of received requests.
-    pub fn asked(&self) -> usize {
+    pub fn request_count(&self) -> usize {
         self.shared.asked.load(Ordering::SeqCst)
     }
 }

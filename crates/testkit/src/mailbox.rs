@@ -21,7 +21,7 @@ pub struct Mailbox {
 
 /// Transport security of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaks {
+pub enum SmtpSecurity {
     /// Plain SMTP without TLS.
     Clear,
     /// Plain SMTP that upgrades to TLS with STARTTLS.
@@ -36,9 +36,9 @@ pub const PASSWORD: &str = "pass-of-the-mail-server";
 
 impl Mailbox {
     /// Starts a server. For TLS it uses the `localhost` certificate that the tests of the command line trust.
-    pub fn start(speaks: Speaks, wants_user: bool) -> Self {
-        let mut options = json!({"implicit": speaks == Speaks::Tls});
-        if speaks != Speaks::Clear {
+    pub fn start(speaks: SmtpSecurity, wants_user: bool) -> Self {
+        let mut options = json!({"implicit": speaks == SmtpSecurity::Tls});
+        if speaks != SmtpSecurity::Clear {
             options["certificate"] = tls("certificate.pem").into();
             options["key"] = tls("key.pem").into();
         }

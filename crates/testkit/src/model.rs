@@ -102,7 +102,7 @@ impl Scripted {
 
 /// Request as received.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct RecordedRequest {
     /// Name from the system message, or empty if it has none.
     pub agent: String,
     /// Value of the `authorization` header.
@@ -110,7 +110,7 @@ pub struct Recorded {
     pub body: Value,
 }
 
-impl Recorded {
+impl RecordedRequest {
     /// Returns the texts of all messages, in order.
     pub fn texts(&self) -> Vec<String> {
         chat_completions::messages(&self.body).iter().map(chat_completions::text).collect()
@@ -133,8 +133,8 @@ pub struct ScriptedModel {
 
 #[derive(Debug)]
 struct Shared {
-    plays: Mutex<BTreeMap<String, Plays>>,
-    requests: Mutex<Vec<Recorded>>,
+    plays: Mutex<BTreeMap<String, AgentScript>>,
+    requests: Mutex<Vec<RecordedRequest>>,
     /// Number of received requests.
     came: watch::Sender<usize>,
     /// Number of callers that disconnected before they had an answer.
@@ -152,7 +152,7 @@ enum Gate {
 }
 
 #[derive(Debug)]
-enum Plays {
+enum AgentScript {
     /// Each request takes the next answer.
     Queue(VecDeque<Scripted>),
     /// The number of replies in the request is the index of the answer.
@@ -193,24 +193,24 @@ impl ScriptedModel {
     pub fn push(&self, agent: &str, scripted: Scripted) {
         match locked(&self.shared.plays)
             .entry(agent.to_owned())
-            .or_insert_with(|| Plays::Queue(VecDeque::new()))
+            .or_insert_with(|| AgentScript::Queue(VecDeque::new()))
         {
-            Plays::Queue(queue) => queue.push_back(scripted),
-            Plays::ByPosition(steps) => steps.push(scripted),
-            Plays::ByWords(answers) => answers.push(("", scripted)),
+            AgentScript::Queue(queue) => queue.push_back(scripted),
+            AgentScript::ByPosition(steps) => steps.push(scripted),
+            AgentScript::ByWords(answers) => answers.push(("", scripted)),
         }
     }
 
     /// Sets the agent's answers by position: `steps[n]` answers a request with `n` replies. A [`Scripted::Repeat`] at
     /// the end answers all later requests.
     pub fn script(&self, agent: &str, steps: impl Into<Vec<Scripted>>) {
-        locked(&self.shared.plays).insert(agent.to_owned(), Plays::ByPosition(steps.into()));
+        locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByPosition(steps.into()));
     }
 
     /// Sets the agent's answers by words: the first entry whose words occur in the last message of the request is used.
     pub fn when(&self, agent: &str, answers: impl IntoIterator<Item = (&'static str, Scripted)>) {
         let answers = answers.into_iter().collect();
-        locked(&self.shared.plays).insert(agent.to_owned(), Plays::ByWords(answers));
+        locked(&self.shared.plays).insert(agent.to_owned(), AgentScript::ByWords(answers));
     }
 
     /// Releases all hanging requests, now and until [`ScriptedModel::hold`].
@@ -224,17 +224,17 @@ impl ScriptedModel {
     }
 
     /// Returns all requests so far, in the order of arrival.
-    pub fn requests(&self) -> Vec<Recorded> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         locked(&self.shared.requests).clone()
     }
 
     /// Returns the requests of one agent.
-    pub fn requests_of(&self, agent: &str) -> Vec<Recorded> {
+    pub fn requests_of(&self, agent: &str) -> Vec<RecordedRequest> {
         self.requests().into_iter().filter(|request| request.agent == agent).collect()
     }
 
     /// Waits until `n` requests have arrived. Panics after 20 seconds.
-    pub async fn wait_for_requests(&self, n: usize) -> Vec<Recorded> {
+    pub async fn wait_for_requests(&self, n: usize) -> Vec<RecordedRequest> {
         wait_for(&self.shared.came, n, "requests").await;
         self.requests()
     }
@@ -268,7 +268,11 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
     };
     let agent = chat_completions::agent(&body);
     let authorization = headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    locked(&shared.requests).push(Recorded { agent: agent.clone(), authorization, body: body.clone() });
+    locked(&shared.requests).push(RecordedRequest {
+        agent: agent.clone(),
+        authorization,
+        body: body.clone(),
+    });
     let next = next(&shared, &agent, &body);
     shared.came.send_modify(|count| *count += 1);
     let mut scripted = match next {
@@ -291,7 +295,7 @@ async fn complete(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
                 let held = async move {
                     released(shared).await;
                 };
-                return chat_completions::held(&text, &body, held);
+                return chat_completions::stream_until(&text, &body, held);
             }
             play => return chat_completions::answer(&play, &body),
         };
@@ -324,7 +328,7 @@ impl Drop for Waiting {
 fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> {
     match locked(&shared.plays).get_mut(agent) {
         None => Err(format!("nothing is scripted for the agent `{agent}`")),
-        Some(Plays::Queue(queue)) => match queue.pop_front() {
+        Some(AgentScript::Queue(queue)) => match queue.pop_front() {
             Some(Scripted::Repeat(this)) => {
                 queue.push_front(Scripted::Repeat(this.clone()));
                 Ok(*this)
@@ -332,7 +336,7 @@ fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> 
             Some(scripted) => Ok(scripted),
             None => Err(format!("the queue of the agent `{agent}` is empty")),
         },
-        Some(Plays::ByWords(answers)) => {
+        Some(AgentScript::ByWords(answers)) => {
             let last =
                 chat_completions::messages(body).last().map(chat_completions::text).unwrap_or_default();
             let answer = answers.iter().find(|(words, _)| last.contains(words));
@@ -340,7 +344,7 @@ fn next(shared: &Shared, agent: &str, body: &Value) -> Result<Scripted, String> 
                 .map(|(_, scripted)| scripted.clone())
                 .ok_or_else(|| format!("the agent `{agent}` has no answer for the words: {last}"))
         }
-        Some(Plays::ByPosition(steps)) => {
+        Some(AgentScript::ByPosition(steps)) => {
             let at = chat_completions::replies(body);
             match (steps.get(at), steps.last()) {
                 (Some(scripted), _) | (None, Some(scripted @ Scripted::Repeat(_))) => Ok(scripted.clone()),

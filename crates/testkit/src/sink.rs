@@ -18,14 +18,14 @@ use crate::server::eventually;
 
 /// Request as received.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub struct ReceivedRequest {
     pub path: String,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
     pub at: Instant,
 }
 
-impl Received {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers));
         value.to_str().expect("text")
@@ -39,12 +39,12 @@ impl Received {
 #[derive(Debug)]
 pub struct WebhookSink {
     base: String,
-    state: Arc<Kept>,
+    state: Arc<SinkState>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    received: Mutex<Vec<Received>>,
+struct SinkState {
+    received: Mutex<Vec<ReceivedRequest>>,
     /// Answers for the next requests. After them every answer is 200.
     answers: Mutex<VecDeque<Scripted>>,
     /// True if each answer repeats the request body.
@@ -60,7 +60,7 @@ const OPEN: usize = 1 << 20;
 
 impl WebhookSink {
     pub async fn start() -> Self {
-        let state = Arc::new(Kept {
+        let state = Arc::new(SinkState {
             received: Mutex::default(),
             answers: Mutex::default(),
             repeats: AtomicBool::new(false),
@@ -102,7 +102,7 @@ impl WebhookSink {
     }
 
     /// Returns all requests so far, in the order of arrival.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         lock(&self.state.received).clone()
     }
 
@@ -112,7 +112,7 @@ impl WebhookSink {
     }
 
     /// Waits until at least `n` requests have arrived.
-    pub async fn wait_for(&self, n: usize) -> Vec<Received> {
+    pub async fn wait_for(&self, n: usize) -> Vec<ReceivedRequest> {
         eventually(&format!("{n} requests"), async || {
             let received = self.received();
             (received.len() >= n).then_some(received)
@@ -121,8 +121,9 @@ impl WebhookSink {
     }
 }
 
-async fn receive(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
-    let received = Received { path: uri.path().to_owned(), headers, body: body.to_vec(), at: Instant::now() };
+async fn receive(State(kept): State<Arc<SinkState>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let received =
+        ReceivedRequest { path: uri.path().to_owned(), headers, body: body.to_vec(), at: Instant::now() };
     lock(&kept.received).push(received);
     let _open = kept.gate.acquire().await;
     let (status, more) = lock(&kept.answers).pop_front().unwrap_or((200, None));

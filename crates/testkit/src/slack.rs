@@ -15,7 +15,7 @@ use crate::server::eventually;
 
 /// Received call: path, token and body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Called {
+pub struct SlackCall {
     pub path: String,
     pub token: Option<String>,
     pub body: Value,
@@ -24,19 +24,19 @@ pub struct Called {
 #[derive(Debug)]
 pub struct Slack {
     base: String,
-    kept: Arc<Kept>,
+    kept: Arc<SlackState>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    called: Mutex<Vec<Called>>,
+struct SlackState {
+    called: Mutex<Vec<SlackCall>>,
     /// Errors of the next API method calls, one for each.
     errors: Mutex<VecDeque<String>>,
 }
 
 impl Slack {
     pub async fn start() -> Self {
-        let kept = Arc::new(Kept::default());
+        let kept = Arc::new(SlackState::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let router = Router::new().fallback(answer).with_state(kept.clone());
@@ -58,12 +58,12 @@ impl Slack {
     }
 
     /// Returns the calls of this path, in the order of arrival.
-    pub fn called(&self, path: &str) -> Vec<Called> {
+    pub fn called(&self, path: &str) -> Vec<SlackCall> {
         lock(&self.kept.called).iter().filter(|called| called.path == path).cloned().collect()
     }
 
     /// Waits until at least `n` calls of this path have arrived.
-    pub async fn wait_for(&self, path: &str, n: usize) -> Vec<Called> {
+    pub async fn wait_for(&self, path: &str, n: usize) -> Vec<SlackCall> {
         eventually(&format!("{n} calls of {path}"), async || {
             let called = self.called(path);
             (called.len() >= n).then_some(called)
@@ -72,13 +72,18 @@ impl Slack {
     }
 }
 
-async fn answer(State(kept): State<Arc<Kept>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Json<Value> {
+async fn answer(
+    State(kept): State<Arc<SlackState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Json<Value> {
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let body: Value = serde_json::from_slice(&body).expect("JSON");
     let path = uri.path().to_owned();
     let n = {
         let mut called = lock(&kept.called);
-        called.push(Called { path: path.clone(), token, body: body.clone() });
+        called.push(SlackCall { path: path.clone(), token, body: body.clone() });
         called.len()
     };
     let error = if path.starts_with("/api/") { lock(&kept.errors).pop_front() } else { None };

@@ -27,12 +27,12 @@ pub struct Terminal {
 
 #[derive(Default)]
 struct Screen {
-    shown: Mutex<Shown>,
+    shown: Mutex<TerminalOutput>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Shown {
+struct TerminalOutput {
     bytes: Vec<u8>,
     is_over: bool,
 }

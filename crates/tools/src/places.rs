@@ -13,7 +13,7 @@ use crate::limits;
 
 /// Returns the path of a file tool if it resolves to another place.
 pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
-    place(Path::new(workspace), path).into_iter().collect()
+    resolve_path(Path::new(workspace), path).into_iter().collect()
 }
 
 /// Returns the paths of a command that resolve to another place: its working directory as named, and each argument.
@@ -34,13 +34,13 @@ pub(crate) fn of_command(
         if path.contains(['*', '?', '[']) {
             match expanded(Path::new(real_cwd), &path) {
                 Some(found) => {
-                    let found = found.iter().filter_map(|file| place(Path::new(real_cwd), file));
+                    let found = found.iter().filter_map(|file| resolve_path(Path::new(real_cwd), file));
                     places.extend(found.map(|place| ResolvedPath { named: path.clone(), ..place }));
                 }
                 None => places.push(ResolvedPath { named: path.clone(), resolved: None }),
             }
         }
-        places.extend(place(Path::new(real_cwd), &path));
+        places.extend(resolve_path(Path::new(real_cwd), &path));
     }
     places.sort();
     places.dedup();
@@ -52,7 +52,7 @@ pub(crate) fn of_command(
 }
 
 /// Returns `None` if the path resolves to the place that it names.
-fn place(folder: &Path, path: &str) -> Option<ResolvedPath> {
+fn resolve_path(folder: &Path, path: &str) -> Option<ResolvedPath> {
     if path.len() > limits::PATH_BYTES || path.contains('\0') {
         return None;
     }

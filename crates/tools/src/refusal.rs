@@ -1,6 +1,6 @@
 //! The reason why a call cannot or must not run: a stable code, and a message that tells the model what to do.
 
-use holdshort_core::tool::{Inspected, Outcome};
+use holdshort_core::tool::{InspectionOutcome, Outcome};
 
 /// Reason of a refused call. The message is lower case and says what to do next.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub fn argument(tool: &str, code: &str) -> Option<&'static str> {
     })
 }
 
-impl From<Refusal> for Inspected {
+impl From<Refusal> for InspectionOutcome {
     fn from(refusal: Refusal) -> Self {
         Self::Impossible { code: refusal.code, message: refusal.message }
     }

@@ -294,7 +294,8 @@ impl RunLayer {
 fn is_same(root: &Root, change: &Change) -> bool {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return false };
-    entry::seen(&folder, name, CHANGED_FILE_BYTES).is_ok_and(|seen| seen.entry() == change.after.as_ref())
+    entry::observe_path(&folder, name, CHANGED_FILE_BYTES)
+        .is_ok_and(|seen| seen.entry() == change.after.as_ref())
 }
 
 /// Removes the entry at the path of a change. A folder stays if a folder is wanted.

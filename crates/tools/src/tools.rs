@@ -15,7 +15,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::gate::WithheldPaths;
 use holdshort_core::run;
 use holdshort_core::tool::{
-    CommandEffect, Inspected, Inspection, LayerChanges, Outcome, Precondition, SandboxLevel,
+    CommandEffect, Inspection, InspectionOutcome, LayerChanges, Outcome, Precondition, SandboxLevel,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -30,7 +30,7 @@ use crate::request::{OnFiles, Request};
 use crate::run_layer::RunLayer;
 use crate::sandbox;
 use crate::toolset::Toolset;
-use crate::trial::{self, Layers, Trial, Tried};
+use crate::trial::{self, CommandTrialOutcome, Layers, Trial};
 use crate::turns::{self, Turn};
 use crate::undo::{self, Undoable};
 use crate::web::{self, Follow};
@@ -46,8 +46,8 @@ pub struct Call {
 
 /// Result of the inspection of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Looked {
-    pub inspected: Inspected,
+pub struct InspectionResult {
+    pub inspected: InspectionOutcome,
     /// Bytes of the files that the proposed changes name.
     pub bodies: Vec<Vec<u8>>,
 }
@@ -164,12 +164,13 @@ impl Tools {
     }
 
     /// Inspects a call without changing anything: what a person would see, its preconditions, and its proposed changes.
-    pub async fn inspect(&self, call: &Call) -> Looked {
+    pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;
-        looked
-            .and_then(|looked| looked)
-            .unwrap_or_else(|refusal| Looked { inspected: Inspected::from(refusal), bodies: Vec::new() })
+        looked.and_then(|looked| looked).unwrap_or_else(|refusal| InspectionResult {
+            inspected: InspectionOutcome::from(refusal),
+            bodies: Vec::new(),
+        })
     }
 
     /// Returns the present state of files, sorted by path. A path without a regular file of a supported size has
@@ -234,19 +235,19 @@ impl Tools {
         call: &Call,
         preconditions: &[Precondition],
         output: impl Fn(&str) + Send,
-    ) -> Tried {
+    ) -> CommandTrialOutcome {
         let changed = self.changed(preconditions).await;
         if !changed.is_empty() {
-            return Tried::Changed { paths: changed };
+            return CommandTrialOutcome::Changed { paths: changed };
         }
         match self.0.request(call) {
             Ok(Request::Command(request)) => {
                 trial::run(&self.0, request, preconditions, self.1.clone(), output).await
             }
             Ok(Request::Files(_) | Request::Fetch(_) | Request::Added(_)) => {
-                Tried::Impossible { why: "it is not a command".to_owned() }
+                CommandTrialOutcome::Impossible { why: "it is not a command".to_owned() }
             }
-            Err(refusal) => Tried::Failed { text: refusal.message },
+            Err(refusal) => CommandTrialOutcome::Failed { text: refusal.message },
         }
     }
 
@@ -271,7 +272,7 @@ impl Tools {
         body: impl Fn(Digest) -> io::Result<Vec<u8>>,
         resumed: bool,
     ) -> Committed {
-        let committed = match Root::of(self.0.workspace.dir()) {
+        let committed = match Root::from_handle(self.0.workspace.dir()) {
             Ok(root) => changeset::commit(&root, changeset, body, resumed),
             Err(e) => {
                 Committed::Failed { text: format!("the workspace cannot be opened: {e}"), done: Vec::new() }
@@ -297,13 +298,13 @@ impl Tools {
 
     /// Returns the part of a changeset that can be committed to the workspace now, without the paths in `left`. Blocks.
     pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
-        undo::undoable(&Root::of(self.0.workspace.dir())?, wanted, left)
+        undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
 
     /// Compares the layer of a run with the workspace, at these paths or at all of them. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
-        trial::merge(Root::of(workspace.dir())?, Path::new(workspace.path()), layer, paths)
+        trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
     /// Returns the paths whose state differs from the expected one.
@@ -332,7 +333,7 @@ impl Tools {
     }
 }
 
-fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
+fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     let workspace = &inner.workspace;
     let mut inspection = Inspection {
         workspace: workspace.path().to_owned(),
@@ -351,7 +352,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
     if let Some((_, code)) = worked_out.iter().find(|(tool, _)| *tool == call.tool) {
         // Its changes are worked out in the trial.
         inspection.ask_because.push((*code).to_owned());
-        return Ok(Looked { inspected: Inspected::Ready(inspection), bodies });
+        return Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies });
     }
     match inner.request(call)? {
         Request::Files(OnFiles::Read(read)) => {
@@ -399,7 +400,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<Looked, Refusal> {
                 places::of_command(workspace.path(), request.cwd.as_deref(), &command.cwd, &request.command);
         }
     }
-    Ok(Looked { inspected: Inspected::Ready(inspection), bodies })
+    Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies })
 }
 
 /// Returns the data of a result: the number of lines shown, and of paths left out.
@@ -415,7 +416,7 @@ fn only_in_layer(path: &str) -> Refusal {
     let message = format!(
         "`{}` exists only in the layer of this run, because git ignores it: change it with run_command, or \
          use write_file to write it to the workspace",
-        files::shown(path)
+        files::escape_path(path)
     );
     Refusal::new("only_in_layer", message)
 }

@@ -83,9 +83,9 @@ pub(crate) fn undoable(
 }
 
 /// Files by their digests.
-struct Kept<F>(F);
+struct StoredFiles<F>(F);
 
-impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for Kept<F> {
+impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {
     fn read(&self, _: &Change, _: Side, digest: Digest, _: u64) -> io::Result<Vec<u8>> {
         self.0(digest)
     }
@@ -97,5 +97,5 @@ impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for Kept<F> {
 
 /// Returns the card of changes whose files are stored by their digests. Blocks.
 pub fn card(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Value {
-    of_changes(changeset, &Kept(body))
+    of_changes(changeset, &StoredFiles(body))
 }

@@ -1,6 +1,6 @@
 //! Access of authenticated callers, and its end: open sockets, streams and long polls end with it.
 //!
-//! A request reads the committed state. Everything that stays open follows [`keep_standing`], one task for all of it.
+//! A request reads the committed state. Everything that stays open follows [`publish_system_changes`], one task for all of it.
 
 mod issued;
 
@@ -14,17 +14,17 @@ use holdshort_core::id::{KeyId, StreamId};
 use holdshort_core::limits::KEYS;
 use holdshort_core::people::People;
 use holdshort_core::system::System;
-use holdshort_core::system::keys::{Found, Key};
+use holdshort_core::system::keys::{Key, KeyLookup};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, Error};
 use holdshort_protocol::Code;
 pub use issued::Newest;
-pub(crate) use issued::{by_issuer, let_in};
+pub(crate) use issued::{admit, by_issuer};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::app::{App, blocking};
-use crate::identity::{How, Principal};
+use crate::identity::{AuthMethod, Principal};
 use crate::logins::Login;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
@@ -45,23 +45,23 @@ pub enum Access {
     /// Token of the data folder, valid until the process ends.
     Token,
     /// Login of a browser or terminal, with the person's roles and groups at that time.
-    Login { login: Login, is: Standing, since: u64 },
+    Login { login: Login, is: RolesAndGroups, since: u64 },
     /// Digest of a key's secret, and the secret's expiry. A change to the key may end it earlier.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
     /// Token of an issuer, and its expiry. `is` holds the person's roles and groups; `None` if the subject is not known
     /// here.
-    Issued { id: String, is: Option<Standing>, until: Timestamp, since: u64 },
+    Issued { id: String, is: Option<RolesAndGroups>, until: Timestamp, since: u64 },
 }
 
 /// Roles and groups of a person at the time of authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RolesAndGroups {
     roles: BTreeSet<Role>,
     groups: BTreeSet<String>,
 }
 
-impl Standing {
-    fn of(people: &People, id: &str) -> Self {
+impl RolesAndGroups {
+    fn for_person(people: &People, id: &str) -> Self {
         let groups = people.get(id).map(|person| person.groups.clone()).unwrap_or_default();
         Self { roles: people.signs_in(id), groups }
     }
@@ -81,14 +81,14 @@ impl Access {
 
 /// Time of the last use of each key on this node. Kept in memory alone: no decision depends on it.
 #[derive(Default)]
-pub struct Used(Mutex<BTreeMap<KeyId, Timestamp>>);
+pub struct KeyUsage(Mutex<BTreeMap<KeyId, Timestamp>>);
 
-impl Used {
-    pub fn at(&self, key: &KeyId) -> Option<Timestamp> {
+impl KeyUsage {
+    pub fn last_used_at(&self, key: &KeyId) -> Option<Timestamp> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
-    fn now(&self, key: &KeyId, now: Timestamp) {
+    fn record_use(&self, key: &KeyId, now: Timestamp) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if used.len() >= KEYS && !used.contains_key(key) {
             used.clear();
@@ -100,7 +100,7 @@ impl Used {
 /// Draws a new secret for a key, and returns it with its digest. The secret cannot be shown a second time.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
-    let digest = Digest::of(secret.as_bytes());
+    let digest = Digest::of_bytes(secret.as_bytes());
     Ok((secret, digest))
 }
 
@@ -111,10 +111,10 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     if login.is_over(&system) {
         return Ok(None);
     }
-    let is = Standing::of(people, &login.person);
-    let Standing { roles, groups } = is.clone();
+    let is = RolesAndGroups::for_person(people, &login.person);
+    let RolesAndGroups { roles, groups } = is.clone();
     let name = people.get(&login.person).and_then(|person| person.name.clone());
-    let how = How::Login { let_in_by: login.let_in_by.clone() };
+    let how = AuthMethod::Login { let_in_by: login.let_in_by.clone() };
     let principal = Principal { id: login.person.clone(), name, roles, groups, how };
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
@@ -129,17 +129,19 @@ pub(crate) async fn by_key<T>(
     if secret.len() != KEY_CHARS || !secret.starts_with(KEY_PREFIX) {
         return Ok(None);
     }
-    let digest = Digest::of(secret.as_bytes());
+    let digest = Digest::of_bytes(secret.as_bytes());
     // The state that is committed now, on any node.
     let system = app.driver.system().await?;
     let now = app.now();
     match system.keys.find(&digest, now) {
-        Found::Live { key, until } => {
-            app.used.now(&key.id, now);
+        KeyLookup::Live { key, until } => {
+            app.used.record_use(&key.id, now);
             Ok(Some((of(key), Access::Key { digest, until, since: system.seq })))
         }
-        Found::Expired => Err(Refused::new(Code::CredentialExpired, "the key has expired; make another one")),
-        Found::Unknown => Ok(None),
+        KeyLookup::Expired => {
+            Err(Refused::new(Code::CredentialExpired, "the key has expired; make another one"))
+        }
+        KeyLookup::Unknown => Ok(None),
     }
 }
 
@@ -152,7 +154,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
             let signed_out = async { logins.wait_for(|logins| !logins.contains(login)).await.is_ok() };
             // A person whose roles or groups have changed must authenticate again.
             let changed = changes(app, *since, |system| {
-                login.is_over(system) || Standing::of(&system.people, &login.person) != *is
+                login.is_over(system) || RolesAndGroups::for_person(&system.people, &login.person) != *is
             });
             tokio::select! {
                 // False if the sender was dropped, which happens when the process ends.
@@ -164,8 +166,8 @@ pub(crate) async fn ended(app: &App, access: &Access) {
         }
         Access::Issued { id, is, until: end, since } => {
             let changed = changes(app, *since, |system| match is {
-                Some(is) => Standing::of(&system.people, id) != *is,
-                None => system.people.is_removed(id) || system.whose(id, app.now()).is_some(),
+                Some(is) => RolesAndGroups::for_person(&system.people, id) != *is,
+                None => system.people.is_removed(id) || system.describe_name_owner(id, app.now()).is_some(),
             });
             tokio::select! {
                 () = changed => {}
@@ -180,8 +182,8 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                     match system.keys.find(digest, app.now()) {
                         // This node has not published the change yet that made the secret valid.
                         _ if system.seq < *since => Some(*first),
-                        Found::Live { until, .. } => Some(until),
-                        Found::Expired | Found::Unknown => None,
+                        KeyLookup::Live { until, .. } => Some(until),
+                        KeyLookup::Expired | KeyLookup::Unknown => None,
                     }
                 };
                 let Some(end) = found else { return };
@@ -224,7 +226,7 @@ async fn until(app: &App, end: Timestamp) {
 
 /// Publishes each change to the installation, from any node, and signs out people who have left. Runs until the store
 /// is closed.
-pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
+pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     let mut commits = app.driver.watch_stream(&StreamId::System);
     loop {
         match app.driver.system().await {
@@ -255,7 +257,7 @@ pub async fn keep_standing(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
 }
 
 /// Waits until a committed change has been published to everything that is open here.
-pub async fn told(app: &App, seq: u64) {
+pub async fn wait_until_published(app: &App, seq: u64) {
     let mut standing = app.standing.clone();
     let told = async { standing.wait_for(|system| system.seq >= seq).await.is_ok() };
     tokio::select! {

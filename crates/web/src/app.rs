@@ -28,12 +28,12 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tracing::Instrument;
 
-use crate::access::{Newest, Used};
-use crate::asked::Asked;
+use crate::access::{KeyUsage, Newest};
 use crate::callbacks::Callbacks;
 use crate::connections::Connections;
 use crate::feed::{Owners, Recent};
 use crate::identity::jwt::Issuers;
+use crate::interrupt_ref::InterruptRef;
 use crate::links::{Links, Pressed};
 use crate::logins::Logins;
 use crate::pace::Pace;
@@ -78,7 +78,7 @@ pub struct App {
     pub connections: Arc<Connections>,
     pub agents: Rates,
     pub allowances: Allowances,
-    pub used: Used,
+    pub used: KeyUsage,
     pub newest: Newest,
     /// State of the installation, as published to everything that is open.
     pub standing: watch::Receiver<Arc<System>>,
@@ -109,9 +109,9 @@ impl App {
     }
 
     /// Returns the ids of an interrupt that exists, from memory if its run is loaded.
-    pub async fn asked(&self, id: &InterruptId) -> Answer<Asked> {
+    pub async fn find_interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         match self.driver.asker(id) {
-            Some(run) => Ok(Asked { run, interrupt: id.clone() }),
+            Some(run) => Ok(InterruptRef { run, interrupt: id.clone() }),
             None => Ok(self.interrupt_row(id).await?.into()),
         }
     }
@@ -166,8 +166,8 @@ impl App {
     }
 
     /// Reserves one of the streams until the permit is dropped.
-    pub fn place(&self) -> Answer<OwnedSemaphorePermit> {
-        self.streams.clone().try_acquire_owned().map_err(|_| Refused::of(Code::TooManyStreams))
+    pub fn reserve_stream(&self) -> Answer<OwnedSemaphorePermit> {
+        self.streams.clone().try_acquire_owned().map_err(|_| Refused::from_code(Code::TooManyStreams))
     }
 
     /// Resolves when the server stops.
@@ -186,7 +186,7 @@ pub async fn blocking<T: Send + 'static>(
         Ok(result) => Ok(result?),
         Err(error) => {
             tracing::error!(%error, "a blocking task on the disk did not complete");
-            Err(Refused::of(Code::Internal))
+            Err(Refused::from_code(Code::Internal))
         }
     }
 }

@@ -24,8 +24,8 @@ use holdshort_store::{RunFilter, Tables};
 
 use crate::access::{self, Access};
 use crate::app::{App, blocking};
-use crate::asked::{Asked, takes_part};
 use crate::identity::Principal;
+use crate::interrupt_ref::{InterruptRef, takes_part};
 use crate::links::Press;
 use crate::logins::{Issued, Login, is_over};
 use crate::needs::Needs;
@@ -47,10 +47,10 @@ impl AuthState {
     /// Returns a refusal unless the server can read and write its journal. The reason is public.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
-            return Err(Refused::of(Code::Stopping));
+            return Err(Refused::from_code(Code::Stopping));
         }
         if !self.0.journal().is_alive() {
-            return Err(Refused::of(Code::StoreFailed));
+            return Err(Refused::from_code(Code::StoreFailed));
         }
         self.0.journal().next_deadline().await?;
         self.0.journal().writable().await.map_err(|why| Refused::new(Code::StoreFailed, why))?;
@@ -80,7 +80,7 @@ impl AuthState {
     }
 
     /// Authenticates a caller. For a WebSocket, the headers are those of its opening request.
-    pub async fn known(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Known> {
+    pub async fn authenticate(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Authenticated> {
         let app = self.0.clone();
         let (found, via) = match given {
             Credentials::Token(token) => (by_token(&app, token).await?, via(headers)),
@@ -93,14 +93,19 @@ impl AuthState {
                 (found, "web")
             }
         };
-        let (principal, access) = found.ok_or_else(|| Refused::of(Code::Unauthenticated))?;
+        let (principal, access) = found.ok_or_else(|| Refused::from_code(Code::Unauthenticated))?;
         authenticated(principal.is_person())?;
         charge(&app, &principal)?;
-        Ok(Known { app, principal: Arc::new(principal), access: Arc::new(access), via: via.to_owned() })
+        Ok(Authenticated {
+            app,
+            principal: Arc::new(principal),
+            access: Arc::new(access),
+            via: via.to_owned(),
+        })
     }
 
     /// Authenticates the bearer of a decision link. Reveals nothing about a token that this server did not seal.
-    pub async fn holder(&self, token: &str) -> Answer<Holder> {
+    pub async fn authenticate_link(&self, token: &str) -> Answer<LinkBearer> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
             let rule = "this link is incomplete or was never issued; `holdshort link ID` makes another";
@@ -120,7 +125,7 @@ impl AuthState {
             }
         }
         if claim.expires_at <= app.now() {
-            return Err(Refused::of(Code::LinkExpired));
+            return Err(Refused::from_code(Code::LinkExpired));
         }
         if let Some(key) = &claim.key {
             let system = app.driver.system().await?;
@@ -142,8 +147,8 @@ impl AuthState {
             (None, Some(_)) => "web",
             (None, None) => "link",
         };
-        let shown = Shown { interrupt: claim.interrupt, subject: claim.subject };
-        let mut holder = self.deciding((claim.person, claim.let_in_by), &shown, via, since).await?;
+        let shown = ShownInterrupt { interrupt: claim.interrupt, subject: claim.subject };
+        let mut holder = self.authorize_decider((claim.person, claim.let_in_by), &shown, via, since).await?;
         // Links are not mailed for risky interrupts. Any such link is rejected.
         if once.is_some() && holder.interrupt.risk.level.is_risky() {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
@@ -151,12 +156,17 @@ impl AuthState {
         if let Some(option) = &claim.option {
             holder.interrupt.options.retain(|offered| offered.id == *option);
         }
-        Ok(Holder { once, option: claim.option, ..holder })
+        Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
     /// Authenticates a person by their address at a channel, such as `U0123` at `slack`, to decide on content shown
     /// there. The caller has checked that the channel vouches for the address.
-    pub async fn by_address(&self, channel: &str, address: &str, shown: &Shown) -> Answer<Holder> {
+    pub async fn by_address(
+        &self,
+        channel: &str,
+        address: &str,
+        shown: &ShownInterrupt,
+    ) -> Answer<LinkBearer> {
         let system = self.0.driver.system().await?;
         let mut found = system
             .people
@@ -173,20 +183,20 @@ impl AuthState {
             let why = format!("several people have the address `{address}` at `{channel}`");
             return Err(Refused::new(Code::ForbiddenRole, why));
         }
-        self.deciding((id.to_owned(), None), shown, channel, None).await
+        self.authorize_decider((id.to_owned(), None), shown, channel, None).await
     }
 
     /// Authorizes a person who has not signed in to decide on one interrupt. `let_in_by`: creator of the login link
     /// that led here, if that is another person. `since`: when the person was given the link.
-    async fn deciding(
+    async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
-        shown: &Shown,
+        shown: &ShownInterrupt,
         via: &str,
         since: Option<Since>,
-    ) -> Answer<Holder> {
+    ) -> Answer<LinkBearer> {
         let app = self.0.clone();
-        let asked = app.asked(&shown.interrupt).await?;
+        let asked = app.find_interrupt(&shown.interrupt).await?;
         let people = &app.driver.system().await?.people;
         let roles = people.roles(&person);
         let role = rights::acting(&roles, Permission::Decide);
@@ -200,14 +210,14 @@ impl AuthState {
         // now.
         let reads =
             rights::acting(&roles, Permission::Read).map(|role| rights::extent(role, Permission::Read));
-        if reads != Some(Extent::All) && !asked.is_of(&app, &actor).await? {
+        if reads != Some(Extent::All) && !asked.can_take_part(&app, &actor).await? {
             return Err(Refused::new(Code::LinkExpired, "you are not an approver of this interrupt"));
         }
-        let interrupt = view::now::interrupt(&app, &asked, &Reader::of(&app, &actor).await?).await?;
-        if view::interrupt::bound(&app, &asked).await? != shown.subject {
+        let interrupt = view::now::interrupt(&app, &asked, &Reader::for_actor(&app, &actor).await?).await?;
+        if view::interrupt::subject_digest(&app, &asked).await? != shown.subject {
             return Err(Refused::new(Code::LinkExpired, "the request has changed since the link was made"));
         }
-        Ok(Holder { app, actor, asked, interrupt, once: None, option: None })
+        Ok(LinkBearer { app, actor, asked, interrupt, once: None, option: None })
     }
 
     /// Returns the action of a message button; `None` if this server did not seal its value.
@@ -225,8 +235,8 @@ impl AuthState {
     }
 
     /// Counts a decision over a channel or a link against the rate of the person who decides.
-    pub fn decides(&self, actor: &Actor) -> Answer<()> {
-        self.0.allowances.decides(&actor.id, None)
+    pub fn count_decision(&self, actor: &Actor) -> Answer<()> {
+        self.0.allowances.count_decision(&actor.id, None)
     }
 
     /// Signs a browser in with a login code.
@@ -236,28 +246,28 @@ impl AuthState {
         let system = app.driver.system().await?;
         let known = system.clone();
         let issued = blocking(move || app.logins.redeem(&code, &began, &known, app.now())).await?;
-        let issued = issued.ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
+        let issued = issued.ok_or_else(|| Refused::from_code(Code::LoginCodeSpent))?;
         let roles = system.people.signs_in(&issued.person);
         // A person who has left since then has no role.
-        let role =
-            rights::acting(&roles, Permission::Read).ok_or_else(|| Refused::of(Code::LoginCodeSpent))?;
+        let role = rights::acting(&roles, Permission::Read)
+            .ok_or_else(|| Refused::from_code(Code::LoginCodeSpent))?;
         Ok((issued, role))
     }
 }
 
 /// Content that a person was shown when they were asked to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownInterrupt {
     pub interrupt: InterruptId,
-    /// Digest of the decision's subject: see `view::interrupt::bound`.
+    /// Digest of the decision's subject: see `view::interrupt::subject_digest`.
     pub subject: Digest,
 }
 
 /// Person who may see one interrupt and decide on it, and nothing else: by a decision link, or by a channel.
-pub struct Holder {
+pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
-    pub asked: Asked,
+    pub asked: InterruptRef,
     pub interrupt: Interrupt,
     /// Key under which a mailed link is used once.
     pub once: Option<IdempotencyKey>,
@@ -274,14 +284,14 @@ pub enum Credentials<'a> {
 }
 
 /// Caller who is authenticated, and not yet authorized.
-pub struct Known {
+pub struct Authenticated {
     app: Arc<App>,
     principal: Arc<Principal>,
     access: Arc<Access>,
     via: String,
 }
 
-impl Known {
+impl Authenticated {
     /// Returns a caller that an issuer has authenticated just now.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {
@@ -298,21 +308,21 @@ impl Known {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {
             tracing::error!(path = parts.uri.path(), "a route names no permission");
-            Refused::of(Code::Internal)
+            Refused::from_code(Code::Internal)
         })?;
         if needs.limit == RouteLimit::Decisions {
             let meter = parts.extensions.get::<Arrival>().map(|arrival| &*arrival.meter);
-            self.app.allowances.decides(&self.principal.id, meter)?;
+            self.app.allowances.count_decision(&self.principal.id, meter)?;
         }
         Ok(needs)
     }
 
     /// Authorizes the caller if one of their roles has the permission.
-    pub fn may(self, needs: Needs) -> Answer<Caller> {
+    pub fn authorize(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;
         let role = principal.acting(needs.permission);
         let extent = role.and_then(|role| needs.extent(role));
-        let (role, extent) = role.zip(extent).ok_or_else(|| Refused::of(Code::ForbiddenRole))?;
+        let (role, extent) = role.zip(extent).ok_or_else(|| Refused::from_code(Code::ForbiddenRole))?;
         Ok(Caller { actor: principal.actor(role, &via), app, principal, access, extent })
     }
 
@@ -335,8 +345,8 @@ pub struct Caller {
 }
 
 /// Authenticated caller who wants to decide. A missing interrupt is reported before a missing right (design, part 4).
-pub struct Decider {
-    known: Known,
+pub struct DecisionCaller {
+    known: Authenticated,
     needs: Needs,
 }
 
@@ -344,25 +354,25 @@ impl FromRequestParts<AuthState> for Caller {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
-        let Decider { known, needs } = Decider::from_request_parts(parts, auth).await?;
-        known.may(needs)
+        let DecisionCaller { known, needs } = DecisionCaller::from_request_parts(parts, auth).await?;
+        known.authorize(needs)
     }
 }
 
-impl FromRequestParts<AuthState> for Decider {
+impl FromRequestParts<AuthState> for DecisionCaller {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, auth: &AuthState) -> Answer<Self> {
-        let known = auth.known(&parts.headers, &Credentials::of(&parts.headers)?).await?;
+        let known = auth.authenticate(&parts.headers, &Credentials::from_headers(&parts.headers)?).await?;
         let needs = known.needed(parts)?;
         Ok(Self { known, needs })
     }
 }
 
-impl Decider {
-    pub async fn interrupt(self, id: &InterruptId) -> Answer<(Caller, Asked)> {
-        let asked = self.known.app.asked(id).await?;
-        Ok((self.known.may(self.needs)?, asked))
+impl DecisionCaller {
+    pub async fn interrupt(self, id: &InterruptId) -> Answer<(Caller, InterruptRef)> {
+        let asked = self.known.app.find_interrupt(id).await?;
+        Ok((self.known.authorize(self.needs)?, asked))
     }
 }
 
@@ -373,19 +383,19 @@ impl Caller {
     }
 
     /// Counts a decision over a socket against the caller's rate.
-    pub fn decides(&self) -> Answer<()> {
-        self.app.allowances.decides(&self.principal.id, None)
+    pub fn count_decision(&self) -> Answer<()> {
+        self.app.allowances.count_decision(&self.principal.id, None)
     }
 
     /// Authorizes the same caller for another permission.
-    pub fn may(&self, needs: Needs) -> Answer<Self> {
-        Known {
+    pub fn authorize(&self, needs: Needs) -> Answer<Self> {
+        Authenticated {
             app: self.app.clone(),
             principal: self.principal.clone(),
             access: self.access.clone(),
             via: self.actor.via.clone().unwrap_or_default(),
         }
-        .may(needs)
+        .authorize(needs)
     }
 
     /// Returns the login that authenticated the caller, if it was one.
@@ -407,7 +417,7 @@ impl Caller {
     /// Returns the caller as a reader of interrupts, in the role in which they would decide.
     pub async fn reader(&self) -> Answer<Reader> {
         let role = self.principal.acting(Permission::Decide).unwrap_or(self.actor.role);
-        Reader::of(&self.app, &Actor { role, ..self.actor.clone() }).await
+        Reader::for_actor(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
     /// Returns true if the permission covers everything.
@@ -428,7 +438,7 @@ impl Caller {
     /// Checks that the caller may start runs of a workflow.
     pub fn starts(&self, workflow: &str) -> Answer<()> {
         let may = self.reaches_all() || (self.extent == Extent::Own && workflow == EXTERNAL);
-        if may { Ok(()) } else { Err(Refused::of(Code::ForbiddenRole)) }
+        if may { Ok(()) } else { Err(Refused::from_code(Code::ForbiddenRole)) }
     }
 
     /// Returns a run within the caller's reach.
@@ -445,13 +455,13 @@ impl Caller {
     }
 
     /// Returns an interrupt within the caller's reach.
-    pub async fn interrupt(&self, id: &InterruptId) -> Answer<Asked> {
-        let asked = self.app.asked(id).await?;
+    pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
+        let asked = self.app.find_interrupt(id).await?;
         match self.extent {
             Extent::All => {}
             Extent::Own => self.sees(&asked.run).await?,
             Extent::Assigned | Extent::Unassigned => {
-                if !asked.is_of(&self.app, &self.actor).await? {
+                if !asked.can_take_part(&self.app, &self.actor).await? {
                     return Err(others());
                 }
             }
@@ -471,7 +481,7 @@ impl Caller {
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
-        let id: SessionId = text.parse().map_err(|_| Refused::of(Code::UnknownSession))?;
+        let id: SessionId = text.parse().map_err(|_| Refused::from_code(Code::UnknownSession))?;
         if self.reaches_all() {
             return Ok(Some(id));
         }
@@ -481,7 +491,7 @@ impl Caller {
                 return Ok(Some(id));
             }
         }
-        Err(Refused::of(Code::UnknownSession))
+        Err(Refused::from_code(Code::UnknownSession))
     }
 
     /// Returns true if a run is within the caller's reach. Assignments cover interrupts, never runs.
@@ -518,7 +528,7 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     if principal.is_person() || app.agents.admits(&principal.id, Instant::now()) {
         Ok(())
     } else {
-        Err(Refused::of(Code::TooManyRequests))
+        Err(Refused::from_code(Code::TooManyRequests))
     }
 }
 
@@ -539,9 +549,9 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
-        connection.is_a_persons();
-    } else if !connection.is_an_agents() {
-        return Err(Refused::of(Code::TooManyConnections));
+        connection.mark_as_person();
+    } else if !connection.mark_as_agent() {
+        return Err(Refused::from_code(Code::TooManyConnections));
     }
     Ok(())
 }
@@ -556,7 +566,7 @@ fn others() -> Refused {
 
 impl<'a> Credentials<'a> {
     /// Reads the credentials in the headers of a request. Rejects both kinds together, and a repeated header.
-    pub fn of(headers: &'a HeaderMap) -> Answer<Self> {
+    pub fn from_headers(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {
                 let rule = "Authorization and X-Holdshort-Secret: send only one of them";
@@ -566,7 +576,7 @@ impl<'a> Credentials<'a> {
             (false, true) => only(headers, header::SECRET).map(Self::Secret),
             (false, false) => None,
         };
-        given.ok_or_else(|| Refused::of(Code::Unauthenticated))
+        given.ok_or_else(|| Refused::from_code(Code::Unauthenticated))
     }
 }
 

@@ -49,7 +49,7 @@ impl Body {
             return Ok(None);
         }
         if !is_json {
-            return Err(Refused::of(Code::UnsupportedMediaType));
+            return Err(Refused::from_code(Code::UnsupportedMediaType));
         }
         json::parse(&bytes).map(Some).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))
     }
@@ -77,7 +77,7 @@ impl Body {
             if !self.headers.contains_key(EXPECT) {
                 drain(self.raw).await;
             }
-            return Err(Refused::of(Code::BodyTooLarge));
+            return Err(Refused::from_code(Code::BodyTooLarge));
         }
         let mut read = 0;
         let mut over = false;
@@ -103,9 +103,9 @@ impl Body {
             Ok(())
         };
         match tokio::time::timeout(BODY_TIME, reading).await {
-            Err(_) => Err(Refused::of(Code::RequestTimeout)),
+            Err(_) => Err(Refused::from_code(Code::RequestTimeout)),
             Ok(Err(refused)) => Err(refused),
-            Ok(Ok(())) if over => Err(Refused::of(Code::BodyTooLarge)),
+            Ok(Ok(())) if over => Err(Refused::from_code(Code::BodyTooLarge)),
             Ok(Ok(())) => Ok(bytes.into()),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{About, Claim, Holder, Interrupt};
+use holdshort_core::interrupt::{About, Claim, ClaimHolder, Interrupt};
 use holdshort_core::run::{Input, Run};
 use holdshort_engine::Error;
 use holdshort_protocol::Code;
@@ -33,12 +33,12 @@ pub struct Clients {
 #[derive(Default)]
 struct Connected {
     last: u64,
-    by_session: HashMap<Key, Room>,
+    by_session: HashMap<Key, SessionConnections>,
 }
 
 /// A session with at least one connection.
 #[derive(Default)]
-struct Room {
+struct SessionConnections {
     /// Connections by number: the last one is the newest.
     clients: BTreeMap<u64, Arc<Notify>>,
     /// Calls that were sent in complete HTTP answers: their clients are running them.
@@ -50,15 +50,15 @@ pub struct Client {
     clients: Arc<Clients>,
     caller: Caller,
     key: Key,
-    holder: Holder,
+    holder: ClaimHolder,
     /// Notified when another connection of the session has closed.
     left: Arc<Notify>,
-    held: Mutex<Held>,
+    held: Mutex<ClientCalls>,
 }
 
 /// Calls of a connection.
 #[derive(Default)]
-struct Held {
+struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
     /// Runs in which the connection decided about calls. A call that it approved may still become its own.
@@ -76,7 +76,7 @@ impl Clients {
         let number = connected.last;
         connected.by_session.entry(key.clone()).or_default().clients.insert(number, left.clone());
         drop(connected);
-        let holder = Holder { node, number };
+        let holder = ClaimHolder { node, number };
         Ok(Client { clients: self.clone(), caller, key, holder, left, held: Mutex::default() })
     }
 
@@ -87,12 +87,12 @@ impl Clients {
         let nodes = app.journal().nodes().await?;
         // A node is missing from the list while its lease is expired. Such a node could not know that its claims are
         // its own.
-        let here = nodes.iter().find(|node| node.here).ok_or_else(|| Refused::of(Code::Busy))?.node;
+        let here = nodes.iter().find(|node| node.here).ok_or_else(|| Refused::from_code(Code::Busy))?.node;
         Ok(*self.node.get_or_init(|| here))
     }
 
     /// Returns true if a connection is open. A connection of another node is open as long as that node is alive.
-    async fn is_there(&self, app: &App, holder: &Holder) -> Answer<bool> {
+    async fn is_connected(&self, app: &App, holder: &ClaimHolder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();
             return Ok(connected.by_session.values().any(|each| each.clients.contains_key(&holder.number)));
@@ -108,12 +108,12 @@ impl Clients {
 
 impl Client {
     /// Records that this connection decides about a call in the run. Returns the holder that the call is to get.
-    pub fn decides_in(&self, run: &RunId) -> Holder {
+    pub fn decides_in(&self, run: &RunId) -> ClaimHolder {
         self.held().decided_in.insert(run.clone());
         self.holder.clone()
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, ClientCalls> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,7 +125,7 @@ impl Client {
     }
 
     /// Returns true if a call that has just been handed out is this connection's to run.
-    pub async fn takes(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
+    pub async fn accept_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
                 self.has(run, handed_out);
@@ -136,14 +136,14 @@ impl Client {
                 None => self.claim(run, handed_out, None).await,
                 // The client that approved the call has left since, or a person approved it in the inbox and runs
                 // nothing.
-                Some(claim) => self.takes_from(run, handed_out, claim).await,
+                Some(claim) => self.take_over_claim(run, handed_out, claim).await,
             },
         }
     }
 
-    async fn takes_from(&self, run: &Run, handed_out: &Interrupt, claim: &Claim) -> Answer<bool> {
+    async fn take_over_claim(&self, run: &Run, handed_out: &Interrupt, claim: &Claim) -> Answer<bool> {
         if let Some(holder) = &claim.holder
-            && self.clients.is_there(&self.caller.app, holder).await?
+            && self.clients.is_connected(&self.caller.app, holder).await?
         {
             return Ok(false);
         }
@@ -157,11 +157,11 @@ impl Client {
 
     /// Returns true if a call that was handed out before this connection opened is now this connection's to run. The
     /// connection also takes calls that were sent in an HTTP answer, since their client may be gone.
-    pub async fn takes_over(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
+    pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
         }
-        self.takes(run, handed_out).await
+        self.accept_call(run, handed_out).await
     }
 
     /// Claims a call in the journal. The first client to do so has the call.
@@ -196,7 +196,7 @@ impl Client {
     }
 
     /// Returns true, once, if the client is to be sent this call.
-    pub fn tells(&self, handed_out: &InterruptId) -> bool {
+    pub fn mark_as_sent(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
@@ -225,7 +225,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        let Held { calls, told, decided_in, is_over } = std::mem::take(&mut *self.held());
+        let ClientCalls { calls, told, decided_in, is_over } = std::mem::take(&mut *self.held());
         let keeps = |call: &InterruptId| is_over && told.contains(call);
         let mut connected = self.clients.lock();
         if let Some(room) = connected.by_session.get_mut(&self.key) {
@@ -247,7 +247,7 @@ impl Drop for Client {
         if !runs.is_empty() {
             runtime.spawn(async move {
                 for run in runs {
-                    let_go(&caller, &run, &holder, &kept).await;
+                    release_claims(&caller, &run, &holder, &kept).await;
                 }
             });
         }
@@ -256,7 +256,7 @@ impl Drop for Client {
 
 /// Releases the claims of a closed connection in a run: calls that it was handed, and approvals whose calls would be
 /// handed to it.
-async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<InterruptId>) {
+async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;
         let claimed = match caller.app.run_now(run).await {
@@ -280,7 +280,7 @@ async fn let_go(caller: &Caller, run: &RunId, holder: &Holder, kept: &BTreeSet<I
     }
 }
 
-fn claimed_by(run: &Run, holder: &Holder) -> Vec<InterruptId> {
+fn claimed_by(run: &Run, holder: &ClaimHolder) -> Vec<InterruptId> {
     let is_theirs =
         |each: &Interrupt| each.claim.as_ref().is_some_and(|claim| claim.holder.as_ref() == Some(holder));
     let is_to_run = |each: &Interrupt| match &each.opened.about {

@@ -1,6 +1,6 @@
 //! Callbacks: the places at which external agents receive the resolution of what they asked.
 //!
-//! The journal records only that an interrupt has a callback. Its URL and signing secret are [kept](crate::kept)
+//! The journal records only that an interrupt has a callback. Its URL and signing secret are [stored](crate::secret_store)
 //! outside the journal, under the id of the interrupt, before the event that opens it. They are deleted once the agent
 //! was notified, once a failed delivery cannot be retried, or once the run is erased. Each attempt checks whether the
 //! callback is still allowed.
@@ -18,16 +18,16 @@ use holdshort_core::schema::Problem;
 use holdshort_core::system::keys::Status;
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
-use holdshort_engine::outbox::{Callback, NoCallback, Place};
+use holdshort_engine::outbox::{Callback, CallbackTarget, NoCallback};
 use holdshort_notify::{Channel, Encoding, Error, Secret, Secrets};
 use holdshort_protocol::{AskCallback, Code};
 use holdshort_store::{DeliveryFilter, InterruptFilter, Outbox, Tables};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::kept::Kept;
 use crate::limits::{CALLBACK_ATTEMPTS, CALLBACK_RETRY_MS, CALLBACK_TIMEOUT_MS, KEPT_UNKNOWN_MS, PAGE};
 use crate::problem::{Answer, Refused};
+use crate::secret_store::SecretStore;
 use crate::view;
 
 const FOLDER: &str = "callbacks";
@@ -53,7 +53,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Public => "public",
             Self::Allowed => "allowed",
@@ -66,7 +66,7 @@ impl FromStr for Reach {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = [Self::Public, Self::Allowed, Self::Off].into_iter().find(|reach| reach.word() == text);
+        let found = [Self::Public, Self::Allowed, Self::Off].into_iter().find(|reach| reach.as_str() == text);
         found.ok_or_else(|| "must be `public`, `allowed` or `off`".to_owned())
     }
 }
@@ -94,7 +94,7 @@ struct Stored {
 }
 
 pub struct Callbacks {
-    kept: Kept,
+    kept: SecretStore,
     definition: Definition,
     reach: Reach,
 }
@@ -105,7 +105,7 @@ impl Callbacks {
         let (name, attempts) = (CALLBACKS.to_owned(), CALLBACK_ATTEMPTS);
         let sent = Definition::webhook(name, attempts, CALLBACK_RETRY_MS, CALLBACK_TIMEOUT_MS);
         let definition = Definition { allow, ..sent };
-        Self { kept: Kept::open(data, FOLDER, MEND), definition, reach }
+        Self { kept: SecretStore::open(data, FOLDER, MEND), definition, reach }
     }
 
     /// Returns the channel under which the outbox knows all callbacks.
@@ -183,8 +183,12 @@ impl Callbacks {
 
     /// Returns the host of a callback, and the agent that asked; `None` if the callback leads nowhere. Does not check
     /// whether sending is still allowed.
-    pub async fn place(&self, app: &App, id: &InterruptId) -> Result<Option<Place>, NoCallback> {
-        Box::pin(self.placed(app, id)).await.map_err(|refused| {
+    pub async fn find_recipient(
+        &self,
+        app: &App,
+        id: &InterruptId,
+    ) -> Result<Option<CallbackTarget>, NoCallback> {
+        Box::pin(self.read_recipient(app, id)).await.map_err(|refused| {
             tracing::warn!(
                 interrupt = %id, why = refused.0.detail,
                 "the address of a callback cannot be read"
@@ -193,7 +197,7 @@ impl Callbacks {
         })
     }
 
-    async fn placed(&self, app: &App, id: &InterruptId) -> Answer<Option<Place>> {
+    async fn read_recipient(&self, app: &App, id: &InterruptId) -> Answer<Option<CallbackTarget>> {
         if self.reach == Reach::Off {
             return Ok(None);
         }
@@ -202,12 +206,12 @@ impl Callbacks {
         let Some(row) = app.journal().interrupt(id).await? else { return Ok(None) };
         let run = app.driver.load(&row.run).await?;
         let asker = run.starter().unwrap_or_default().to_owned();
-        Ok(Some(Place { host: channel.place(), asker }))
+        Ok(Some(CallbackTarget { host: channel.host_and_port(), asker }))
     }
 
     /// Returns the channel of a callback, and the resolution to send.
-    pub async fn of(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
-        match Box::pin(self.standing(app, id)).await {
+    pub async fn find_callback(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
+        match Box::pin(self.check_callback(app, id)).await {
             Ok(found) => found.map_err(NoCallback::Never),
             Err(refused) => {
                 let why = refused.0.detail;
@@ -220,8 +224,8 @@ impl Callbacks {
         }
     }
 
-    /// Like [`Callbacks::of`]. The inner error is the reason why nothing may be sent.
-    async fn standing(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
+    /// Like [`Callbacks::find_callback`]. The inner error is the reason why nothing may be sent.
+    async fn check_callback(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
         if self.reach == Reach::Off {
             return Ok(Err(NOT_ALLOWED));
         }
@@ -241,9 +245,9 @@ impl Callbacks {
         if is_erased(app, &row).await? {
             return Ok(Err(ERASED));
         }
-        let resolution = view::interrupt::standing_for_asker(app, &row).await?;
+        let resolution = view::interrupt::resolution_for_asker(app, &row).await?;
         let resolution = resolution.and_then(|resolution| serde_json::to_value(resolution).ok());
-        let resolution = resolution.ok_or_else(|| Refused::of(Code::Internal))?;
+        let resolution = resolution.ok_or_else(|| Refused::from_code(Code::Internal))?;
         Ok(Ok(Callback { channel, resolution }))
     }
 
@@ -251,7 +255,7 @@ impl Callbacks {
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         // Once the journal has moved to a database, nothing is sent to callbacks that are left in the folder.
-        let lying: BTreeSet<InterruptId> = self.kept.lying().await?;
+        let lying: BTreeSet<InterruptId> = self.kept.file_ids().await?;
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
                 let why = refused.0.detail;

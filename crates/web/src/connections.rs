@@ -92,12 +92,12 @@ impl Connections {
 
 impl Connection {
     /// Marks the connection as one of a person.
-    pub fn is_a_persons(&self) {
+    pub fn mark_as_person(&self) {
         self.forget();
     }
 
     /// Marks the connection as one of an agent. Returns false if agents have too many.
-    pub fn is_an_agents(&self) -> bool {
+    pub fn mark_as_agent(&self) -> bool {
         let mut open = self.all.open();
         if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
             return false;
@@ -151,7 +151,7 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| all.accept(PEER));
         let ends = |connection: &Connection| connection.evicted().now_or_never().is_some();
         assert_eq!([&first, &second, &third].map(|each| ends(each)), [true, false, false]);
-        second.is_a_persons();
+        second.mark_as_person();
         let fourth = all.accept(PEER);
         assert_eq!([&second, &third, &fourth].map(|each| ends(each)), [false; 3]);
         // A closed connection takes no place.
@@ -164,9 +164,9 @@ mod tests {
     fn agents_have_their_share_and_no_more() {
         let all = Connections::new(Quotas { unauthenticated: 9, agents: 1 });
         let [first, second] = [(); 2].map(|()| all.accept(PEER));
-        assert_eq!([&first, &first, &second].map(|each| each.is_an_agents()), [true, true, false]);
-        second.is_a_persons();
+        assert_eq!([&first, &first, &second].map(|each| each.mark_as_agent()), [true, true, false]);
+        second.mark_as_person();
         drop(first);
-        assert!(all.accept(PEER).is_an_agents());
+        assert!(all.accept(PEER).mark_as_agent());
     }
 }

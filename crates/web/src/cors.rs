@@ -50,7 +50,7 @@ pub(crate) fn preflight() -> Response {
 }
 
 /// Adds the headers that let the page read the answer.
-pub(crate) fn tell(headers: &mut HeaderMap, origin: HeaderValue) {
+pub(crate) fn add_headers(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));

@@ -9,13 +9,13 @@ use holdshort_engine::IdempotencyKey;
 use holdshort_protocol::{Code, Decision, Interrupt};
 
 use crate::app::App;
-use crate::asked::Asked;
+use crate::interrupt_ref::InterruptRef;
 use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
 /// Returns the interrupt with its resolution, once that is durable. A refusal due to an earlier resolution contains it.
-pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) -> Answer<Interrupt> {
+pub async fn decide(app: &App, asked: &InterruptRef, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     carry_out(app, asked, actor, read(decision)?, None).await
 }
 
@@ -23,7 +23,7 @@ pub async fn decide(app: &App, asked: &Asked, actor: Actor, decision: Decision) 
 /// decision. The claim gives no right to decide.
 pub async fn decide_on_behalf(
     app: &App,
-    asked: &Asked,
+    asked: &InterruptRef,
     actor: Actor,
     decision: Decision,
     on_behalf_of: Option<String>,
@@ -36,7 +36,7 @@ pub async fn decide_on_behalf(
 /// the interrupt as it is.
 pub async fn decide_on_page(
     app: &App,
-    asked: &Asked,
+    asked: &InterruptRef,
     actor: Actor,
     decision: Decision,
     key: Option<IdempotencyKey>,
@@ -77,12 +77,12 @@ fn ids(pointer: &str, written: &[String]) -> Answer<Vec<InterruptId>> {
 
 async fn carry_out(
     app: &App,
-    asked: &Asked,
+    asked: &InterruptRef,
     actor: Actor,
     decision: interrupt::Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    let reader = Reader::of(app, &actor).await?;
+    let reader = Reader::for_actor(app, &actor).await?;
     let input = Input::Decide { interrupt: asked.interrupt.clone(), decision, holder: None };
     let sent = match key {
         None => app.send(&asked.run, input, actor).await.map(Some),
@@ -90,12 +90,12 @@ async fn carry_out(
     };
     match sent.map_err(Refused::from) {
         Ok(Some(run)) => {
-            let shown = view::interrupt::of_run(&run, &asked.interrupt, &reader);
+            let shown = view::interrupt::from_run(&run, &asked.interrupt, &reader);
             shown.ok_or_else(|| Refused::not_found("interrupt"))
         }
         Ok(None) => view::now::interrupt(app, asked, &reader).await,
         Err(refused) if matches!(refused.code(), Code::AlreadyResolved | Code::Expired) => {
-            Err(standing(app, asked, &reader, refused).await?)
+            Err(add_resolution(app, asked, &reader, refused).await?)
         }
         Err(refused) if matches!(refused.code(), Code::InvalidRequest | Code::Withheld) => {
             let row = app.interrupt_row(&asked.interrupt).await?;
@@ -106,8 +106,13 @@ async fn carry_out(
 }
 
 /// Adds the earlier resolution to a refusal.
-pub async fn standing(app: &App, asked: &Asked, reader: &Reader, mut refused: Refused) -> Answer<Refused> {
+pub async fn add_resolution(
+    app: &App,
+    asked: &InterruptRef,
+    reader: &Reader,
+    mut refused: Refused,
+) -> Answer<Refused> {
     let row = app.interrupt_row(&asked.interrupt).await?;
-    refused.0.resolution = view::interrupt::standing(app, &row, reader).await?;
+    refused.0.resolution = view::interrupt::resolution_for_reader(app, &row, reader).await?;
     Ok(refused)
 }

@@ -22,7 +22,7 @@ pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> 
     Ok(NotCovered { deliveries, has_older: newest.next.is_some() })
 }
 
-pub async fn known(app: &App, id: &DeliveryId) -> Answer<Delivery> {
+pub async fn find_delivery(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
 }
 
@@ -31,7 +31,7 @@ pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     let app = &caller.app;
     let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };
     let is_retried = app.journal().change_deliveries(change).await? > 0;
-    let row = known(app, id).await?;
+    let row = find_delivery(app, id).await?;
     if !is_retried {
         return Err(Refused::new(Code::NotRetriable, why_not(&row)));
     }

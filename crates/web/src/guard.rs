@@ -20,8 +20,8 @@ use tracing::Instrument;
 use crate::auth::AuthState;
 use crate::connections;
 use crate::cors::{self, Cors};
-use crate::front::{Forwarded, Front, Proxies, PublicUrl};
 use crate::problem::{Answer, Refused};
+use crate::public_endpoint::{Forwarded, Proxies, PublicEndpoint, PublicUrl};
 use crate::quota::Meter;
 use crate::request_id::{self, RequestId};
 use crate::route_limit::Arrival;
@@ -32,7 +32,7 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Names under which this server may be addressed.
-pub struct Names {
+pub struct ServerNames {
     hosts: Vec<String>,
     origins: Vec<String>,
     proxies: Proxies,
@@ -45,12 +45,12 @@ pub struct Names {
 
 /// Address that the server listens on.
 #[derive(Clone, Copy, Debug)]
-pub struct Door {
+pub struct ListenAddress {
     pub address: SocketAddr,
     pub is_tls: bool,
 }
 
-impl Door {
+impl ListenAddress {
     fn url_scheme(self) -> &'static str {
         if self.is_tls { "https" } else { "http" }
     }
@@ -71,8 +71,8 @@ impl Door {
     }
 }
 
-impl Names {
-    pub fn of(doors: &[Door], front: &Front) -> Self {
+impl ServerNames {
+    pub fn new(doors: &[ListenAddress], front: &PublicEndpoint) -> Self {
         let (mut hosts, mut origins) = (Vec::new(), Vec::new());
         for door in doors {
             let of_door = door.hosts();
@@ -96,7 +96,7 @@ impl Names {
         &self.base
     }
 
-    fn holds(&self, host: &str) -> bool {
+    fn has_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|each| each.eq_ignore_ascii_case(host))
     }
 }
@@ -106,11 +106,11 @@ pub type Page = fn(&Refused) -> Response;
 
 /// Wraps every handler, as one layer: each further layer would copy the service once more per request.
 pub async fn check_origin(
-    State((names, auth, pages)): State<(Arc<Names>, AuthState, Page)>,
+    State((names, auth, pages)): State<(Arc<ServerNames>, AuthState, Page)>,
     request: Request,
     next: Next,
 ) -> Response {
-    let id = RequestId::of(request.headers());
+    let id = RequestId::from_headers(request.headers());
     // The span has the level of an error, so that every log line of the request carries it.
     let span = tracing::error_span!("request", request_id = %id);
     let mut response =
@@ -122,7 +122,7 @@ pub async fn check_origin(
 }
 
 async fn answer(
-    names: Arc<Names>,
+    names: Arc<ServerNames>,
     auth: AuthState,
     pages: Page,
     mut request: Request,
@@ -144,9 +144,9 @@ async fn answer(
         Err(refused) => refused.into_response(),
     };
     seal(response.headers_mut());
-    meter.tell(response.headers_mut());
+    meter.add_headers(response.headers_mut());
     if let Some(origin) = page {
-        cors::tell(response.headers_mut(), origin);
+        cors::add_headers(response.headers_mut(), origin);
     }
     line.end(&response);
     response
@@ -154,12 +154,12 @@ async fn answer(
 
 /// Checks the host, scheme and origin of a request. `may_call`: the request comes from a configured origin. A page
 /// whose own name resolves to this machine sends that name as the host (DNS rebinding).
-fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
+fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
     // A target in absolute form names a host, too, which takes precedence (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
-    let target_is_ours = target.is_none_or(|target| names.holds(target));
+    let target_is_ours = target.is_none_or(|target| names.has_host(target));
     let host_is_ours = match forwarded.host {
-        Some(host) => names.holds(host),
+        Some(host) => names.has_host(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
     // A client that reached the proxy in plain text gets the right address before it sends credentials.
@@ -174,13 +174,13 @@ fn check(names: &Names, request: &Request, forwarded: Forwarded<'_>, may_call: b
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers().contains_key(UPGRADE);
     if !reads && !may_call && !is_from_here(request.headers(), names) {
-        return Err(Refused::of(Code::WrongOrigin));
+        return Err(Refused::from_code(Code::WrongOrigin));
     }
     Ok(())
 }
 
 /// Returns true if a change comes from a page of this server, or from no page. Browsers send one or both headers.
-fn is_from_here(headers: &HeaderMap, names: &Names) -> bool {
+fn is_from_here(headers: &HeaderMap, names: &ServerNames) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
     origin && matches!(site, None | Some(b"same-origin" | b"none"))

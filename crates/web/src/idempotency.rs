@@ -34,7 +34,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 impl Idempotency {
     /// Returns the key, scoped to the caller and the route. The digest covers the parsed body, so white space and the
     /// order of keys do not matter.
-    pub fn of(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
+    pub fn into_key(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {
             scope: format!("{} {route}", actor.id),
             key,

@@ -5,13 +5,13 @@
 //!
 //! | content | module |
 //! |---|---|
-//! | the caller and their rights | [`auth`], [`needs`]; [`access`] and its end; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge), [`front`] knows the public address and the proxies |
-//! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`joined`], `accept` |
+//! | the caller and their rights | [`auth`], [`needs`]; [`access`] and its end; [`sign_in`] at a provider; [`identity`]: principals, issuers and providers; `tokens`, `logins`, `links`, `seal`, `secrets`; `guard` checks Host and Origin ([`cors`]: pages that may call an edge), [`public_endpoint`] knows the public address and the proxies |
+//! | bodies, queries, keys, the trace of a request | [`body`], [`query`], [`idempotency`], [`trace_context`], `accept` |
 //! | refusals: problem+json; the id of a request | [`problem`]; `request_id` |
 //! | limits of bytes, times, rates, connections | [`limits`], [`pace`], [`rate`], [`quota`], [`connections`], `patient_stream` |
 //! | the connection of a client that runs a call | [`call_claims`] |
 //! | channels registered over the API; callbacks of agents; retries of deliveries | [`webhooks`]; [`callbacks`]; [`deliveries`] |
-//! | secrets of other systems, outside the journal | [`kept`] |
+//! | secrets of other systems, outside the journal | [`secret_store`] |
 //! | one WebSocket line | [`websocket`] |
 //! | one follower of events, one SSE line | [`feed`] |
 //! | conversion of the journal's types to wire types | [`view`]; [`decide`] and [`wait`] answer with it |
@@ -19,7 +19,6 @@
 pub mod accept;
 pub mod access;
 pub mod app;
-pub mod asked;
 pub mod auth;
 pub mod body;
 pub mod call_claims;
@@ -29,12 +28,10 @@ pub mod cors;
 pub mod decide;
 pub mod deliveries;
 pub mod feed;
-pub mod front;
 pub mod guard;
 pub mod idempotency;
 pub mod identity;
-pub mod joined;
-pub mod kept;
+pub mod interrupt_ref;
 pub mod limits;
 pub mod links;
 pub mod logins;
@@ -42,6 +39,7 @@ pub mod needs;
 pub mod pace;
 pub mod patient_stream;
 pub mod problem;
+pub mod public_endpoint;
 pub mod push;
 pub mod query;
 pub mod quota;
@@ -49,9 +47,11 @@ pub mod rate;
 mod request_id;
 pub mod route_limit;
 pub mod seal;
+pub mod secret_store;
 pub mod secrets;
 pub mod sign_in;
 pub mod tokens;
+pub mod trace_context;
 pub mod view;
 pub mod wait;
 pub mod webhooks;

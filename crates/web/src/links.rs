@@ -51,7 +51,7 @@ pub struct Claim {
     /// Person in whose name the link decides.
     #[serde(rename = "p")]
     pub person: String,
-    /// Digest of the decision's subject: see `view::interrupt::bound`.
+    /// Digest of the decision's subject: see `view::interrupt::subject_digest`.
     #[serde(rename = "d")]
     pub subject: Digest,
     #[serde(rename = "x")]
@@ -85,7 +85,7 @@ impl Claim {
     pub fn once(&self) -> Option<IdempotencyKey> {
         let delivery = self.mailed.as_ref()?;
         // The digest does not cover the decision: any decision uses the link up.
-        let digest = Digest::of(delivery.as_str().as_bytes());
+        let digest = Digest::of_bytes(delivery.as_str().as_bytes());
         let scope = format!("{} link", self.person);
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
     }
@@ -129,7 +129,7 @@ mod tests {
         Claim {
             interrupt: "int_01k6f0000000000000000000cc".parse().unwrap(),
             person: "operator".to_owned(),
-            subject: Digest::of(b"what will run"),
+            subject: Digest::of_bytes(b"what will run"),
             expires_at: Timestamp::from_millis(1_000),
             key: None,
             made_at: Some(Timestamp::from_millis(10)),

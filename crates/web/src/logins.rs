@@ -46,7 +46,7 @@ pub struct Logins {
 /// A code that has not been redeemed.
 struct Code {
     digest: Digest,
-    invited: Invited,
+    invited: Invitation,
     since: Since,
     expires_at: Timestamp,
 }
@@ -60,7 +60,7 @@ impl Code {
 
 /// Person that a code signs in, and the properties of the login.
 #[derive(Clone, Debug)]
-pub struct Invited {
+pub struct Invitation {
     pub person: String,
     /// Validity of the login.
     pub lasts_ms: u64,
@@ -76,9 +76,9 @@ pub struct Invited {
     pub let_in_by: Option<String>,
 }
 
-impl Invited {
+impl Invitation {
     /// Returns the invitation of a login link.
-    pub fn of(person: &str, seq: u64) -> Self {
+    pub fn for_login_link(person: &str, seq: u64) -> Self {
         let person = person.to_owned();
         Self { person, lasts_ms: LOGIN_MS, to: None, bound: None, seq, there: Vec::new(), let_in_by: None }
     }
@@ -167,19 +167,19 @@ impl Logins {
     /// Creates a code that signs a person in with one browser, once. `seq`: the last event of the installation's stream
     /// that is known.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
-        self.invite_as(Invited::of(person, seq), now, LOGIN_CODE_MS)
+        self.invite_as(Invitation::for_login_link(person, seq), now, LOGIN_CODE_MS)
     }
 
     /// Like [`Logins::invite`], with the properties of the login and the validity of the code.
     pub fn invite_as(
         &self,
-        invited: Invited,
+        invited: Invitation,
         now: Timestamp,
         within_ms: u64,
     ) -> Result<(String, Timestamp), Error> {
         let code = secrets::draw()?;
         let expires_at = now.plus_ms(within_ms);
-        let digest = Digest::of(code.as_bytes());
+        let digest = Digest::of_bytes(code.as_bytes());
         let mut codes = lock(&self.codes);
         let is_theirs = |code: &Code| code.invited.person == invited.person;
         if codes.iter().filter(|code| is_theirs(code)).count() >= LOGIN_CODES_OF_PERSON {
@@ -203,7 +203,7 @@ impl Logins {
         known: &System,
         now: Timestamp,
     ) -> Result<Option<Issued>, Error> {
-        let digest = Digest::of(code.as_bytes());
+        let digest = Digest::of_bytes(code.as_bytes());
         let mut codes = lock(&self.codes);
         let found = codes.iter().position(|code| code.digest == digest);
         let found = found.and_then(|place| codes.remove(place));
@@ -216,22 +216,22 @@ impl Logins {
         let Some(Code { mut invited, .. }) = found.filter(counts) else { return Ok(None) };
         invited.seq = known.seq;
         let (cookie, secret) = (secrets::draw()?, secrets::draw()?);
-        let digest = Digest::of(cookie.as_bytes());
-        let expires_at = self.keep(&invited, Some(digest), Digest::of(secret.as_bytes()), now)?;
+        let digest = Digest::of_bytes(cookie.as_bytes());
+        let expires_at = self.keep(&invited, Some(digest), Digest::of_bytes(secret.as_bytes()), now)?;
         let cookie = self.set_cookie(&cookie, invited.lasts_ms / 1_000);
         Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
     }
 
     /// Issues a token that signs a terminal in.
-    pub fn issue(&self, invited: &Invited, now: Timestamp) -> Result<Token, Error> {
+    pub fn issue(&self, invited: &Invitation, now: Timestamp) -> Result<Token, Error> {
         let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
-        let expires_at = self.keep(invited, None, Digest::of(token.as_bytes()), now)?;
+        let expires_at = self.keep(invited, None, Digest::of_bytes(token.as_bytes()), now)?;
         Ok(Token { token, expires_at })
     }
 
     fn keep(
         &self,
-        invited: &Invited,
+        invited: &Invitation,
         cookie: Option<Digest>,
         secret: Digest,
         now: Timestamp,
@@ -263,12 +263,12 @@ impl Logins {
     /// Returns the login to which both the secret and a cookie of the request belong. Compares digests, so the time
     /// taken reveals nothing about either.
     pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
-        let secret = Digest::of(secret.as_bytes());
+        let secret = Digest::of_bytes(secret.as_bytes());
         let logins = self.kept.borrow().clone();
         let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
         // Another server on this host may have set a cookie of this name, which must not sign the browser out.
         let mut cookies = self.cookies(headers);
-        cookies.any(|cookie| Some(Digest::of(cookie.as_bytes())) == login.cookie).then(|| login.clone())
+        cookies.any(|cookie| Some(Digest::of_bytes(cookie.as_bytes())) == login.cookie).then(|| login.clone())
     }
 
     /// Returns the login of a terminal by its token.
@@ -276,7 +276,7 @@ impl Logins {
         if token.len() != TOKEN_CHARS || !token.starts_with(TOKEN_PREFIX) {
             return None;
         }
-        let secret = Digest::of(token.as_bytes());
+        let secret = Digest::of_bytes(token.as_bytes());
         let logins = self.kept.borrow().clone();
         let is_it =
             |login: &&Login| login.cookie.is_none() && login.secret == secret && login.expires_at > now;
@@ -397,10 +397,10 @@ mod tests {
             addresses: [].into(),
             away: None,
         };
-        People::of(&ids.iter().map(|id| ((*id).to_owned(), person.clone())).collect::<Vec<_>>())
+        People::from_entries(&ids.iter().map(|id| ((*id).to_owned(), person.clone())).collect::<Vec<_>>())
     }
 
-    fn known(ids: &[&str]) -> System {
+    fn system_with_people(ids: &[&str]) -> System {
         let mut known = System::default();
         known.people.clone_from(&people(ids));
         known
@@ -413,7 +413,7 @@ mod tests {
     /// Signs a person in. Returns the cookie's value, the secret and the expiry.
     fn sign_in_as(logins: &Logins, id: &str) -> (String, String, Timestamp) {
         let (code, _) = logins.invite(id, 0, NOW).unwrap();
-        let issued = logins.redeem(&code, &[], &known(&[id]), NOW).unwrap().unwrap();
+        let issued = logins.redeem(&code, &[], &system_with_people(&[id]), NOW).unwrap().unwrap();
         let Issued { person, cookie, secret, expires_at, .. } = issued;
         assert_eq!(person, id);
         let (cookie, attributes) = cookie.split_once("; ").unwrap();
@@ -429,7 +429,7 @@ mod tests {
     fn a_code_works_once_and_not_for_long() {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
-        let known = known(&["anna", "ben"]);
+        let known = system_with_people(&["anna", "ben"]);
         let redeem = |code: &str, now| logins.redeem(code, &[], &known, now).unwrap().is_some();
 
         let (code, expires_at) = logins.invite("anna", 0, NOW).unwrap();
@@ -449,7 +449,7 @@ mod tests {
         let codes: Vec<String> =
             (0..=LOGIN_CODES).map(|n| logins.invite(&format!("p{n}"), 0, NOW).unwrap().0).collect();
         let everybody: Vec<String> = (0..=LOGIN_CODES).map(|n| format!("p{n}")).collect();
-        let everybody = self::known(&everybody.iter().map(String::as_str).collect::<Vec<_>>());
+        let everybody = self::system_with_people(&everybody.iter().map(String::as_str).collect::<Vec<_>>());
         let mut work = codes.iter().map(|code| logins.redeem(code, &[], &everybody, NOW).unwrap().is_some());
         assert_eq!((work.next(), work.next()), (Some(false), Some(true)), "the oldest of all went");
     }
@@ -461,9 +461,9 @@ mod tests {
         let of_ben = sign_in_as(&logins, "ben");
         sign_in(&logins);
         let codes = ["anna", "ben"].map(|person| logins.invite(person, 0, NOW).unwrap().0);
-        logins.purge(&known(&["anna", "ben"])).unwrap();
+        logins.purge(&system_with_people(&["anna", "ben"])).unwrap();
         assert_eq!(logins.follow().borrow().len(), 2);
-        logins.purge(&known(&["ben"])).unwrap();
+        logins.purge(&system_with_people(&["ben"])).unwrap();
         let find = |logins: &Logins, (own, secret, _): &(String, String, Timestamp)| {
             logins.find(&cookie(&format!("holdshort_4100={own}")), secret, NOW).is_some()
         };
@@ -472,8 +472,9 @@ mod tests {
             assert!(find(logins, &of_ben));
         }
         // The codes stay invalid although a person of that name exists again.
-        let redeemed =
-            codes.map(|code| logins.redeem(&code, &[], &known(&["anna", "ben"]), NOW).unwrap().is_some());
+        let redeemed = codes.map(|code| {
+            logins.redeem(&code, &[], &system_with_people(&["anna", "ben"]), NOW).unwrap().is_some()
+        });
         assert_eq!(redeemed, [false, true]);
     }
 
@@ -482,13 +483,14 @@ mod tests {
     fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
         let data = tempfile::tempdir().unwrap();
         let logins = open(data.path());
-        let there = Digest::of(b"a session there");
+        let there = Digest::of_bytes(b"a session there");
         let invite = || {
-            let invited = Invited { there: vec![there], ..Invited::of("anna", 0) };
+            let invited = Invitation { there: vec![there], ..Invitation::for_login_link("anna", 0) };
             logins.invite_as(invited, NOW, LOGIN_CODE_MS).unwrap().0
         };
-        let mut since = known(&["anna"]);
-        let fact = system::Fact::SignedOutByProvider { session: there, notice: Digest::of(b"a notice") };
+        let mut since = system_with_people(&["anna"]);
+        let fact =
+            system::Fact::SignedOutByProvider { session: there, notice: Digest::of_bytes(b"a notice") };
         since.apply(&Event {
             stream: StreamId::System,
             at: NOW,
@@ -499,7 +501,10 @@ mod tests {
         assert!(logins.redeem(&invite(), &[], &since, NOW).unwrap().is_none());
         let code = invite();
         logins.purge(&since).unwrap();
-        assert!(logins.redeem(&code, &[], &known(&["anna"]), NOW).unwrap().is_none(), "it was taken back");
+        assert!(
+            logins.redeem(&code, &[], &system_with_people(&["anna"]), NOW).unwrap().is_none(),
+            "it was taken back"
+        );
     }
 
     #[test]

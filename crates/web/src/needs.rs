@@ -41,7 +41,7 @@ impl Needs {
 
     /// Needs of a route that writes a decision, or a view of one, with each request.
     #[must_use]
-    pub const fn decides(self) -> Self {
+    pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }
     }
 

@@ -29,7 +29,7 @@ impl Refused {
     }
 
     /// Returns a refusal with the advice from the table of codes as its detail.
-    pub fn of(code: Code) -> Self {
+    pub fn from_code(code: Code) -> Self {
         Self::new(code, code.fix())
     }
 
@@ -56,10 +56,10 @@ impl Refused {
     /// Returns this refusal for another wire format. Renames fields and messages, also in the detail, which is all that
     /// clients of other systems show.
     #[must_use]
-    pub fn in_words(mut self, name: impl FnMut(&mut FieldError)) -> Self {
+    pub fn map_field_errors(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
         if !self.0.errors.is_empty() {
-            let places: Vec<String> = self.0.errors.iter().map(place).collect();
+            let places: Vec<String> = self.0.errors.iter().map(describe_field_error).collect();
             self.0.detail = places.join("; ");
         }
         self
@@ -89,10 +89,10 @@ impl Refused {
 
 /// Returns the text of the error, if there is exactly one.
 fn one(errors: &[FieldError]) -> Option<String> {
-    if let [only] = errors { Some(place(only)) } else { None }
+    if let [only] = errors { Some(describe_field_error(only)) } else { None }
 }
 
-fn place(error: &FieldError) -> String {
+fn describe_field_error(error: &FieldError) -> String {
     if error.pointer.is_empty() {
         error.message.clone()
     } else {
@@ -136,7 +136,7 @@ impl From<Error> for Refused {
             Error::NotFound => Self::new(Code::NotFound, "the requested object does not exist"),
             Error::Rejected(rejection) => rejection.into(),
             Error::Session(session::Rejection::Role) | Error::System(system::Rejection::Role) => {
-                Self::of(Code::ForbiddenRole)
+                Self::from_code(Code::ForbiddenRole)
             }
             Error::System(rejection @ system::Rejection::NameTaken { .. }) => {
                 Self::new(Code::NameTaken, rejection.to_string())
@@ -164,12 +164,12 @@ impl From<Error> for Refused {
             // Each opening draws an id of its own, and only the engine lets a session expire.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
-                Self::of(Code::Internal)
+                Self::from_code(Code::Internal)
             }
             Error::Start(problems)
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
-            Error::KeyReused => Self::of(Code::IdempotencyKeyReused),
+            Error::KeyReused => Self::from_code(Code::IdempotencyKeyReused),
             // Runs that cannot be read.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run cannot be read");
@@ -192,10 +192,10 @@ impl From<Error> for Refused {
                 Self::invalid_at("", "no run can start here: the session was opened without a `workflow`")
             }
             // Other writers were faster, again and again.
-            Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::of(Code::Busy),
+            Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::from_code(Code::Busy),
             Error::Internal(_) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
-                Self::of(Code::Internal)
+                Self::from_code(Code::Internal)
             }
         }
     }
@@ -215,7 +215,7 @@ impl From<Rejection> for Refused {
             Rejection::NotInterruptible(_) => Self::new(Code::NotInterruptible, said),
             Rejection::Refused(refusal) => refusal.into(),
             Rejection::Unusable(why) => why.into(),
-            Rejection::Role => Self::of(Code::ForbiddenRole),
+            Rejection::Role => Self::from_code(Code::ForbiddenRole),
             Rejection::Invalid(problems) => Self::invalid(problems),
             Rejection::NotExternal => Self::new(Code::NotExternal, said),
             Rejection::Limit { .. } => Self::new(Code::LimitReached, said),
@@ -273,7 +273,7 @@ impl From<keys::Refusal> for Refused {
             // This server draws ids and secrets itself.
             keys::Refusal::Twice => {
                 tracing::error!("a key id or a secret was generated twice");
-                Self::of(Code::Internal)
+                Self::from_code(Code::Internal)
             }
         }
     }
@@ -310,14 +310,16 @@ impl From<secrets::Error> for Refused {
         tracing::error!(%error, "a secret cannot be generated or stored");
         match error {
             secrets::Error::Io { source, .. } => match source.kind() {
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::of(Code::DiskFull),
-                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Self::of(Code::StoreReadOnly),
-                _ => Self::of(Code::StoreFailed),
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::from_code(Code::DiskFull),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                    Self::from_code(Code::StoreReadOnly)
+                }
+                _ => Self::from_code(Code::StoreFailed),
             },
             secrets::Error::NoRandomness(_)
             | secrets::Error::Exposed { .. }
             | secrets::Error::Malformed { .. }
-            | secrets::Error::Disagreed { .. } => Self::of(Code::Internal),
+            | secrets::Error::Disagreed { .. } => Self::from_code(Code::Internal),
         }
     }
 }
@@ -329,18 +331,18 @@ impl From<holdshort_store::Error> for Refused {
             tracing::error!(%error, "the store failed");
         }
         match error {
-            Store::Full => Self::of(Code::DiskFull),
-            Store::ReadOnly => Self::of(Code::StoreReadOnly),
+            Store::Full => Self::from_code(Code::DiskFull),
+            Store::ReadOnly => Self::from_code(Code::StoreReadOnly),
             Store::BadCursor => Self::new(Code::InvalidQuery, format!("cursor: {error}")),
-            Store::Closed => Self::of(Code::Stopping),
-            Store::Corrupt(_) => Self::of(Code::JournalDamaged),
+            Store::Closed => Self::from_code(Code::Stopping),
+            Store::Corrupt(_) => Self::from_code(Code::JournalDamaged),
             Store::FilesReplaced(_) => Self::new(Code::StoreFailed, error.to_string()),
             Store::InUse
             | Store::Nodes(_)
             | Store::FromTheFuture { .. }
             | Store::Outdated { .. }
             | Store::OlderNodes { .. }
-            | Store::Io(_) => Self::of(Code::StoreFailed),
+            | Store::Io(_) => Self::from_code(Code::StoreFailed),
         }
     }
 }
@@ -353,7 +355,7 @@ mod tests {
     fn in_other_words_each_place_is_in_the_detail() {
         let problems = [("/text", "is missing"), ("", "is too long")];
         let problems = problems.map(|(pointer, message)| schema::Problem::new(pointer, message));
-        let refused = Refused::invalid(problems.into()).in_words(|error| {
+        let refused = Refused::invalid(problems.into()).map_field_errors(|error| {
             if error.pointer == "/text" {
                 "/comments".clone_into(&mut error.pointer);
             }
@@ -369,7 +371,7 @@ mod tests {
             (Code::ForbiddenRole, true),
             (Code::IdempotencyKeyReused, true),
         ] {
-            assert_eq!(Refused::of(code).wrote_nothing(), wrote_nothing, "{code:?}");
+            assert_eq!(Refused::from_code(code).wrote_nothing(), wrote_nothing, "{code:?}");
         }
     }
 }

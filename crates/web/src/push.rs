@@ -1,5 +1,5 @@
 //! Push subscriptions of browsers. The journal records which subscriptions exist; their endpoints and encryption keys
-//! are [kept](crate::kept) outside the journal.
+//! are [stored](crate::secret_store) outside the journal.
 //!
 //! They are written before the event, and deleted if the journal does not know them.
 
@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::app::{App, detached};
-use crate::kept::Kept;
 use crate::problem::{Answer, Refused};
+use crate::secret_store::SecretStore;
 
 const FOLDER: &str = "push";
 const MEND: &str = "It cannot be recreated: repair it and retry the delivery, or let its person switch that \
@@ -37,7 +37,7 @@ struct Stored {
 }
 
 pub struct Push {
-    kept: Kept,
+    kept: SecretStore,
     vapid: Arc<Vapid>,
     /// Lock for one change at a time, from the stored part to the event.
     changing: Mutex<()>,
@@ -45,7 +45,11 @@ pub struct Push {
 
 impl Push {
     pub fn open(data: &Path, vapid: Vapid) -> Self {
-        Self { kept: Kept::open(data, FOLDER, MEND), vapid: Arc::new(vapid), changing: Mutex::default() }
+        Self {
+            kept: SecretStore::open(data, FOLDER, MEND),
+            vapid: Arc::new(vapid),
+            changing: Mutex::default(),
+        }
     }
 
     /// Returns the public key that browsers subscribe with; `None` if no channel is of type `push`.
@@ -54,7 +58,7 @@ impl Push {
     }
 
     /// Rejects a browser that no channel here can send to.
-    fn takes(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
+    fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
             let why = "no channel sends to browsers: configure one of the type `push`";
             return Err(Refused::invalid_at("", why));
@@ -82,17 +86,17 @@ impl Push {
         let SubscribePush { endpoint, p256dh, auth } = new;
         let browser = Browser::open(&endpoint, &p256dh, &auth, app.push.vapid.clone())
             .map_err(|wrong| Refused::invalid_at(wrong.pointer(), wrong.to_string()))?;
-        app.push.takes(&app.driver.channels(), &browser)?;
+        app.push.check_browser(&app.driver.channels(), &browser)?;
         let is = Subscription {
             person: actor.id.clone(),
             host: browser.host().to_owned(),
-            endpoint: Digest::of(endpoint.as_bytes()),
+            endpoint: Digest::of_bytes(endpoint.as_bytes()),
         };
         let (app, stored) = (app.clone(), Stored { endpoint, p256dh, auth });
         detached(async move {
             let _one = app.push.changing.lock().await;
             let system = app.driver.system().await?;
-            let known = known(&system, &is);
+            let known = find_subscription(&system, &is);
             let is_known = known.is_some();
             let id = known.unwrap_or_else(|| Draw::new(app.driver.clock().seed(), app.now()).id());
             app.push.kept.keep(&app, id.as_str(), stored).await?;
@@ -130,7 +134,7 @@ impl Push {
         let kept: BTreeSet<PushId> = if app.journal().database().is_some() {
             self.kept.settled(app).await?
         } else {
-            self.kept.lying().await?
+            self.kept.file_ids().await?
         };
         let known: BTreeSet<PushId> = app.driver.system().await?.push.keys().cloned().collect();
         let gone: Vec<PushId> = (before | &kept).difference(&known).cloned().collect();
@@ -143,7 +147,7 @@ impl Push {
 }
 
 /// Returns the id of this subscription, if the journal has it.
-fn known(system: &System, is: &Subscription) -> Option<PushId> {
+fn find_subscription(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }
 

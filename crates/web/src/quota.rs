@@ -51,7 +51,7 @@ pub struct Quota {
 
 /// State of one bucket after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct BucketState {
     name: &'static str,
     pub per_minute: u32,
     pub left: u32,
@@ -63,7 +63,7 @@ pub struct Standing {
 
 /// Bucket that counted a request: set when the request is counted, and reported in the answer.
 #[derive(Debug, Default)]
-pub struct Meter(OnceLock<Standing>);
+pub struct Meter(OnceLock<BucketState>);
 
 impl Allowances {
     pub fn new(per_minute: PerMinute) -> Self {
@@ -73,24 +73,24 @@ impl Allowances {
         }
     }
 
-    /// Counts a request by its address. Limits of a principal are counted by [`Self::decides`].
+    /// Counts a request by its address. Limits of a principal are counted by [`Self::count_decision`].
     pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
         match limit {
             RouteLimit::None | RouteLimit::Decisions => Ok(()),
-            RouteLimit::SignIns => self.sign_ins.take(&place(client), meter),
-            RouteLimit::DecisionsOfAddress => self.decisions.take(&place(client), meter),
+            RouteLimit::SignIns => self.sign_ins.take(&address_key(client), meter),
+            RouteLimit::DecisionsOfAddress => self.decisions.take(&address_key(client), meter),
         }
     }
 
     /// Counts a decision of a principal.
-    pub(crate) fn decides(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
+    pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
         // The prefix distinguishes names of principals from addresses.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
 
 /// Returns the key of an address. An IPv6 address is counted with its network, since its owner has the whole network.
-fn place(client: IpAddr) -> String {
+fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).to_string(),
@@ -105,11 +105,11 @@ impl Quota {
     fn take(&self, key: &str, meter: &Meter) -> Answer<()> {
         let standing = self.count(key, Instant::now());
         let _ = meter.0.set(standing);
-        if standing.refused.is_none() { Ok(()) } else { Err(Refused::of(Code::TooManyRequests)) }
+        if standing.refused.is_none() { Ok(()) } else { Err(Refused::from_code(Code::TooManyRequests)) }
     }
 
     /// Counts a request under a key, if it is allowed.
-    pub fn count(&self, key: &str, now: Instant) -> Standing {
+    pub fn count(&self, key: &str, now: Instant) -> BucketState {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED && !each.contains_key(key) {
             each.retain(|_, rate| rate.is_ahead(now));
@@ -124,14 +124,14 @@ impl Quota {
         let rate = each.entry(key.to_owned()).or_insert_with(|| Rate::every(interval, self.per_minute));
         let refused = (!rate.admits(now)).then(|| rate.wait(now));
         let Self { name, per_minute, .. } = *self;
-        Standing { name, per_minute, left: rate.left(now), full: rate.full(now), refused }
+        BucketState { name, per_minute, left: rate.left(now), full: rate.full(now), refused }
     }
 }
 
 impl Meter {
     /// Reports the bucket in the headers of an answer.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
-        let Some(Standing { name, per_minute, left, full, refused }) = self.0.get() else { return };
+    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
+        let Some(BucketState { name, per_minute, left, full, refused }) = self.0.get() else { return };
         let mut put = |header, text: String| {
             if let Ok(value) = HeaderValue::from_str(&text) {
                 headers.insert(header, value);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn an_address_is_told_from_others_and_a_network_of_version_6_is_one() {
-        let place = |text: &str| place(text.parse().expect("an address"));
+        let place = |text: &str| address_key(text.parse().expect("an address"));
         assert_eq!(place("2001:db8::1"), place("2001:db8:0:0:ffff::2"));
         assert_ne!(place("2001:db8::1"), place("2001:db8:0:1::1"));
         assert_ne!(place("192.0.2.1"), place("192.0.2.2"));
@@ -195,16 +195,16 @@ mod tests {
     fn it_is_told_in_structured_fields() {
         let meter = Meter::default();
         let mut headers = HeaderMap::new();
-        meter.tell(&mut headers);
+        meter.add_headers(&mut headers);
         assert!(headers.is_empty());
-        let _ = meter.0.set(Standing {
+        let _ = meter.0.set(BucketState {
             name: "sign-in",
             per_minute: 60,
             left: 0,
             full: Duration::from_millis(59_200),
             refused: Some(Duration::from_millis(200)),
         });
-        meter.tell(&mut headers);
+        meter.add_headers(&mut headers);
         assert_eq!(headers["ratelimit-policy"], "\"sign-in\";q=60;w=60");
         assert_eq!(headers["ratelimit"], "\"sign-in\";r=0;t=60");
         assert_eq!(headers["retry-after"], "1");

@@ -19,7 +19,7 @@ impl Rates {
     /// many.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
-        Self { per_second, each: Mutex::default(), all: Rate::of(all) }
+        Self { per_second, each: Mutex::default(), all: Rate::per_second(all) }
     }
 
     /// Returns true if a request of this agent may be served now, and counts it then.
@@ -32,7 +32,9 @@ impl Rates {
         let admitted = match each.get(agent) {
             Some(rate) => rate.admits(now),
             None if each.len() >= RATED_AGENTS => false,
-            None => each.entry(agent.to_owned()).or_insert_with(|| Rate::of(self.per_second)).admits(now),
+            None => {
+                each.entry(agent.to_owned()).or_insert_with(|| Rate::per_second(self.per_second)).admits(now)
+            }
         };
         drop(each);
         admitted && self.all.admits(now)
@@ -53,7 +55,7 @@ impl Rate {
         Self::every(Duration::from_secs(1) / per_second.max(1), burst)
     }
 
-    fn of(per_second: u32) -> Self {
+    fn per_second(per_second: u32) -> Self {
         Self::new(per_second, per_second.saturating_mul(AGENT_BURST_SECONDS))
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
     /// Returns the caller's id if the request has exactly one that is safe in a log; otherwise a new one.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());
         let own = first.filter(|_| second.is_none()).and_then(|value| value.to_str().ok());
@@ -81,22 +81,22 @@ pub(crate) fn current() -> Option<RequestId> {
 mod tests {
     use super::*;
 
-    fn of(values: &[&str]) -> String {
+    fn id_from_headers(values: &[&str]) -> String {
         let values = values.iter().map(|value| (HEADER, HeaderValue::from_str(value).unwrap()));
-        RequestId::of(&values.collect()).to_string()
+        RequestId::from_headers(&values.collect()).to_string()
     }
 
     #[test]
     fn a_callers_own_counts_where_it_is_one_and_fit_for_a_log() {
         let longest = "x".repeat(REQUEST_ID_CHARS);
         for id in ["a", "0b2e7c.A_z-9", &longest] {
-            assert_eq!(of(&[id]), id);
+            assert_eq!(id_from_headers(&[id]), id);
         }
         let too_long = format!("{longest}x");
         for ids in [&[][..], &[""], &["a b"], &["a\"b"], &["a/b"], &["a\u{e9}"], &[&*too_long], &["a", "a"]] {
-            let made = of(ids);
+            let made = id_from_headers(ids);
             assert!(is_fit(&made) && made.starts_with(&*PROCESS), "{ids:?}: {made}");
         }
-        assert_ne!(of(&[]), of(&[]));
+        assert_ne!(id_from_headers(&[]), id_from_headers(&[]));
     }
 }

@@ -1,7 +1,7 @@
 //! Rate limit of a route, declared where the route is registered, as its permission is.
 //!
 //! Limits of an address count a request before its handler runs. Limits of a principal count it during authentication.
-//! Sockets count each frame that decides, with [`Caller::decides`](crate::auth::Caller::decides).
+//! Sockets count each frame that decides, with [`Caller::count_decision`](crate::auth::Caller::count_decision).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ async fn count(limit: RouteLimit, request: Request, next: Next) -> Response {
 fn arrive(limit: RouteLimit, request: &Request) -> Result<(), (Refused, Option<Page>)> {
     let Some(Arrival { auth, client, meter, pages }) = request.extensions().get() else {
         tracing::error!(path = request.uri().path(), "a request reached a route without passing the guard");
-        return Err((Refused::of(Code::Internal), None));
+        return Err((Refused::from_code(Code::Internal), None));
     };
     let counted: Answer<()> = auth.app().allowances.arrives(limit, *client, meter);
     counted.map_err(|refused| (refused, Some(*pages)))

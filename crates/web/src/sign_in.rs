@@ -25,14 +25,14 @@ use url::Url;
 
 use crate::access;
 use crate::app::{App, blocking, detached};
-use crate::auth::{AuthState, Known};
-use crate::identity::oidc::{Came, Device, Ended, Notice, Polled, Provider, Trouble};
+use crate::auth::{AuthState, Authenticated};
+use crate::identity::oidc::{Device, LogoutScope, Notice, Polled, Provider, SignInError, SignedInPerson};
 use crate::limits::{
     LOGIN_MS, SIGN_IN_CODE_MS, SIGN_IN_MS, SIGN_IN_TO_BYTES, SIGN_IN_TOLD_MS, SIGN_INS, SIGN_INS_OF_BROWSER,
     SIGNED_IN_PAGE_MS,
 };
 use crate::links::Claim;
-use crate::logins::{Invited, Logins, Token, cookies, set_cookie};
+use crate::logins::{Invitation, Logins, Token, cookies, set_cookie};
 use crate::needs::any;
 use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
@@ -79,7 +79,7 @@ struct Pending {
 
 /// Pending sign-in of a terminal, as sealed in its handle.
 #[derive(Clone, Serialize, Deserialize)]
-struct Waiting {
+struct PendingDevice {
     #[serde(rename = "c")]
     code: String,
     /// Seconds between two polls, as the provider demanded last.
@@ -91,7 +91,7 @@ struct Waiting {
 
 /// Query parameters of the callback (RFC 6749, 4.1.2; RFC 9207).
 #[derive(Debug, Default, Deserialize)]
-pub struct Back {
+pub struct CallbackQuery {
     pub code: Option<String>,
     pub state: Option<String>,
     pub iss: Option<String>,
@@ -99,13 +99,13 @@ pub struct Back {
 }
 
 /// Redirect of a browser, with its `Set-Cookie` values.
-pub struct Go {
+pub struct BrowserRedirect {
     pub to: String,
     pub cookies: Vec<String>,
 }
 
 /// Sign-in of a terminal that has begun.
-pub struct Begun {
+pub struct DeviceSignIn {
     pub device: Device,
     /// Handle that the terminal sends with each poll.
     pub handle: String,
@@ -163,7 +163,7 @@ impl SignIns {
     /// which `Strict` would withhold the cookie. Each sign-in has a cookie of its own, so that two tabs do not end each
     /// other's.
     fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
-        let digest = Digest::of(state.as_bytes()).to_string();
+        let digest = Digest::of_bytes(state.as_bytes()).to_string();
         let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
         set_cookie(&name, value, "Lax", seconds, self.secure)
     }
@@ -184,13 +184,13 @@ impl SignIns {
     }
 
     /// Returns the result of a sign-in to a terminal that polls again: its connection may have broken before.
-    fn told(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
+    fn find_completed(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.retain(|(_, until, _)| *until > now);
         told.iter().find(|(it, _, _)| *it == code).map(|(_, _, signed_in)| signed_in.clone())
     }
 
-    fn tell(&self, code: Digest, now: Timestamp, signed_in: SignedIn) {
+    fn record_completed(&self, code: Digest, now: Timestamp, signed_in: SignedIn) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() >= SIGN_INS {
             told.pop_front();
@@ -200,7 +200,7 @@ impl SignIns {
 
     /// Returns the digests of the sign-ins that this browser began.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
-        self.opened(headers).map(|pending| Digest::of(pending.state.as_bytes())).collect()
+        self.opened(headers).map(|pending| Digest::of_bytes(pending.state.as_bytes())).collect()
     }
 
     fn opened<'a>(&'a self, headers: &'a HeaderMap) -> impl Iterator<Item = Pending> + 'a {
@@ -219,7 +219,7 @@ impl SignIns {
         if pending.expires_at <= now {
             return Err(failed("the sign-in took longer than 10 minutes"));
         }
-        let digest = Digest::of(pending.state.as_bytes());
+        let digest = Digest::of_bytes(pending.state.as_bytes());
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.retain(|(_, expires_at)| *expires_at > now);
         if done.iter().any(|(it, _)| *it == digest) {
@@ -235,17 +235,17 @@ impl SignIns {
 
 /// Compares digests, so the time taken reveals nothing.
 fn is_same(one: &str, two: &str) -> bool {
-    Digest::of(one.as_bytes()) == Digest::of(two.as_bytes())
+    Digest::of_bytes(one.as_bytes()) == Digest::of_bytes(two.as_bytes())
 }
 
 fn failed(why: impl Into<String>) -> Refused {
     Refused::new(Code::SignInFailed, why)
 }
 
-fn refused(trouble: &Trouble) -> Refused {
+fn refused(trouble: &SignInError) -> Refused {
     match trouble {
-        Trouble::Unavailable => Refused::of(Code::IdentityUnavailable),
-        Trouble::NoDevices => Refused::new(Code::NotFound, trouble.to_string()),
+        SignInError::Unavailable => Refused::from_code(Code::IdentityUnavailable),
+        SignInError::NoDevices => Refused::new(Code::NotFound, trouble.to_string()),
         other => failed(other.to_string()),
     }
 }
@@ -276,7 +276,7 @@ impl AuthState {
     }
 
     /// Begins a sign-in: redirects a browser to the provider.
-    pub async fn begin_sign_in(&self, headers: &HeaderMap, to: Option<&str>) -> Answer<Go> {
+    pub async fn begin_sign_in(&self, headers: &HeaderMap, to: Option<&str>) -> Answer<BrowserRedirect> {
         let app = self.app();
         let begun = app.sign_ins.provider()?.begin(&callback(app)?).await.map_err(|it| refused(&it))?;
         let pending = Pending {
@@ -289,7 +289,7 @@ impl AuthState {
         let value = app.sign_ins.pending.seal(&pending);
         let mut cookies = app.sign_ins.make_room(headers);
         cookies.push(app.sign_ins.set_cookie(&pending.state, &value, SIGN_IN_MS / 1_000));
-        Ok(Go { to: begun.url.to_string(), cookies })
+        Ok(BrowserRedirect { to: begun.url.to_string(), cookies })
     }
 
     /// Returns the `Set-Cookie` values that delete this browser's sign-in with this state.
@@ -298,22 +298,22 @@ impl AuthState {
     }
 
     /// Completes a sign-in with the answer of the provider. Returns the URL to which the browser goes next.
-    pub async fn finish_sign_in(&self, headers: &HeaderMap, back: Back) -> Answer<String> {
+    pub async fn finish_sign_in(&self, headers: &HeaderMap, back: CallbackQuery) -> Answer<String> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
         let pending = app.sign_ins.pending(headers, back.state.as_deref(), app.now())?;
-        provider.is_its_own(back.iss.as_deref()).await.map_err(|it| refused(&it))?;
+        provider.check_issuer(back.iss.as_deref()).await.map_err(|it| refused(&it))?;
         if let Some(error) = back.error {
             let shown: String =
                 error.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(100).collect();
             return Err(failed(format!("the provider says `{shown}`")));
         }
         let code = back.code.ok_or_else(|| failed("the answer has no `code`"))?;
-        let began = Digest::of(pending.state.as_bytes());
+        let began = Digest::of_bytes(pending.state.as_bytes());
         let bound = (pending.verifier, &*pending.nonce);
         let signed_in = provider.finish(code, bound, &callback(app)?, app.now()).await;
         let decided = pending.to.as_deref().and_then(decided_at);
-        let (mut invited, _, known) = self.invited(&provider, signed_in, pending.to).await?;
+        let (mut invited, _, known) = self.admit_signed_in(&provider, signed_in, pending.to).await?;
         if let Some(interrupt) = decided {
             return Box::pin(page(app, interrupt, invited, known)).await;
         }
@@ -324,34 +324,34 @@ impl AuthState {
     }
 
     /// Begins the sign-in of a terminal.
-    pub async fn begin_device(&self) -> Answer<Begun> {
+    pub async fn begin_device(&self) -> Answer<DeviceSignIn> {
         let app = self.app();
         let device = app.sign_ins.provider()?.device().await.map_err(|it| refused(&it))?;
         let ms = u64::try_from(device.expires_in.as_millis()).unwrap_or(SIGN_IN_MS).min(LOGIN_MS);
         let expires_at = app.now().plus_ms(ms);
         let interval_s = device.interval.as_secs();
-        let waiting = Waiting { code: device.code.clone(), interval_s, expires_at };
-        Ok(Begun { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
+        let waiting = PendingDevice { code: device.code.clone(), interval_s, expires_at };
+        Ok(DeviceSignIn { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
     }
 
     /// Polls the sign-in of a terminal.
     pub async fn poll_device(&self, handle: &str) -> Answer<Progress> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
-        let waiting: Option<Waiting> = app.sign_ins.devices.open(handle);
+        let waiting: Option<PendingDevice> = app.sign_ins.devices.open(handle);
         let waiting = waiting.ok_or_else(|| failed("this server has not started this sign-in"))?;
         if waiting.expires_at <= app.now() {
             return Err(failed("the sign-in was not completed in time"));
         }
-        let code = Digest::of(waiting.code.as_bytes());
-        if let Some(signed_in) = app.sign_ins.told(code, app.now()) {
+        let code = Digest::of_bytes(waiting.code.as_bytes());
+        if let Some(signed_in) = app.sign_ins.find_completed(code, app.now()) {
             return Ok(Progress::SignedIn(signed_in));
         }
         let interval = Duration::from_secs(waiting.interval_s);
         let polled = provider.poll(&waiting.code, interval, app.now()).await;
         let signed_in = match polled.map_err(|it| refused(&it))? {
             Polled::Pending(wait) => {
-                let longer = Waiting { interval_s: wait.as_secs(), ..waiting.clone() };
+                let longer = PendingDevice { interval_s: wait.as_secs(), ..waiting.clone() };
                 let is_longer = longer.interval_s > waiting.interval_s;
                 return Ok(Progress::Pending {
                     wait_ms: u64::try_from(wait.as_millis()).unwrap_or(SIGN_IN_MS),
@@ -360,29 +360,29 @@ impl AuthState {
             }
             Polled::SignedIn(signed_in) => *signed_in,
         };
-        let (invited, role, _) = self.invited(&provider, Ok(signed_in), None).await?;
+        let (invited, role, _) = self.admit_signed_in(&provider, Ok(signed_in), None).await?;
         let (issuing, now) = (app.clone(), app.now());
         let person = invited.person.clone();
         let token = blocking(move || issuing.logins.issue(&invited, now)).await?;
         let signed_in = SignedIn { person, role, token };
-        app.sign_ins.tell(code, now, signed_in.clone());
+        app.sign_ins.record_completed(code, now, signed_in.clone());
         Ok(Progress::SignedIn(signed_in))
     }
 
     /// Returns the URL at which a browser signs out at the provider; the login page here if the provider offers none.
-    pub async fn sign_out_there(&self) -> Answer<String> {
+    pub async fn provider_sign_out_url(&self) -> Answer<String> {
         let app = self.app();
-        let back = Url::parse(&self.address("/login")).map_err(|_| Refused::of(Code::Internal))?;
+        let back = Url::parse(&self.address("/login")).map_err(|_| Refused::from_code(Code::Internal))?;
         let place = app.sign_ins.provider()?.sign_out(&back).await;
         Ok(place.unwrap_or(back).to_string())
     }
 
     /// Handles a logout notice of the provider. Logins that came from the session there end on every node.
-    pub async fn signed_out_there(&self, token: &str) -> Answer<()> {
+    pub async fn handle_logout_notice(&self, token: &str) -> Answer<()> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
         let notice = provider.notice(token, app.now()).await.map_err(|trouble| match trouble {
-            Trouble::Unavailable => refused(&trouble),
+            SignInError::Unavailable => refused(&trouble),
             trouble => Refused::new(Code::LogoutTokenRefused, trouble.to_string()),
         })?;
         let Notice { id, of } = notice;
@@ -392,23 +392,23 @@ impl AuthState {
         let input = Input::SignOutByProvider { session, notice };
         let change = async move { driver.change_system(input, Actor::engine()).await };
         let system = detached(change).await?;
-        access::told(app, system.seq).await;
+        access::wait_until_published(app, system.seq).await;
         Ok(())
     }
 
     /// Admits a person who signed in at the provider. Returns the login that they are to get here.
-    async fn invited(
+    async fn admit_signed_in(
         &self,
         provider: &Provider,
-        signed_in: Result<Came, Trouble>,
+        signed_in: Result<SignedInPerson, SignInError>,
         to: Option<String>,
-    ) -> Answer<(Invited, Role, Known)> {
+    ) -> Answer<(Invitation, Role, Authenticated)> {
         let app = self.app();
-        let Came { verified, subject, session } = signed_in.map_err(|it| refused(&it))?;
+        let SignedInPerson { verified, subject, session } = signed_in.map_err(|it| refused(&it))?;
         let issuer = &provider.config().issuer;
-        let there = std::iter::once(Ended::AllOf(subject)).chain(session.map(Ended::Session));
+        let there = std::iter::once(LogoutScope::AllOf(subject)).chain(session.map(LogoutScope::Session));
         let there = there.map(|ended| digest(issuer, &ended)).collect();
-        let (principal, access) = Box::pin(access::let_in(app, verified)).await?;
+        let (principal, access) = Box::pin(access::admit(app, verified)).await?;
         // Agents have keys and do not sign in.
         let system = app.driver.system().await?;
         let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
@@ -418,8 +418,9 @@ impl AuthState {
         })?;
         let lasts_ms = (provider.config().session_s * 1_000).min(LOGIN_MS);
         let person = principal.id.clone();
-        let invited = Invited { person, lasts_ms, to, bound: None, seq: system.seq, there, let_in_by: None };
-        Ok((invited, role, Known::issued(app, principal, access)))
+        let invited =
+            Invitation { person, lasts_ms, to, bound: None, seq: system.seq, there, let_in_by: None };
+        Ok((invited, role, Authenticated::issued(app, principal, access)))
     }
 }
 
@@ -430,8 +431,13 @@ fn decided_at(place: &str) -> Option<InterruptId> {
 
 /// Returns the URL of the page at which a person who has just signed in decides on an interrupt. The page uses no
 /// cookie. Its URL is for this person and this version of the interrupt, and expires.
-async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known) -> Answer<String> {
-    let caller = known.may(any(Permission::Read))?;
+async fn page(
+    app: &App,
+    interrupt: InterruptId,
+    invited: Invitation,
+    known: Authenticated,
+) -> Answer<String> {
+    let caller = known.authorize(any(Permission::Read))?;
     let asked = caller.interrupt(&interrupt).await?;
     if caller.principal.acting(Permission::Decide).is_none() {
         return Err(Refused::new(
@@ -443,7 +449,7 @@ async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known)
     let claim = Claim {
         interrupt,
         person: invited.person,
-        subject: view::interrupt::bound(app, &asked).await?,
+        subject: view::interrupt::subject_digest(app, &asked).await?,
         expires_at: now.plus_ms(SIGNED_IN_PAGE_MS.min(invited.lasts_ms)),
         key: None,
         made_at: Some(now),
@@ -457,10 +463,10 @@ async fn page(app: &App, interrupt: InterruptId, invited: Invited, known: Known)
 }
 
 /// Returns a digest of what has ended at the provider, which reveals no name.
-fn digest(issuer: &str, ended: &Ended) -> Digest {
+fn digest(issuer: &str, ended: &LogoutScope) -> Digest {
     match ended {
-        Ended::Session(session) => digest_of(issuer, "session", session),
-        Ended::AllOf(subject) => digest_of(issuer, "subject", subject),
+        LogoutScope::Session(session) => digest_of(issuer, "session", session),
+        LogoutScope::AllOf(subject) => digest_of(issuer, "subject", subject),
     }
 }
 
@@ -470,7 +476,7 @@ fn digest_of(issuer: &str, what: &str, id: &str) -> Digest {
 }
 
 fn callback(app: &App) -> Answer<Url> {
-    Url::parse(&format!("{}{CALLBACK}", app.base)).map_err(|_| Refused::of(Code::Internal))
+    Url::parse(&format!("{}{CALLBACK}", app.base)).map_err(|_| Refused::from_code(Code::Internal))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_store::Store;
 use serde::{Deserialize, Serialize};
 
-use crate::identity::{How, Principal};
+use crate::identity::{AuthMethod, Principal};
 use crate::secrets::{self, Error};
 
 const FILE: &str = "tokens.json";
@@ -51,7 +51,7 @@ impl Tokens {
                 stored
             }
         };
-        Ok(Self::of(stored))
+        Ok(Self::from_stored(stored))
     }
 
     /// Adopts the tokens of the first node if several nodes share the journal. Writes them into the file.
@@ -69,13 +69,13 @@ impl Tokens {
             "this node uses the tokens that the other nodes share; docs/nodes.md says how to replace them"
         );
         secrets::write(&data.join(FILE), &stored)?;
-        Ok(Self::of(stored))
+        Ok(Self::from_stored(stored))
     }
 
-    fn of(stored: Stored) -> Self {
+    fn from_stored(stored: Stored) -> Self {
         Self {
-            operator_digest: Digest::of(stored.operator.as_bytes()),
-            agent_digest: Digest::of(stored.agent.as_bytes()),
+            operator_digest: Digest::of_bytes(stored.operator.as_bytes()),
+            agent_digest: Digest::of_bytes(stored.agent.as_bytes()),
             operator: stored.operator,
             agent: stored.agent,
         }
@@ -83,9 +83,9 @@ impl Tokens {
 
     /// Returns the principal of a token. Compares digests, so the time taken reveals nothing about a token.
     pub fn principal_of(&self, token: &str) -> Option<Principal> {
-        let digest = Digest::of(token.as_bytes());
+        let digest = Digest::of_bytes(token.as_bytes());
         if digest == self.operator_digest {
-            Some(Principal::local_operator(How::Token))
+            Some(Principal::local_operator(AuthMethod::Token))
         } else {
             (digest == self.agent_digest).then(|| Principal::of_role(Role::Agent))
         }
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!((&first.operator, &first.agent), (&second.operator, &second.agent));
         assert_eq!((first.operator.len(), &first.operator[..6], &first.agent[..6]), (70, "hs_op_", "hs_ag_"));
         let who = [&*first.operator, &*first.agent, "hs_op_", ""].map(|token| second.principal_of(token));
-        let operator = Principal::local_operator(How::Token);
+        let operator = Principal::local_operator(AuthMethod::Token);
         assert_eq!(who, [Some(operator), Some(Principal::of_role(Role::Agent)), None, None]);
     }
 

@@ -5,15 +5,15 @@ use std::time::Duration;
 use holdshort_protocol::{Code, Interrupt};
 
 use crate::app::App;
-use crate::asked::Asked;
 use crate::auth::Caller;
+use crate::interrupt_ref::InterruptRef;
 use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
 /// Returns the interrupt once it is resolved, or as it is when the time is over or the server stops. Holds a receiver
 /// and a timer. Both are dropped if the client disconnects.
-pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Answer<Interrupt> {
+pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     let reader = caller.reader().await?;
     if seconds == 0 {
@@ -22,7 +22,7 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
     if let Some(resolved) = resolved(app, asked, &reader).await? {
         return Ok(resolved);
     }
-    let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::of(Code::TooManyStreams)) };
+    let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::from_code(Code::TooManyStreams)) };
     // Watched before the interrupt is read again, so that no commit in between is missed.
     let mut commits = app.driver.watch(&asked.run);
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
@@ -34,7 +34,7 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
         }
         tokio::select! {
             biased;
-            () = &mut ended => return Err(Refused::of(Code::AccessEnded)),
+            () = &mut ended => return Err(Refused::from_code(Code::AccessEnded)),
             Ok(()) = commits.changed() => {}
             // Another node may have written a change of which this node has no notice yet.
             () = &mut over => break,
@@ -47,13 +47,13 @@ pub async fn for_resolution(caller: &Caller, asked: &Asked, seconds: u16) -> Ans
 
 /// Returns the interrupt if it is resolved, from its run if that is loaded. A change to a loaded run wakes the waiting
 /// polls, and a resolution is final.
-async fn resolved(app: &App, asked: &Asked, reader: &Reader) -> Answer<Option<Interrupt>> {
-    let Asked { run, interrupt: id } = asked;
+async fn resolved(app: &App, asked: &InterruptRef, reader: &Reader) -> Answer<Option<Interrupt>> {
+    let InterruptRef { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)
         && let Some(interrupt) = run.interrupts.get(id)
     {
-        return Ok(if interrupt.is_open() { None } else { view::interrupt::of_run(&run, id, reader) });
+        return Ok(if interrupt.is_open() { None } else { view::interrupt::from_run(&run, id, reader) });
     }
     let row = app.interrupt_row(id).await?;
-    if row.open { Ok(None) } else { view::interrupt::of_row(app, &row, reader).await.map(Some) }
+    if row.open { Ok(None) } else { view::interrupt::from_row(app, &row, reader).await.map(Some) }
 }

@@ -22,9 +22,9 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
 
 use crate::app::{App, blocking, detached};
-use crate::kept::Kept;
 use crate::limits::WEBHOOK_TIME;
 use crate::problem::{Answer, Refused};
+use crate::secret_store::SecretStore;
 use crate::secrets;
 
 const FILE: &str = "webhooks.json";
@@ -78,7 +78,7 @@ pub struct New {
 
 /// Facts about the stored part of a webhook that may be shown.
 #[derive(Default)]
-pub struct About {
+pub struct WebhookDetails {
     /// Scheme of the URL.
     pub scheme: Option<String>,
     /// Names of the headers that are sent with each delivery.
@@ -89,7 +89,7 @@ pub struct About {
 pub struct Webhooks {
     path: PathBuf,
     /// Rows of the database. Unused without one.
-    rows: Kept,
+    rows: SecretStore,
     sending: Sending,
     /// Channels of the channels file.
     configured: Channels,
@@ -110,9 +110,9 @@ impl Webhooks {
         callbacks: Channel,
         sending: Sending,
     ) -> Result<(Self, watch::Receiver<Arc<Channels>>), secrets::Error> {
-        let (path, rows) = (data.join(FILE), Kept::open(data, ROWS, MEND));
+        let (path, rows) = (data.join(FILE), SecretStore::open(data, ROWS, MEND));
         let kept: BTreeMap<WebhookId, Stored> = secrets::read(&path, MEND)?.unwrap_or_default();
-        let standing = configured.beside(vec![callbacks]);
+        let standing = configured.with_channels(vec![callbacks]);
         let (tell, channels) = watch::channel(Arc::new(standing.clone()));
         let (changing, kept) = (Mutex::default(), Mutex::new(kept));
         Ok((Self { path, rows, sending, configured, standing, tell, changing, kept }, channels))
@@ -140,7 +140,7 @@ impl Webhooks {
     /// Publishes the current webhooks to the driver and the outbox. Returns true if the stored part of each was found.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
-        app.driver.tell_channels(definitions.collect());
+        app.driver.set_channels(definitions.collect());
         if let Err(refused) = self.look_up(app, system).await {
             tracing::warn!(why = refused.0.detail, "the stored webhook secrets cannot be read");
         }
@@ -157,7 +157,7 @@ impl Webhooks {
                 Err(why) => tracing::error!(webhook = %id, %why, "a webhook cannot be used"),
             }
         }
-        self.tell.send_replace(Arc::new(self.standing.beside(channels)));
+        self.tell.send_replace(Arc::new(self.standing.with_channels(channels)));
         app.driver.ring_outbox();
         is_whole
     }
@@ -193,10 +193,10 @@ impl Webhooks {
     }
 
     /// Returns the facts about a webhook that may be shown; empty if its stored part is not here.
-    pub async fn about(&self, id: &WebhookId) -> About {
+    pub async fn details(&self, id: &WebhookId) -> WebhookDetails {
         let kept = self.kept.lock().await;
-        let Some(stored) = kept.get(id) else { return About::default() };
-        About {
+        let Some(stored) = kept.get(id) else { return WebhookDetails::default() };
+        WebhookDetails {
             scheme: stored.url.split_once("://").map(|(scheme, _)| scheme.to_owned()),
             headers: stored.headers.keys().cloned().collect(),
             is_signed: stored.secret.is_some(),

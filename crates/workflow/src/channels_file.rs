@@ -27,9 +27,9 @@
 //! rejected.
 
 mod headers;
-mod hold;
 mod mail;
 mod push;
+mod quiet_hours;
 mod slack;
 
 use std::collections::BTreeSet;
@@ -104,7 +104,7 @@ const TIMEOUT_MS: u64 = 10_000;
 
 /// Returns the channels of a file, in its order. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
-    let mut problems = Problems::of(file_name);
+    let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
         Ok(node) => node,
         Err(Unreadable { place, message }) => {
@@ -180,7 +180,7 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     let headers = headers::read(via, &fields, problems);
     let allow = allow(&fields, problems);
     let has_people = reached.as_ref().is_none_or(|reached| reached.to == To::People);
-    let (hold, personal) = hold::read(via, has_people, &fields, problems);
+    let (hold, personal) = quiet_hours::read(via, has_people, &fields, problems);
     let Reached { url, secrets, to, mail, slack } = reached?;
     Some(Channel {
         name: name.to_owned(),
@@ -253,18 +253,18 @@ fn one<'f, 'i>(
         [(key, item)] => Some((key, item)),
         [] => {
             if !keys.iter().any(|key| fields.was_meant(key)) {
-                problems.at(owner, format!("one of {} is missing", named(keys)));
+                problems.at(owner, format!("one of {} is missing", join_keys(keys)));
             }
             None
         }
         [_, (_, second), ..] => {
-            problems.at(second, format!("name one of {}", named(keys)));
+            problems.at(second, format!("name one of {}", join_keys(keys)));
             None
         }
     }
 }
 
-fn named(keys: &[&str]) -> String {
+fn join_keys(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
@@ -325,8 +325,8 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     let occasions = Occasion::ALL.map(|occasion| (occasion.as_str(), occasion));
     let kinds: Vec<(&str, Kind)> = Kind::ALL.iter().map(|kind| (kind.as_str(), *kind)).collect();
     Rule {
-        occasions: words("events", &occasions, fields, problems),
-        kinds: words("kinds", &kinds, fields, problems),
+        occasions: read_choices("events", &occasions, fields, problems),
+        kinds: read_choices("kinds", &kinds, fields, problems),
         people: names("people", fields, problems),
         groups: names("groups", fields, problems),
         workflows: names("workflows", fields, problems),
@@ -335,7 +335,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
 }
 
 /// Reads a list of words of a closed set. An empty list is a problem, because it would match no notice.
-fn words<T: Copy + Ord>(
+fn read_choices<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],
     fields: &Fields<'_>,

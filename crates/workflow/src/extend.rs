@@ -39,7 +39,7 @@ impl Bases {
 
     /// Adds these workflows, by the names in their texts.
     pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
-        let name = |text| named(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
+        let name = |text| workflow_name(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
         Self { others: others.collect(), ..self }
     }
@@ -79,7 +79,7 @@ fn base(
 ) -> Option<Node> {
     let item = Item::top(own).under(KEY, extended);
     let name = item.text(bounds::NAME, problems)?;
-    let own_name = named(own);
+    let own_name = workflow_name(own);
     let Some(text) = bases.find(&name, own_name.as_deref()) else {
         if own_name.as_ref() == Some(&name) {
             problems.at(&item, format!("`{name}` would extend itself"));
@@ -183,7 +183,7 @@ fn text(node: &Node, key: &str) -> Option<String> {
     if let Value::Text(text) = &value(node, key)?.value { Some(text.clone()) } else { None }
 }
 
-fn named(top: &Node) -> Option<String> {
+fn workflow_name(top: &Node) -> Option<String> {
     text(top, "name")
 }
 

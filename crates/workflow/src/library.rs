@@ -119,7 +119,7 @@ impl Library {
         let name = definition.name.clone();
         self.rehearsals.remove(&name);
         if let Some(text) = rehearsal {
-            let script = rehearsal::parse_for(&beside(file), text, &definition)?;
+            let script = rehearsal::parse_for(&rehearsal_path(file), text, &definition)?;
             self.rehearsals.insert(name.clone(), Rehearsal::Parsed(script));
         }
         self.workflows.insert(name.clone(), Arc::new(definition));
@@ -128,14 +128,14 @@ impl Library {
 }
 
 fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
-    let mut problems = Problems::of(file);
+    let mut problems = Problems::for_file(file);
     let message = format!("the workflow `{name}` is in {other} too");
     problems.push(place, "name".to_owned(), message, None);
     problems.finish::<()>(None).err().unwrap_or_default()
 }
 
 /// Returns the file name of the rehearsal.
-fn beside(file: &str) -> String {
+fn rehearsal_path(file: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) => format!("{}rehearsal.yaml", &file[..=end]),
         None => "rehearsal.yaml".to_owned(),

@@ -34,15 +34,15 @@ const GROUP: Keys = Keys { known: &["time_zone", "week", "holidays"], later: &[]
 const PERSON: Keys =
     Keys { known: &["name", "roles", "groups", "addresses", "time_zone", "language"], later: &[] };
 const ROLES: [(&str, Role); 4] = [
-    (Role::Admin.word(), Role::Admin),
-    (Role::Operator.word(), Role::Operator),
-    (Role::Reviewer.word(), Role::Reviewer),
-    (Role::Auditor.word(), Role::Auditor),
+    (Role::Admin.as_str(), Role::Admin),
+    (Role::Operator.as_str(), Role::Operator),
+    (Role::Reviewer.as_str(), Role::Reviewer),
+    (Role::Auditor.as_str(), Role::Auditor),
 ];
 
 /// Returns the people and groups of a file, in its order. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Roster, Vec<Problem>> {
-    let mut problems = Problems::of(file_name);
+    let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {
         Ok(node) => node,
         Err(Unreadable { place, message }) => {
@@ -116,7 +116,7 @@ fn hours(item: &Item<'_>, problems: &mut Problems) -> Option<Hours> {
         let spans = spans(&value, problems);
         for day in days {
             if week.insert(day, spans.clone()).is_some() {
-                problems.at(&key, format!("`{}` is there twice", day.word()));
+                problems.at(&key, format!("`{}` is there twice", day.as_str()));
             }
         }
     }

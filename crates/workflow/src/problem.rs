@@ -40,7 +40,7 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    pub(crate) fn of(file: &str) -> Self {
+    pub(crate) fn for_file(file: &str) -> Self {
         Self { file: file.to_owned(), list: Vec::new(), base: None }
     }
 

@@ -22,7 +22,7 @@ const KEYS: Keys = Keys { known: &["rules"], later: &[] };
 
 /// Returns the rules of a file, in its order. `file_name` is used only for problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
-    let mut problems = Problems::of(file_name);
+    let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, bounds::RULES_BYTES, bounds::RULES_NODES) {
         Ok(node) => node,
         Err(Unreadable { place, message }) => {

@@ -101,7 +101,7 @@ pub(crate) fn parse_placed(
     deciders: &Deciders,
     bases: &Bases,
 ) -> Result<(Definition, Position), Vec<Problem>> {
-    let mut problems = Problems::of(file_name);
+    let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse(text, bounds::WORKFLOW_BYTES) {
         Ok(node) => node,
         Err(yaml::Unreadable { place, message }) => {

@@ -17,7 +17,7 @@ use clap::Arg;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use holdshort_cli::kit::Client;
-use holdshort_cli::pack::{Asker, Files, Pack, RunArguments, Start, Words};
+use holdshort_cli::pack::{Asker, Files, Pack, PackTexts, RunArguments, Start};
 use holdshort_tools::Toolset;
 use holdshort_workflow::Shipped;
 
@@ -41,8 +41,8 @@ impl Pack for Coach {
         &workflow::SHIPPED
     }
 
-    fn words(&self) -> Words {
-        Words {
+    fn texts(&self) -> PackTexts {
+        PackTexts {
             demo_subject: "analysts of training data who ask the athlete",
             init_object: "a configuration",
             init_default_path: "`coach.yaml`",

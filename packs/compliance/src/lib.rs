@@ -17,8 +17,8 @@ use clap::Arg;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use holdshort_cli::kit::Client;
-use holdshort_cli::pack::{Files, Pack, RunArguments, Start, Words};
-use holdshort_server::{ReadCase, WrongCase};
+use holdshort_cli::pack::{Files, Pack, PackTexts, RunArguments, Start};
+use holdshort_server::{CaseError, ReadCase};
 use holdshort_tools::Toolset;
 use holdshort_workflow::Shipped;
 use serde_json::{Map, Value};
@@ -47,8 +47,8 @@ impl Pack for Compliance {
         Some(read_case)
     }
 
-    fn words(&self) -> Words {
-        Words {
+    fn texts(&self) -> PackTexts {
+        PackTexts {
             demo_subject: "a crew whose report you release",
             init_object: "a case",
             init_default_path: "the folder `case`",
@@ -82,10 +82,10 @@ fn read_case(
     folder: &Path,
     named: &str,
     inputs: Map<String, Value>,
-) -> Result<Map<String, Value>, WrongCase> {
-    let begun = tools::begin_on(folder, named, inputs);
+) -> Result<Map<String, Value>, CaseError> {
+    let begun = tools::prepare_case(folder, named, inputs);
     begun.map(|begun| begun.input).map_err(|error| {
-        let member = if matches!(error, tools::NoCase::NoDay) { tools::AS_OF } else { tools::CASE };
-        WrongCase { member, message: error.to_string() }
+        let member = if matches!(error, tools::CaseError::NoDay) { tools::AS_OF } else { tools::CASE };
+        CaseError { member, message: error.to_string() }
     })
 }

@@ -11,7 +11,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use holdshort_core::digest::Digest;
 use holdshort_core::level::Level;
-use holdshort_core::tool::{Held, Outcome, Spec};
+use holdshort_core::tool::{Outcome, Spec, WithheldOutput};
 use holdshort_tools::{Refusal, Toolset, Work, Workspace, read_arguments};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -20,8 +20,8 @@ use serde_json::{Map, Value, json};
 
 use crate::casework::findings::Gravity;
 use crate::casework::{
-    CUSTOMERS, Case, Code, Examined, OWN_RULES, Problems, Query, RuleId, Rules, Subject, TRANSACTIONS,
-    WATCH_LIST, examine, overview, query, read, redact, redact_members, report, told,
+    CUSTOMERS, Case, Code, Examination, OWN_RULES, Problems, Query, RuleId, Rules, Subject, TRANSACTIONS,
+    WATCH_LIST, examine, format_finding, overview, query, read, redact, redact_members, report,
 };
 use crate::{casework, limits, specs};
 
@@ -36,17 +36,17 @@ impl Toolset for CaseTools {
 
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>> {
         let call = match tool {
-            "case_overview" => read_arguments(arguments).map(|Nothing {}| OnCase::Overview),
-            "case_findings" => read_arguments(arguments).map(OnCase::Findings),
-            "case_query" => read_arguments(arguments).map(OnCase::Query),
-            "case_review" => read_arguments(arguments).map(|Nothing {}| OnCase::Review),
+            "case_overview" => read_arguments(arguments).map(|NoArguments {}| CaseCall::Overview),
+            "case_findings" => read_arguments(arguments).map(CaseCall::Findings),
+            "case_query" => read_arguments(arguments).map(CaseCall::Query),
+            "case_review" => read_arguments(arguments).map(|NoArguments {}| CaseCall::Review),
             _ => return None,
         };
         Some(call.map(|call| Box::new(call) as Box<dyn Work>))
     }
 }
 
-impl Work for OnCase {
+impl Work for CaseCall {
     fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal> {
         run(workspace, input, *self)
     }
@@ -54,7 +54,7 @@ impl Work for OnCase {
 
 /// Call of one of these tools.
 #[derive(Debug)]
-enum OnCase {
+enum CaseCall {
     Overview,
     Findings(CaseFindings),
     Query(Query),
@@ -63,7 +63,7 @@ enum OnCase {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,13 +84,13 @@ struct Stated {
 pub struct Loaded {
     pub case: Case,
     pub rules: Rules,
-    pub examined: Examined,
+    pub examined: Examination,
     pub as_of: Date,
 }
 
 /// Reason why there is no case.
 #[derive(Debug, thiserror::Error)]
-pub enum NoCase {
+pub enum CaseError {
     /// The folder has none of the files of a case.
     #[error("holds no case: {TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}")]
     Nothing,
@@ -112,7 +112,7 @@ pub const AS_OF: &str = "as_of";
 
 /// Case and input of a run that begins.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
     /// Input with numbers instead of the names of the case: agents read it.
     pub input: Map<String, Value>,
@@ -123,12 +123,16 @@ pub struct Beginning {
 ///
 /// # Errors
 /// Returns an error if there is no case, or only a part of one.
-pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Result<Beginning, NoCase> {
+pub fn prepare_case(
+    folder: &Path,
+    named: &str,
+    mut said: Map<String, Value>,
+) -> Result<PreparedCase, CaseError> {
     let as_of = match said.remove(AS_OF) {
-        Some(day) => day.as_str().and_then(|day| day.parse().ok()).ok_or(NoCase::NoDay)?,
+        Some(day) => day.as_str().and_then(|day| day.parse().ok()).ok_or(CaseError::NoDay)?,
         None => today(),
     };
-    let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(NoCase::Unreadable)?;
+    let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(CaseError::Unreadable)?;
     let loaded = load(&dir, Some(as_of))?;
     if said.is_empty() {
         said.insert("task".to_owned(), QUESTION.into());
@@ -144,7 +148,7 @@ pub fn begin_on(folder: &Path, named: &str, mut said: Map<String, Value>) -> Res
     input.append(&mut redact_members(&loaded.case, said));
     input.insert(CASE.to_owned(), redact(&loaded.case, named).into());
     input.insert(AS_OF.to_owned(), as_of.to_string().into());
-    Ok(Beginning { loaded, input })
+    Ok(PreparedCase { loaded, input })
 }
 
 /// Returns the day here or in UTC, the later one: a transaction of today must not be in the future.
@@ -154,40 +158,40 @@ fn today() -> Date {
     now.date().max(now.timestamp().to_zoned(TimeZone::UTC).date())
 }
 
-fn run(workspace: &Workspace, input: &Value, request: OnCase) -> Result<Outcome, Refusal> {
+fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcome, Refusal> {
     let stated = if input.is_object() { Stated::deserialize(input) } else { Ok(Stated::default()) };
     let stated =
         stated.map_err(|error| Refusal::new("bad_input", format!("invalid input of this run: {error}")))?;
     let loaded = match load(workspace.dir(), stated.as_of) {
         Ok(loaded) => loaded,
         // A crew may work without tables. Then nothing is computed, and there is no report to release.
-        Err(NoCase::Nothing) if stated.case.is_none() && matches!(request, OnCase::Review) => {
+        Err(CaseError::Nothing) if stated.case.is_none() && matches!(request, CaseCall::Review) => {
             return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
         }
-        Err(NoCase::Nothing) => {
+        Err(CaseError::Nothing) => {
             let files = format!("{TRANSACTIONS}, {CUSTOMERS} and {WATCH_LIST}");
             return Err(Refusal::new("no_case", format!("the workspace contains no case: {files}")));
         }
-        Err(NoCase::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
-        Err(error @ (NoCase::Unreadable(_) | NoCase::NoDay)) => {
+        Err(CaseError::Wrong(problems)) => return Err(Refusal::new("bad_case", problems.to_string())),
+        Err(error @ (CaseError::Unreadable(_) | CaseError::NoDay)) => {
             return Err(Refusal::new("not_readable", format!("the case {error}")));
         }
     };
     let Loaded { case, rules, examined, as_of } = &*loaded;
     match request {
-        OnCase::Overview => Ok(lines(&overview(case, rules))),
-        OnCase::Query(asked) => {
+        CaseCall::Overview => Ok(lines(&overview(case, rules))),
+        CaseCall::Query(asked) => {
             let found = query(case, rules, &asked);
             found.map(|found| lines(&found)).map_err(|message| Refusal::new("bad_arguments", message))
         }
-        OnCase::Findings(wanted) => findings(&loaded, &wanted),
-        OnCase::Review => {
+        CaseCall::Findings(wanted) => findings(&loaded, &wanted),
+        CaseCall::Review => {
             let report = report(case, examined, rules, *as_of);
             let data = json!({ "report": { "title": report.title, "details": report.details } });
             if report.held.is_empty() {
                 return Ok(Outcome::Done { text: report.text, data });
             }
-            Ok(Outcome::Held(Box::new(Held {
+            Ok(Outcome::Held(Box::new(WithheldOutput {
                 title: report.title,
                 content: report.text,
                 findings: report.held,
@@ -215,7 +219,7 @@ fn lines(lines: &[String]) -> Outcome {
 fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> {
     let rule = wanted.rule.as_deref().map(|name| {
         let there = || RuleId::ALL.iter().map(|id| id.name()).collect::<Vec<_>>().join(", ");
-        RuleId::named(name)
+        RuleId::from_name(name)
             .ok_or_else(|| Refusal::new("bad_arguments", format!("`rule` must be one of {}", there())))
     });
     let rule = rule.transpose()?;
@@ -224,7 +228,8 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
         rule.is_none_or(|rule| finding.rule == rule)
             && subject.is_none_or(|subject| finding.subject == subject)
     });
-    let mut all: Vec<String> = all.map(|(at, finding)| told(finding, at + 1, &loaded.rules)).collect();
+    let mut all: Vec<String> =
+        all.map(|(at, finding)| format_finding(finding, at + 1, &loaded.rules)).collect();
     let more = all.len().saturating_sub(limits::CASE_FINDINGS);
     all.truncate(limits::CASE_FINDINGS);
     if all.is_empty() {
@@ -238,16 +243,16 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
 
 /// Reads the case in a folder. The last case is cached: its files are compared, and not parsed again.
 #[expect(clippy::disallowed_methods, reason = "a run that names no day is of today")]
-fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
+fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let as_of = as_of.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(TimeZone::UTC).date());
     let mut problems = Problems::default();
     let mut files: Vec<Option<Vec<u8>>> = Vec::new();
     for name in [TRANSACTIONS, CUSTOMERS, WATCH_LIST, OWN_RULES] {
-        files.push(file(dir, name, &mut problems).map_err(NoCase::Unreadable)?);
+        files.push(file(dir, name, &mut problems).map_err(CaseError::Unreadable)?);
     }
     if files.iter().all(Option::is_none) && problems.is_empty() {
-        return Err(NoCase::Nothing);
+        return Err(CaseError::Nothing);
     }
     for (file, name) in files.iter().zip([TRANSACTIONS, CUSTOMERS, WATCH_LIST]) {
         if file.is_none() && !problems.first.iter().any(|problem| problem.file == name) {
@@ -255,14 +260,14 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
         }
     }
     let [Some(transactions), Some(customers), Some(watched), own] = &files[..] else {
-        return Err(NoCase::Wrong(problems));
+        return Err(CaseError::Wrong(problems));
     };
     if !problems.is_empty() {
-        return Err(NoCase::Wrong(problems));
+        return Err(CaseError::Wrong(problems));
     }
     let day = as_of.to_string();
     let own = own.as_deref();
-    let of = |bytes: &[u8]| Digest::of(bytes);
+    let of = |bytes: &[u8]| Digest::of_bytes(bytes);
     let key = Digest::of_json(&(of(transactions), of(customers), of(watched), own.map(of), &day));
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
@@ -272,11 +277,11 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, NoCase> {
     *last = None;
     let rules = match own.map(std::str::from_utf8) {
         None => Rules::shipped(),
-        Some(Ok(text)) => Rules::own(text),
+        Some(Ok(text)) => Rules::parse_case_rules(text),
         Some(Err(_)) => Err("not UTF-8".to_owned()),
     };
-    let rules = rules.map_err(|why| NoCase::Wrong(Problems::one(OWN_RULES, Code::BadRules, why)))?;
-    let case = read(transactions, customers, watched, &rules, as_of).map_err(NoCase::Wrong)?;
+    let rules = rules.map_err(|why| CaseError::Wrong(Problems::one(OWN_RULES, Code::BadRules, why)))?;
+    let case = read(transactions, customers, watched, &rules, as_of).map_err(CaseError::Wrong)?;
     let examined = examine(&case, &rules);
     let loaded = Arc::new(Loaded { case, rules, examined, as_of });
     *last = Some((key, loaded.clone()));

@@ -21,7 +21,7 @@ const ROOMS: &[Room] = &[
             "json",
             "limits",
             "name",
-            "named",
+            "mentioned_paths",
             "schema",
             "shared",
             "strict",

@@ -34,7 +34,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
             fs::copy(package.path(), work.join(package.file_name()))?;
         }
     }
-    let place = Place { home: &home, work: &work };
+    let place = InstallEnvironment { home: &home, work: &work };
     let blocks = blocks(&read(PAGE)?);
     ensure!(blocks.len() >= INSTALLED.len(), "{PAGE}: only {} blocks are marked", blocks.len());
     for block in &blocks {
@@ -64,12 +64,12 @@ fn blocks(page: &str) -> Vec<String> {
     page.split(MARK).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
 }
 
-struct Place<'a> {
+struct InstallEnvironment<'a> {
     home: &'a Path,
     work: &'a Path,
 }
 
-impl Place<'_> {
+impl InstallEnvironment<'_> {
     /// Runs a command. Returns its output if it exits with one of these codes.
     fn run(&self, command: &mut Command, codes: &[i32]) -> Result<String> {
         let output = command

@@ -79,7 +79,7 @@ fn comments(file: &str, text: &str, lines: &mut Vec<Line>) {
             ["///", "//!", "//", "/**", "<!--", "* "].into_iter().find(|start| line.starts_with(start));
         let comment = start.map(|start| line[start.len()..].trim().to_owned()).unwrap_or_default();
         if !comment.is_empty() && !comment.starts_with(['`', '@', '|']) {
-            push(Group::Comments, file, number, comment.clone(), ends(&before), lines);
+            push(Group::Comments, file, number, comment.clone(), ends_sentence(&before), lines);
         }
         before = comment;
     }
@@ -146,7 +146,7 @@ fn literals(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     }
 }
 
-fn ends(before: &str) -> bool {
+fn ends_sentence(before: &str) -> bool {
     before.is_empty() || before.ends_with(['.', ':', '?', '!'])
 }
 

@@ -52,7 +52,7 @@ impl fmt::Display for Counts {
 mod tests {
     use super::Counts;
 
-    fn of(lines: &[&str]) -> String {
+    fn count_lines(lines: &[&str]) -> String {
         let mut counts = Counts::default();
         for line in lines {
             counts.take(line);
@@ -67,7 +67,7 @@ mod tests {
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out",
             "test result: FAILED. 2 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out",
         ];
-        assert_eq!(of(&cargo), "5 passed, 4 failed, 1 skipped");
+        assert_eq!(count_lines(&cargo), "5 passed, 4 failed, 1 skipped");
         let node = [
             "✔ the demo (812.5ms)",
             "ℹ tests 8",
@@ -79,6 +79,6 @@ mod tests {
             "ℹ todo 0",
             "ℹ duration_ms 1234.5",
         ];
-        assert_eq!(of(&node), "4 passed, 2 failed, 2 skipped");
+        assert_eq!(count_lines(&node), "4 passed, 2 failed, 2 skipped");
     }
 }

@@ -15,7 +15,7 @@ use programs::{LINTED, Program, Ran, Tests, WITHOUT_PACKS};
 use report::Report;
 
 use crate::figures::WHOLE;
-use crate::run::{Beside, cargo, lines, step, target};
+use crate::run::{ParallelStep, cargo, lines, step, target};
 use crate::{machine, npm, ui};
 
 /// Extent of a verification run.
@@ -84,7 +84,7 @@ fn whole(report: &mut Report) -> Result<()> {
     // npm waits for the network, the compiler for the processor.
     let installing = installing();
     let built = report.phase(LINTED, || programs::build(&[]));
-    report.phase("npm", || installing.into_iter().try_for_each(Beside::end))?;
+    report.phase("npm", || installing.into_iter().try_for_each(ParallelStep::end))?;
     let programs = built?;
     report.phase(WITHOUT_PACKS, programs::check_without_packs)?;
     report.phase("browser app", ui::verify)?;
@@ -95,7 +95,7 @@ fn whole(report: &mut Report) -> Result<()> {
 fn long(report: &mut Report) -> Result<()> {
     println!("The campaigns: new seeds, and every moment that `cargo xtask verify` samples.");
     report.phase("programs of this machine", machine::prepare)?;
-    report.phase("npm", || installing().into_iter().try_for_each(Beside::end))?;
+    report.phase("npm", || installing().into_iter().try_for_each(ParallelStep::end))?;
     let programs = report.phase(LINTED, || programs::build(&[]))?;
     tests(report, programs, Tests::Campaigns)?;
     let simulator = || Command::new(target().join("debug/holdshort-sim"));
@@ -142,7 +142,7 @@ fn format() -> Result<()> {
     step("format", cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn installing() -> Vec<Beside> {
+fn installing() -> Vec<ParallelStep> {
     let folders = [
         ("npm ci (the identity provider of the tests)", npm::provider()),
         ("npm ci (the libraries that verify webhooks)", npm::webhooks()),
@@ -150,7 +150,7 @@ fn installing() -> Vec<Beside> {
     ];
     let begun = folders
         .into_iter()
-        .filter_map(|(name, folder)| npm::install(&folder).map(|npm| Beside::start(name, npm)));
+        .filter_map(|(name, folder)| npm::install(&folder).map(|npm| ParallelStep::start(name, npm)));
     begun.collect()
 }
 

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::counts::Counts;
-use crate::run::{Alive, cargo};
+use crate::run::{Heartbeat, cargo};
 
 /// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
 /// Builds the test programs that these arguments select.
 fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     println!("\n== {phase}");
-    let _alive = Alive::of(phase);
+    let _alive = Heartbeat::for_step(phase);
     let mut build = cargo();
     build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
     // Starts the compiler as `cargo clippy -- -D warnings` does.
@@ -95,8 +95,10 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
         bail!("the tests do not build");
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    let programs: Vec<_> =
-        messages.lines().filter_map(|line| Program::of(&serde_json::from_str(line).ok()?)).collect();
+    let programs: Vec<_> = messages
+        .lines()
+        .filter_map(|line| Program::from_message(&serde_json::from_str(line).ok()?))
+        .collect();
     if programs.is_empty() {
         bail!("cargo names no test program");
     }
@@ -105,7 +107,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
 
 impl Program {
     /// Returns the program that a message of Cargo names.
-    fn of(message: &Value) -> Option<Self> {
+    fn from_message(message: &Value) -> Option<Self> {
         if message["profile"]["test"] != true {
             return None;
         }
@@ -186,7 +188,7 @@ pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     println!("\n== tests: {total}");
     let ran = Arc::new(Mutex::new(Ran::default()));
     let shown = ran.clone();
-    let alive = Alive::saying(move || {
+    let alive = Heartbeat::saying(move || {
         let ran = lock(&shown);
         format!("{} of {total} tests have ended, {} runs", ran.tests.len(), ran.running.join(" and "))
     });
@@ -243,7 +245,7 @@ mod tests {
                 "profile": {"test": test}, "target": {"kind": [kind], "name": target},
             })
         };
-        let name = |message| Program::of(&message).map(|program| program.name);
+        let name = |message| Program::from_message(&message).map(|program| program.name);
         assert_eq!(name(message("lib", "holdshort_core", true)), Some("core".to_owned()));
         assert_eq!(name(message("test", "it", true)), Some("core::it".to_owned()));
         assert_eq!(name(message("bin", "holdshort", false)), None);

@@ -15,7 +15,7 @@ pub(crate) enum People {
         person: String,
         /// Role of the person; may be repeated.
         #[arg(long, value_name = "ROLE", required = true,
-              value_parser = PersonRole::ALL.map(PersonRole::word))]
+              value_parser = PersonRole::ALL.map(PersonRole::as_str))]
         role: Vec<String>,
         /// Group of the person; may be repeated.
         #[arg(long, value_name = "NAME")]

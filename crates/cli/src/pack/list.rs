@@ -47,7 +47,7 @@ impl Packs {
 
     /// Returns the error for `--output-dir` with a workflow that writes no files.
     pub(crate) fn no_output(self) -> anyhow::Error {
-        let of = self.iter().map(|pack| format!("for `{}` with {}", pack.name(), pack.words().start_option));
+        let of = self.iter().map(|pack| format!("for `{}` with {}", pack.name(), pack.texts().start_option));
         let of: Vec<String> = of.collect();
         if of.is_empty() {
             return usage(
@@ -62,7 +62,7 @@ impl Packs {
         let mut listed: Vec<String> = Vec::new();
         for pack in self.iter() {
             let has = if listed.is_empty() { " has" } else { "" };
-            listed.push(format!("`{}`{has} {}", pack.name(), pack.words().init_object));
+            listed.push(format!("`{}`{has} {}", pack.name(), pack.texts().init_object));
         }
         listed.join(between)
     }
@@ -84,12 +84,12 @@ impl Packs {
 
     fn demo_help(self, arg: Arg) -> Arg {
         let own = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let added = self.iter().map(|pack| format!("; `{}`, {}", pack.name(), pack.words().demo_subject));
+        let added = self.iter().map(|pack| format!("; `{}`, {}", pack.name(), pack.texts().demo_subject));
         arg.help(own + &added.collect::<String>())
     }
 
     fn init_help(self, init: Command) -> Command {
-        let places: Vec<&str> = self.iter().map(|pack| pack.words().init_default_path).collect();
+        let places: Vec<&str> = self.iter().map(|pack| pack.texts().init_default_path).collect();
         let file = format!("Path of the new file [default: {}]", places.join(", or "));
         let workflow = self.written(", ");
         init.mut_arg("workflow", |arg| arg.help(workflow)).mut_arg("file", |arg| arg.help(file))
@@ -110,7 +110,7 @@ impl Packs {
             arg.conflicts_with_all(ids.iter().filter(|(other, _)| *other != pack).map(|(_, id)| id))
         });
         let outputs =
-            self.iter().map(|pack| format!("`{}` [default: {}]", pack.name(), pack.words().default_output));
+            self.iter().map(|pack| format!("`{}` [default: {}]", pack.name(), pack.texts().default_output));
         let outputs = outputs.collect::<Vec<_>>().join(" and ");
         let outputs = format!("Folder for the reports of {outputs}");
         let place = |arg: Arg| match order.iter().position(|id| id == arg.get_id()) {

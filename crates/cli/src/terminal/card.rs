@@ -7,16 +7,16 @@ use holdshort_presentation::card::{
     self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, readable,
 };
 use holdshort_protocol::{
-    Interrupt, InterruptStatus, JudgedCall, Kind, LookAlikes, Offer, Origin, Outcome, plain,
+    InspectedCall, Interrupt, InterruptStatus, Kind, LookAlikes, Offer, Origin, Outcome, plain,
 };
 
 use super::diff;
-use super::earlier;
+use super::earlier_answers;
 use super::paint::Paint;
 use super::prompt::also;
 use super::quote::{Cap, quote};
 use super::time;
-use crate::called::holdshort;
+use crate::program_name::holdshort;
 
 /// Lines of one part of a card before it is cut; `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
@@ -36,8 +36,8 @@ pub(crate) struct View<'a> {
 pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let paint = view.paint;
     let interrupt = &LookAlikes::written(interrupt);
-    let judged = JudgedCall::of(interrupt);
-    let card = Card::of(interrupt, setting(judged.as_ref()));
+    let judged = InspectedCall::from_interrupt(interrupt);
+    let card = Card::from_interrupt(interrupt, setting(judged.as_ref()));
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), lower(card.kind)))];
     // The screen around a card shows its task and workspace, and the list of events has the time of the question.
@@ -56,7 +56,7 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
         .warnings
         .iter()
         .flat_map(|text| paint.fold(&format!("  {}", paint.red(&format!("! {text}"))), 4));
-    let [said, subject, schema] = words(&card, interrupt, view, cap);
+    let [said, subject, schema] = capped_sections(&card, interrupt, view, cap);
     for section in [said, subject, schema, grant, warnings.collect()] {
         if !section.is_empty() {
             out.extend(section);
@@ -70,9 +70,9 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
 /// omits.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
-    let judged = JudgedCall::of(interrupt);
-    let card = Card::of(interrupt, setting(judged.as_ref()));
-    let lines = |cap| words(&card, interrupt, view, cap).concat();
+    let judged = InspectedCall::from_interrupt(interrupt);
+    let card = Card::from_interrupt(interrupt, setting(judged.as_ref()));
+    let lines = |cap| capped_sections(&card, interrupt, view, cap).concat();
     let (cut, whole) = (lines(PART), lines(Cap::None));
     if cut == whole {
         return 0;
@@ -82,7 +82,7 @@ pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     (whole.len() + marks).saturating_sub(cut.len()).max(1)
 }
 
-const fn setting(judged: Option<&JudgedCall>) -> Setting<'_> {
+const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: time::at }
 }
 
@@ -90,7 +90,7 @@ const fn setting(judged: Option<&JudgedCall>) -> Setting<'_> {
 /// choices by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
-    let mut out = earlier::lines(interrupt, paint);
+    let mut out = earlier_answers::lines(interrupt, paint);
     let mut number = 0;
     for choice in interrupt.suggestions() {
         number += 1;
@@ -132,7 +132,7 @@ pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> Strin
 
 /// Returns the fields of a structured answer, one line for each.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
-    let end = End::of(interrupt, time::at);
+    let end = End::from_interrupt(interrupt, time::at);
     let line = |label: &str, text: &str| match label {
         "" => text.to_owned(),
         label => format!("{label}: {text}"),
@@ -145,7 +145,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
 
 /// Describes the resolution of an interrupt, if there is one.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
-    let End { outcome, option, by, text, .. } = End::of(interrupt, time::at)?;
+    let End { outcome, option, by, text, .. } = End::from_interrupt(interrupt, time::at)?;
     let option = option.map(|label| format!(": {label}")).unwrap_or_default();
     let mut line = format!("{}{option} ({by})", lower(outcome));
     if let Some(text) = text {
@@ -159,7 +159,7 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
 }
 
 /// Returns the command that revokes a grant for the session, if one was given.
-pub(crate) fn way_back(interrupt: &Interrupt, words: &str) -> Option<String> {
+pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     (effect == "grant").then(|| format!("to revoke it: {} grants {}{words}", holdshort(), interrupt.session))
 }
@@ -206,7 +206,7 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
 
 /// Returns the parts that a cap shortens: the message of the agent, the subject of the card, and the schema of an
 /// answer.
-fn words(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
+fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
     let is_external_question = interrupt.kind == Kind::Question && interrupt.origin == Origin::External;

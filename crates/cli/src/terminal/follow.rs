@@ -17,13 +17,13 @@ use super::paint::Paint;
 use super::progress::Progress;
 use super::projector::Projector;
 use super::prompt::{Editing, Prompt, Reaction, also};
-use super::signals::{Leaving, came};
-use super::{earlier, edit, halt, help, quote, team};
-use crate::called::holdshort;
+use super::signals::{ExitSignals, came};
+use super::{earlier_answers, edit, help, kill_switch, quote, team};
 use crate::client::{self, Client};
 use crate::exit::Exit;
-use crate::output::{self, say, say_all, tell, tell_all};
+use crate::output::{self, print_lines, print_message, print_message_lines, print_text};
 use crate::pack::{Asker, Pack, Packs};
+use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
 /// Number of recent events that are printed when attaching to a long run.
@@ -46,11 +46,11 @@ pub(crate) enum Form {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
-    Left(Left),
+    Left(LeaveReason),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum LeaveReason {
     /// `d`, or end of input.
     Detached,
     /// Ctrl-C, or a signal to terminate.
@@ -62,13 +62,13 @@ pub(crate) enum Left {
 impl Outcome {
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Ended(run) => of_status(run.status),
+            Self::Ended(run) => exit_for_status(run.status),
             Self::Left(_) => Exit::Waiting,
         }
     }
 }
 
-pub(crate) fn of_status(status: Status) -> Exit {
+pub(crate) fn exit_for_status(status: Status) -> Exit {
     match status {
         Status::Completed => Exit::Ok,
         Status::Failed => Exit::Failed,
@@ -85,14 +85,19 @@ pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form)
         Form::Json => 0,
     };
     if untold > 0 {
-        tell(&format!("… {untold} earlier events: {} events {}{}", holdshort(), run.id, client.words()));
+        print_message(&format!(
+            "… {untold} earlier events: {} events {}{}",
+            holdshort(),
+            run.id,
+            client.server_arguments()
+        ));
     }
     let paint = Paint::stdout();
     let mut follower = Follower {
         client,
         form,
         input: if form == Form::Told { Input::open() } else { None },
-        projector: Projector::new(paint, client.words()),
+        projector: Projector::new(paint, client.server_arguments()),
         progress: Progress::new(Paint::stderr()),
         open: run.open_interrupts.iter().cloned().collect(),
         seen: 0,
@@ -145,7 +150,7 @@ enum Next {
 impl Follower<'_> {
     async fn follow(&mut self, mut events: Events) -> anyhow::Result<Outcome> {
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut leaving = Leaving::new(self.input.is_some().then(SignalKind::hangup))?;
+        let mut leaving = ExitSignals::new(self.input.is_some().then(SignalKind::hangup))?;
         let mut looks = tokio::time::interval(AGAIN);
         looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -154,8 +159,8 @@ impl Follower<'_> {
             }
             let next = tokio::select! {
                 biased;
-                () = came(&mut interrupt) => Next::Over(Outcome::Left(Left::Signal)),
-                () = leaving.came() => Next::Over(Outcome::Left(Left::Signal)),
+                () = came(&mut interrupt) => Next::Over(Outcome::Left(LeaveReason::Signal)),
+                () = leaving.came() => Next::Over(Outcome::Left(LeaveReason::Signal)),
                 item = events.next() => match item {
                     Some(item) => self.item(item).await?,
                     None => anyhow::bail!("the event stream ended unexpectedly"),
@@ -174,7 +179,7 @@ impl Follower<'_> {
             };
             if let Next::Over(outcome) = next {
                 if self.asking.take().is_some() {
-                    tell("");
+                    print_message("");
                 }
                 return Ok(outcome);
             }
@@ -214,16 +219,16 @@ impl Follower<'_> {
         }
         let ends = event.ends_run();
         if self.form == Form::Json {
-            say(line);
+            print_text(line);
         } else {
             let is_ours = self.asking.as_ref().is_some_and(|prompt| prompt.interrupt.id == id);
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
-                tell("");
+                print_message("");
                 // Held events are printed first: the message is about the event after them.
-                self.tell_held();
+                self.print_held_events();
                 self.progress.hide();
-                tell(match event.actor.role {
+                print_message(match event.actor.role {
                     Role::Admin | Role::Operator | Role::Reviewer | Role::Agent | Role::Auditor => {
                         "  Decided elsewhere:"
                     }
@@ -233,12 +238,12 @@ impl Follower<'_> {
             if self.asking.is_some() && !ends {
                 self.held.push(event);
             } else {
-                self.tell_held();
+                self.print_held_events();
                 let is_shift = SHIFTS.contains(&&*event.kind) && self.seen >= self.known;
                 if is_shift && self.progress.is_enabled() {
                     self.show_team().await;
                 }
-                self.tell(&event);
+                self.print_event(&event);
             }
         }
         if ends {
@@ -246,7 +251,7 @@ impl Follower<'_> {
             return Ok(Next::Over(Outcome::Ended(Box::new(self.read_run().await?))));
         }
         if self.input.is_none() && self.seen >= self.known && self.is_left_waiting().await? {
-            return Ok(Next::Over(Outcome::Left(Left::Nobody)));
+            return Ok(Next::Over(Outcome::Left(LeaveReason::Nobody)));
         }
         Ok(Next::On)
     }
@@ -319,32 +324,32 @@ impl Follower<'_> {
     /// Prints a card. Returns true if it shows everything that is asked.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
-        tell("");
-        let view = View { paint, uncut: false, alone: false, said: self.projector.said() };
+        print_message("");
+        let view = View { paint, uncut: false, alone: false, said: self.projector.last_message() };
         let has_way = self.asker.as_ref().is_some_and(|asker| asker.asks(&interrupt));
         let cut_lines = if has_way { 0 } else { card::cut_lines(&interrupt, view) };
         let prompt = Prompt::new(interrupt, cut_lines);
         let interrupt = &prompt.interrupt;
         let is_whole = match &mut self.asker {
             Some(asker) if has_way => {
-                tell_all(&asker.screen(interrupt, self.open.len(), paint));
+                print_message_lines(&asker.screen(interrupt, self.open.len(), paint));
                 if interrupt.suggestions().is_empty() && !prompt.takes_json() {
-                    tell_all(&earlier::lines(interrupt, paint));
+                    print_message_lines(&earlier_answers::lines(interrupt, paint));
                 } else {
-                    tell_all(&card::options(interrupt, paint));
+                    print_message_lines(&card::options(interrupt, paint));
                 }
                 false
             }
             Some(_) | None => {
-                tell_all(&card::render(interrupt, view));
-                tell_all(&card::options(interrupt, paint));
+                print_message_lines(&card::render(interrupt, view));
+                print_message_lines(&card::options(interrupt, paint));
                 prompt.shows_all()
             }
         };
         if let Some(meanwhile) = team::meanwhile(&self.team, &interrupt.id) {
-            tell_all(&paint.fold(&format!("  {}", paint.dim(&meanwhile)), 4));
+            print_message_lines(&paint.fold(&format!("  {}", paint.dim(&meanwhile)), 4));
         }
-        tell_all(&prompt.keys(paint));
+        print_message_lines(&prompt.keys(paint));
         if let Some(input) = &mut self.input {
             input.forget();
         }
@@ -382,7 +387,7 @@ impl Follower<'_> {
             let Some(prompt) = &mut self.asking else { return Ok(Next::On) };
             match reaction {
                 Reaction::Ask(lines) => {
-                    tell_all(&lines);
+                    print_message_lines(&lines);
                     if let Some(input) = &mut self.input {
                         input.forget();
                     }
@@ -390,20 +395,24 @@ impl Follower<'_> {
                     return Ok(Next::On);
                 }
                 Reaction::Help => {
-                    reaction = Reaction::Ask(help::options(&prompt.interrupt, self.client.words(), paint));
+                    reaction = Reaction::Ask(help::options(
+                        &prompt.interrupt,
+                        self.client.server_arguments(),
+                        paint,
+                    ));
                 }
                 Reaction::Uncut => {
                     let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&prompt.interrupt, view);
                     lines.extend(card::options(&prompt.interrupt, paint));
-                    if prompt.shown_whole() {
+                    if prompt.mark_shown_whole() {
                         self.client.looked(&prompt.interrupt.id).await;
                     }
                     reaction = Reaction::Ask(lines);
                 }
-                Reaction::Detach => return Ok(Next::Over(Outcome::Left(Left::Detached))),
+                Reaction::Detach => return Ok(Next::Over(Outcome::Left(LeaveReason::Detached))),
                 Reaction::Freeze(why) => {
-                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await);
+                    reaction = Reaction::Ask(kill_switch::freeze(self.client, why, paint).await);
                 }
                 Reaction::Edit(editing) => reaction = self.edit(&editing).await,
                 Reaction::Decide(decision) => match self.decide(decision).await? {
@@ -435,35 +444,35 @@ impl Follower<'_> {
         let path = format!("/v1/interrupts/{id}/decisions");
         match self.client.post::<Interrupt>(&path, &decision).await {
             Ok(interrupt) => {
-                self.projector.is_ours(&id);
+                self.projector.mark_decided_here(&id);
                 self.open.retain(|open| *open != id);
                 self.asking = None;
-                tell(&format!("  {} {}", paint.green("✓"), chosen(&interrupt, &decision, paint)));
+                print_message(&format!("  {} {}", paint.green("✓"), chosen(&interrupt, &decision, paint)));
                 if let Some(released) = also::released(&interrupt) {
-                    tell(&format!("    {released}"));
+                    print_message(&format!("    {released}"));
                 }
-                if let Some(way) = card::way_back(&interrupt, self.client.words()) {
-                    tell(&paint.dim(&format!("    {way}")));
+                if let Some(way) = card::revoke_command(&interrupt, self.client.server_arguments()) {
+                    print_message(&paint.dim(&format!("    {way}")));
                 }
-                self.tell_held();
+                self.print_held_events();
                 self.progress.show("");
                 Ok(None)
             }
             Err(error) => match client::code(&error) {
                 Some(Code::AlreadyResolved | Code::Expired | Code::RunEnded) => {
                     for line in crate::output::error(&error).lines() {
-                        tell_all(&paint.fold(&format!("  {}", paint.yellow(line)), 4));
+                        print_message_lines(&paint.fold(&format!("  {}", paint.yellow(line)), 4));
                     }
                     self.open.retain(|open| *open != id);
                     self.asking = None;
-                    self.tell_held();
+                    self.print_held_events();
                     Ok(None)
                 }
                 // The card is read and shown again in its new version.
                 Some(Code::Stale) => {
-                    tell(&format!("  {}", paint.yellow("It has changed since you read it.")));
+                    print_message(&format!("  {}", paint.yellow("It has changed since you read it.")));
                     self.asking = None;
-                    self.tell_held();
+                    self.print_held_events();
                     Ok(None)
                 }
                 Some(_) | None => {
@@ -471,9 +480,9 @@ impl Follower<'_> {
                     let fold = |line: &str| paint.fold(&format!("  {}", paint.red(line)), 4);
                     let mut told: Vec<String> = text.lines().flat_map(fold).collect();
                     if takes_another_source(&error) {
-                        tell_all(&told);
+                        print_message_lines(&told);
                         self.asking = None;
-                        self.tell_held();
+                        self.print_held_events();
                         return Ok(None);
                     }
                     if let Some(prompt) = &mut self.asking {
@@ -485,17 +494,17 @@ impl Follower<'_> {
         }
     }
 
-    fn tell_held(&mut self) {
+    fn print_held_events(&mut self) {
         for event in std::mem::take(&mut self.held) {
-            self.tell(&event);
+            self.print_event(&event);
         }
     }
 
-    fn tell(&mut self, event: &Event) {
+    fn print_event(&mut self, event: &Event) {
         let lines = self.projector.project(event);
         if event.seq > self.untold && !lines.is_empty() {
             self.progress.hide();
-            say_all(&lines);
+            print_lines(&lines);
         }
         if self.seen >= self.known && self.open.is_empty() {
             self.progress.show(self.projector.activity());
@@ -506,10 +515,10 @@ impl Follower<'_> {
     fn message(&mut self, text: &str) {
         self.progress.hide();
         if self.asking.is_some() {
-            tell("");
+            print_message("");
         }
         let paint = Paint::stderr();
-        tell_all(&paint.fold(&format!("  {}", paint.yellow(text)), 2));
+        print_message_lines(&paint.fold(&format!("  {}", paint.yellow(text)), 2));
         self.cursor();
     }
 }

@@ -4,7 +4,7 @@ use holdshort_protocol::{Interrupt, Offer, plain};
 
 use super::paint::Paint;
 use super::{naming, time};
-use crate::called::holdshort;
+use crate::program_name::holdshort;
 
 /// Column of the explanations.
 const HANG: usize = 19;

@@ -40,7 +40,7 @@ struct Terminal {
 
 /// A line that is not complete yet.
 #[derive(Debug, Default)]
-struct Begun {
+struct PartialLine {
     age: u64,
     bytes: Vec<u8>,
 }
@@ -104,7 +104,7 @@ impl Terminal {
     }
 
     fn read(&self) -> Read {
-        let mut begun = Begun::default();
+        let mut begun = PartialLine::default();
         loop {
             match self.take(&mut begun) {
                 Ok(Some(read)) => return read,
@@ -117,7 +117,7 @@ impl Terminal {
     }
 
     /// Waits for input and takes it, unless `Input::forget` dropped it in between.
-    fn take(&self, begun: &mut Begun) -> rustix::io::Result<Option<Read>> {
+    fn take(&self, begun: &mut PartialLine) -> rustix::io::Result<Option<Read>> {
         poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
         let age = self.age();
         let mut now = [PollFd::new(&self.fd, PollFlags::IN)];
@@ -127,7 +127,7 @@ impl Terminal {
         let mut buffer = [0; 8_192];
         let count = rustix::io::read(&self.fd, &mut buffer)?;
         if begun.age != *age {
-            *begun = Begun { age: *age, bytes: Vec::new() };
+            *begun = PartialLine { age: *age, bytes: Vec::new() };
         }
         begun.bytes.extend_from_slice(&buffer[..count]);
         let line = if count == 0 {

@@ -8,13 +8,12 @@ pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.
 pub(crate) mod card;
 pub(crate) mod chat;
 mod diff;
-pub(crate) mod earlier;
+pub(crate) mod earlier_answers;
 pub(crate) mod edit;
-mod flaw;
 pub(crate) mod follow;
-mod halt;
 mod help;
 pub(crate) mod input;
+mod kill_switch;
 mod naming;
 pub(crate) mod paint;
 pub(crate) mod plan;
@@ -22,6 +21,7 @@ mod progress;
 pub(crate) mod projector;
 pub(crate) mod prompt;
 mod quote;
+mod reply_flaws;
 mod signals;
 mod team;
 #[cfg(test)]

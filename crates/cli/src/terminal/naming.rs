@@ -12,12 +12,12 @@ pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
 pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i str> {
     let all = interrupt.suggestions();
     let by_text = all.iter().find(|choice| choice.trim() == line && !line.is_empty());
-    let by_number = || all.get(place(interrupt, line)?.checked_sub(1)?);
+    let by_number = || all.get(parse_suggestion_number(interrupt, line)?.checked_sub(1)?);
     by_text.or_else(by_number).copied()
 }
 
 /// Parses the number of a suggested answer, as the card shows it.
-pub(super) fn place(interrupt: &Interrupt, line: &str) -> Option<usize> {
+pub(super) fn parse_suggestion_number(interrupt: &Interrupt, line: &str) -> Option<usize> {
     if interrupt.takes_a_number() { line.strip_prefix('#')?.parse().ok() } else { line.parse().ok() }
 }
 

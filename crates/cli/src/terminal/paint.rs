@@ -29,15 +29,15 @@ pub struct Paint {
 impl Paint {
     /// Returns the paint of standard output.
     pub fn stdout() -> Self {
-        Self::of(&Term::stdout(), console::colors_enabled())
+        Self::for_terminal(&Term::stdout(), console::colors_enabled())
     }
 
     /// Returns the paint of standard error.
     pub fn stderr() -> Self {
-        Self::of(&Term::stderr(), console::colors_enabled_stderr())
+        Self::for_terminal(&Term::stderr(), console::colors_enabled_stderr())
     }
 
-    fn of(term: &Term, colours: bool) -> Self {
+    fn for_terminal(term: &Term, colours: bool) -> Self {
         let width = term.size_checked().map_or(WIDTH_UNKNOWN, |(_, columns)| usize::from(columns));
         Self { colours, width: width.clamp(NARROWEST, WIDEST), is_terminal: term.is_term() }
     }

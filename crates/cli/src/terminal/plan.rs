@@ -29,28 +29,30 @@ fn title(plan: &Plan) -> String {
         n => format!(", version {} of {n}", plan.version),
     };
     let stands = match (plan.settled, plan.held) {
-        (true, true) => format!("{}; version {} waits for a person", ends(plan), plan.versions.len()),
-        (true, false) => ends(plan),
+        (true, true) => {
+            format!("{}; version {} waits for a person", describe_counts(plan), plan.versions.len())
+        }
+        (true, false) => describe_counts(plan),
         (false, _) => "not approved yet".to_owned(),
     };
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
 }
 
 /// Counts the subtasks by their end. Only a completed one is done.
-fn ends(plan: &Plan) -> String {
+fn describe_counts(plan: &Plan) -> String {
     let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
     let others =
         [SubtaskStatus::Failed, SubtaskStatus::Skipped, SubtaskStatus::Cancelled, SubtaskStatus::NotRun];
     let mut text = format!("{} completed", counted(SubtaskStatus::Completed));
     for status in others.into_iter().filter(|status| counted(*status) > 0) {
-        text = format!("{text}, {} {}", counted(status), word(status));
+        text = format!("{text}, {} {}", counted(status), status_label(status));
     }
     text
 }
 
 fn head(subtask: &Subtask, paint: Paint) -> String {
     let mut text = format!("  {} {}", mark(subtask.status, paint), paint.bold(&plain::line(&subtask.id)));
-    text = format!("{text}  {}", word(subtask.status));
+    text = format!("{text}  {}", status_label(subtask.status));
     if let Some(agent) = &subtask.agent {
         text = format!("{text}  by {}", plain::line(agent));
     }
@@ -90,7 +92,7 @@ fn mark(status: SubtaskStatus, paint: Paint) -> String {
     }
 }
 
-fn word(status: SubtaskStatus) -> &'static str {
+fn status_label(status: SubtaskStatus) -> &'static str {
     match status {
         SubtaskStatus::Pending => "pending",
         SubtaskStatus::Running => "running",

@@ -7,10 +7,10 @@ use holdshort_presentation::card;
 use holdshort_protocol::{Event, Role, plain};
 use serde_json::Value;
 
-use super::flaw;
 use super::paint::Paint;
 use super::quote::{Cap, brief, quote};
-use crate::called::holdshort;
+use super::reply_flaws;
+use crate::program_name::holdshort;
 
 /// Lines of an agent's message.
 const SAID: Cap = Cap::Lines(24);
@@ -27,7 +27,7 @@ pub(crate) struct Projector {
     last: BTreeMap<String, String>,
     /// Interrupts decided here. Their resolutions are not printed again.
     own: BTreeSet<String>,
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, OpenInterrupt>,
     said: String,
     activity: String,
 }
@@ -54,7 +54,7 @@ struct Call {
 
 /// An interrupt, until it is resolved.
 #[derive(Debug, Default)]
-struct Asked {
+struct OpenInterrupt {
     title: String,
     /// Labels of its options, by id.
     labels: BTreeMap<String, String>,
@@ -79,7 +79,7 @@ impl Projector {
     }
 
     /// Returns the last message of an agent.
-    pub(crate) fn said(&self) -> &str {
+    pub(crate) fn last_message(&self) -> &str {
         &self.said
     }
 
@@ -89,7 +89,7 @@ impl Projector {
     }
 
     /// Marks an interrupt as decided here: the person knows its outcome.
-    pub(crate) fn is_ours(&mut self, interrupt: &str) {
+    pub(crate) fn mark_decided_here(&mut self, interrupt: &str) {
         self.own.insert(interrupt.to_owned());
     }
 
@@ -151,7 +151,7 @@ impl Projector {
             }
             "end_refused" => {
                 let agent = plain::line(&self.agent(string("step"))).into_owned();
-                let flaw = flaw::words(string("flaw"));
+                let flaw = reply_flaws::describe(string("flaw"));
                 note(format!("{agent} has not finished and continues: {flaw}"))
             }
             "adopted" => note("the server was restarted; the run continues".to_owned()),
@@ -207,7 +207,7 @@ impl Projector {
             "output_released" => vec![format!("  {} released: {}", paint.green("✓"), title())],
             "interrupt_opened" => {
                 self.activity.clear();
-                self.asked.insert(string("interrupt").to_owned(), Asked::of(data));
+                self.asked.insert(string("interrupt").to_owned(), OpenInterrupt::from_event_data(data));
                 Vec::new()
             }
             "decision_made" => {
@@ -411,7 +411,7 @@ impl Projector {
         let paint = self.paint;
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default();
         let id = string("interrupt");
-        let Asked { title, labels, words } = self.asked.remove(id).unwrap_or_default();
+        let OpenInterrupt { title, labels, words } = self.asked.remove(id).unwrap_or_default();
         if self.own.contains(id) {
             return Vec::new();
         }
@@ -444,8 +444,8 @@ impl Projector {
     }
 }
 
-impl Asked {
-    fn of(opened: &Value) -> Self {
+impl OpenInterrupt {
+    fn from_event_data(opened: &Value) -> Self {
         let title = opened.pointer("/content/data/title").and_then(Value::as_str).unwrap_or_default();
         let options = opened.get("options").and_then(Value::as_array);
         let labels = options.into_iter().flatten().filter_map(|option| {
@@ -564,7 +564,7 @@ mod tests {
         assert!(replied("work/route_2").is_empty());
         assert!(replied("summarise:work/round_2:3").is_empty());
         assert!(!replied("work/round_3").is_empty());
-        assert_eq!(projector.said(), "{\"route\": \"plan\"}");
+        assert_eq!(projector.last_message(), "{\"route\": \"plan\"}");
         let routed = event("task_routed", &json!({"phase": "work", "by": "rules", "route": "clarify"}));
         assert_eq!(projector.project(&routed), ["  the task is routed by rules: clarify"]);
     }

@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::paint::Paint;
 use super::quote::{Cap, quote};
-use super::{card, diff, earlier, naming};
+use super::{card, diff, earlier_answers, naming};
 
 pub(crate) mod also;
 mod confirm;
 mod fields;
 mod shape;
-mod takes;
+mod value_kind;
 
 use fields::{Filled, Filling};
 
@@ -105,7 +105,7 @@ impl Prompt {
     }
 
     /// Records that the whole card was printed. Returns true if it shows everything that is asked.
-    pub(crate) fn shown_whole(&mut self) -> bool {
+    pub(crate) fn mark_shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
     }
@@ -129,7 +129,7 @@ impl Prompt {
             Stage::Freeze => "reason for the freeze> ",
             Stage::Fill(_) => "your answer> ",
             Stage::Also(_) => also::KEYS,
-            Stage::Confirm(decision) if self.wants_a_yes(decision) => {
+            Stage::Confirm(decision) if self.needs_explicit_yes(decision) => {
                 "y sends it, n drops it, or type something else> "
             }
             Stage::Confirm(_) => "Enter sends it, n drops it, or type something else> ",
@@ -170,7 +170,7 @@ impl Prompt {
         let earlier = if self.interrupt.suggestions_from_history.is_empty() { "" } else { " · h as before" };
         let keys = format!("  {typed}{earlier}{edit}{some} · ? explain · v all of it · d leave");
         let folded = shape.iter().flat_map(|shape| paint.fold(shape, 2)).chain(paint.fold(&keys, 2));
-        let cut = self.cut_words().map(|cut| paint.yellow(&format!("  {cut}")));
+        let cut = self.describe_cut().map(|cut| paint.yellow(&format!("  {cut}")));
         cut.into_iter().chain(folded.map(|line| paint.dim(&line))).collect()
     }
 
@@ -201,7 +201,7 @@ impl Prompt {
 
     /// Reads a line of a conversation, where the answer to a question is sent as it is typed. In a script this is true
     /// of all text that releases nothing: its next line was written before a person could see it shown back.
-    pub fn said(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
+    pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
@@ -220,8 +220,8 @@ impl Prompt {
     }
 
     /// Returns true if a line is a value of the current part.
-    pub fn takes(&self, line: &str) -> bool {
-        matches!(&self.stage, Stage::Fill(filling) if filling.takes(line))
+    pub fn accepts_value(&self, line: &str) -> bool {
+        matches!(&self.stage, Stage::Fill(filling) if filling.accepts_value(line))
     }
 
     /// Returns true while no option is chosen and no decision is shown back.
@@ -244,15 +244,15 @@ impl Prompt {
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
             || filling.is_whole(line)
-            || earlier::asked(&self.interrupt, line).is_some();
-        if is_key && !filling.takes(line) {
+            || earlier_answers::parse_answer_number(&self.interrupt, line).is_some();
+        if is_key && !filling.accepts_value(line) {
             let reaction = self.choose(line, paint);
             if self.is_choosing() {
                 self.stage = Stage::Fill(filling);
             }
             return reaction;
         }
-        if line == "o" && !filling.takes(line) {
+        if line == "o" && !filling.accepts_value(line) {
             let mut shown = card::options(&self.interrupt, paint);
             shown.extend(self.keys(paint));
             return Reaction::Ask(shown);
@@ -299,7 +299,7 @@ impl Prompt {
         // A number is more likely the value of a part than an option.
         let is_option = naming::number(&self.interrupt, line).is_none()
             && naming::listed(&self.interrupt, line).is_some();
-        let is_earlier = earlier::asked(&self.interrupt, line).is_some();
+        let is_earlier = earlier_answers::parse_answer_number(&self.interrupt, line).is_some();
         if matches!(line, "d" | "detach") || is_option || is_earlier || filled.is_whole(line) {
             return None;
         }
@@ -396,7 +396,7 @@ impl Prompt {
             _ => {}
         }
         self.hinted = false;
-        if let Some(number) = earlier::asked(&self.interrupt, line) {
+        if let Some(number) = earlier_answers::parse_answer_number(&self.interrupt, line) {
             return self.earlier(number, paint);
         }
         if let Some(reaction) = self.picked(line) {
@@ -427,7 +427,7 @@ impl Prompt {
         let all = &self.interrupt.suggestions_from_history;
         let chosen = number.checked_sub(1).and_then(|at| all.get(at));
         let Some((suggestion, decision)) =
-            chosen.and_then(|chosen| Some((chosen, earlier::decision(&self.interrupt, chosen)?)))
+            chosen.and_then(|chosen| Some((chosen, earlier_answers::decision(&self.interrupt, chosen)?)))
         else {
             return Reaction::Ask(vec![format!("  There is no h{number}: {} were found.", all.len())]);
         };
@@ -460,7 +460,7 @@ impl Prompt {
             if number == 0 || number > last {
                 return Some(Reaction::Ask(vec![format!("  There is no {number}: 1 to {last}.")]));
             }
-        } else if suggested > 0 && naming::place(&self.interrupt, line).is_some() {
+        } else if suggested > 0 && naming::parse_suggestion_number(&self.interrupt, line).is_some() {
             return Some(Reaction::Ask(vec![format!("  There is no {line}: #1 to #{suggested}.")]));
         }
         let offer = naming::option(&self.interrupt, line)?.clone();
@@ -527,7 +527,7 @@ fn filling(interrupt: &Interrupt) -> Option<Filling> {
     let takes_data = naming::natural(interrupt).is_some_and(|offer| offer.needs_edit);
     let schema =
         interrupt.response_schema.as_ref().filter(|_| interrupt.kind == Kind::Question && takes_data)?;
-    Filling::of(schema)
+    Filling::from_schema(schema)
 }
 
 /// Returns true if the draft has blanks to fill in.

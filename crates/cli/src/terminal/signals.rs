@@ -3,12 +3,12 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-pub(super) struct Leaving {
+pub(super) struct ExitSignals {
     terminate: Signal,
     hang_up: Option<Signal>,
 }
 
-impl Leaving {
+impl ExitSignals {
     /// Starts to listen. `terminal` is the signal of a lost terminal. Without a terminal it is None, so that `nohup`
     /// works.
     pub(super) fn new(terminal: Option<SignalKind>) -> std::io::Result<Self> {

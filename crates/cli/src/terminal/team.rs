@@ -19,7 +19,7 @@ pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
         .iter()
         .take(LISTED)
         .map(|each| {
-            let line = format!("  {:width$}  {}", name(each), told(each));
+            let line = format!("  {:width$}  {}", name(each), describe_work(each));
             console::truncate_str(&line, paint.width, "…").into_owned()
         })
         .collect();
@@ -42,8 +42,10 @@ pub(super) fn counted(work: &[Work]) -> String {
 /// Describes the agents that work while this interrupt is open, for the person who thinks about it.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
-    let working: Vec<String> =
-        others.filter(|each| is_at_work(each)).map(|each| format!("{} {}", name(each), told(each))).collect();
+    let working: Vec<String> = others
+        .filter(|each| is_at_work(each))
+        .map(|each| format!("{} {}", name(each), describe_work(each)))
+        .collect();
     (!working.is_empty()).then(|| format!("working now: {}", working.join(" · ")))
 }
 
@@ -68,7 +70,7 @@ fn name(work: &Work) -> String {
     }
 }
 
-fn told(work: &Work) -> String {
+fn describe_work(work: &Work) -> String {
     let list = |names: &[String]| names.iter().map(|name| plain::line(name)).collect::<Vec<_>>().join(", ");
     let doing = match work.state {
         WorkState::Beginning => "goes on".to_owned(),

@@ -33,7 +33,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     let core: holdshort_core::interrupt::Kind = serde_json::from_value(kind_name).unwrap();
     // All options but the one that keeps a part of the changes.
     let rows = core.row().options.iter().filter(|row| row.id != holdshort_core::interrupt::KEEP_SOME);
-    let options = rows.map(holdshort_core::interrupt::Offer::of).map(|offer| {
+    let options = rows.map(holdshort_core::interrupt::Offer::from_row).map(|offer| {
         json!({
             "id": offer.id, "label": offer.label, "effect": offer.effect, "does": offer.does(core, true, false),
             "outcome": offer.effect.outcome(), "work": offer.effect.work(), "asks_again": offer.asks_again(core),
@@ -43,7 +43,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     serde_json::from_value(json!({
         "id": "int_1", "run": "run_1", "session": "ses_1", "step": "work", "agent": "pair", "kind": kind,
         "origin": "native", "status": "open", "title": "run_command: ls", "message": "I look around.",
-        "payload": payload, "command_effect": holdshort_protocol::CommandEffect::of(&payload), "options": options.collect::<Vec<_>>(), "response_schema": schema,
+        "payload": payload, "command_effect": holdshort_protocol::CommandEffect::from_payload(&payload), "options": options.collect::<Vec<_>>(), "response_schema": schema,
         "risk": {"level": "medium", "reasons": [{"source": "workflow", "code": "rule", "rule": 1, "text": "a rule asks"}]},
         "assignment": {"approvers": [], "quorum": {"required": 1}}, "on_expiry": "reject", "version": 1,
         "created_at": "2026-01-31T09:30:00.000Z",

@@ -1,15 +1,15 @@
 //! `answers`: lists, corrects and erases the answers of people, per subject.
 
-use holdshort_protocol::{CorrectAnswer, KeptAnswer, plain, told_lines};
+use holdshort_protocol::{CorrectAnswer, KeptAnswer, labelled_lines, plain};
 use serde_json::Value;
 
 use super::Scene;
 use super::run::file_or_stdin;
 use crate::args::{Answers, AnswersVerb};
-use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all, tell};
+use crate::output::{print_json, print_lines, print_message, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -30,11 +30,11 @@ pub(super) async fn answers(scene: &Scene, args: Answers) -> anyhow::Result<Exit
                 }
             };
             let path = format!("/v1/answers/{}/correct", id_of(&interrupt, "int")?);
-            shown(scene, scene.client()?.post(&path, &correction).await?, "Corrected.")
+            print_answer(scene, scene.client()?.post(&path, &correction).await?, "Corrected.")
         }
         Some(AnswersVerb::Erase { interrupt }) => {
             let path = format!("/v1/answers/{}", id_of(&interrupt, "int")?);
-            shown(scene, scene.client()?.delete(&path).await?, "Erased.")
+            print_answer(scene, scene.client()?.delete(&path).await?, "Erased.")
         }
     }
 }
@@ -46,15 +46,15 @@ async fn list(scene: &Scene, subject: Option<&str>, search: Option<&str>) -> any
         query.into_iter().filter_map(|(key, value)| value.map(|value| (key, value))).collect();
     let items = client.list("/v1/answers", &query).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell("No such answer is stored.");
+        print_message("No such answer is stored.");
     } else {
-        let words = client.words();
-        tell(&paint.dim(&format!(
+        let words = client.server_arguments();
+        print_message(&paint.dim(&format!(
             "{0} answers correct ID --text …{words} (for JSON: --edit FILE) · {0} answers erase ID{words}",
             holdshort()
         )));
@@ -65,32 +65,32 @@ async fn list(scene: &Scene, subject: Option<&str>, search: Option<&str>) -> any
     Ok(Exit::Ok)
 }
 
-fn shown(scene: &Scene, item: Value, done: &str) -> anyhow::Result<Exit> {
+fn print_answer(scene: &Scene, item: Value, done: &str) -> anyhow::Result<Exit> {
     if scene.json {
-        document(&item)?;
+        print_json(&item)?;
     } else {
         show(&serde_json::from_value(item)?, Paint::stdout());
-        tell(done);
+        print_message(done);
     }
     Ok(Exit::Ok)
 }
 
 fn show(kept: &KeptAnswer, paint: Paint) {
-    say(&format!("{}  {}", paint.bold(&kept.interrupt), paint.yellow(&plain::line(&kept.subject))));
-    say_all(&paint.fold(&format!("    {}", plain::line(&kept.question)), 4));
+    print_text(&format!("{}  {}", paint.bold(&kept.interrupt), paint.yellow(&plain::line(&kept.subject))));
+    print_lines(&paint.fold(&format!("    {}", plain::line(&kept.question)), 4));
     let answer = if kept.erased {
         paint.dim("(erased)")
     } else {
-        plain::line(&told_lines(None, &kept.answer).join(", ")).into_owned()
+        plain::line(&labelled_lines(None, &kept.answer).join(", ")).into_owned()
     };
-    say_all(&paint.fold(&format!("    → {answer}"), 6));
+    print_lines(&paint.fold(&format!("    → {answer}"), 6));
     let corrected =
         kept.corrected_at.as_ref().map(|at| format!(", corrected {}", time::ago(at))).unwrap_or_default();
     let from = kept.from.as_ref().map(|from| {
         let how = if kept.reused { "reused from" } else { "taken from" };
         format!(", {how} {}", plain::line(from))
     });
-    say(&paint.dim(&format!(
+    print_text(&paint.dim(&format!(
         "    {}, {}{corrected}{}",
         plain::line(&kept.by),
         time::ago(&kept.at),

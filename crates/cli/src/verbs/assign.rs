@@ -5,7 +5,7 @@ use holdshort_protocol::{AskAssignment, Code, Delegate, Interrupt, Quorum, Reass
 use super::Scene;
 use crate::client::{self, Client, id_of};
 use crate::exit::Exit;
-use crate::output::{document, say, say_all, tell_all};
+use crate::output::{print_json, print_lines, print_message_lines, print_text};
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
@@ -23,7 +23,7 @@ pub(super) async fn reassign(scene: &Scene, args: crate::args::Reassign) -> anyh
     };
     let body = Reassign { assignment, text };
     let shown = scene.client()?.post(&path(&interrupt, "reassign")?, &body).await?;
-    tell(scene, &shown)
+    print_assignment(scene, &shown)
 }
 
 pub(super) async fn delegate(
@@ -34,12 +34,12 @@ pub(super) async fn delegate(
     until: Option<String>,
 ) -> anyhow::Result<Exit> {
     let shown = scene.client()?.post(&path(interrupt, "delegate")?, &Delegate { from, to, until }).await?;
-    tell(scene, &shown)
+    print_assignment(scene, &shown)
 }
 
 pub(super) async fn withdraw(scene: &Scene, interrupt: &str) -> anyhow::Result<Exit> {
     let shown = scene.client()?.delete(&path(interrupt, "decisions")?).await?;
-    tell(scene, &serde_json::from_value(shown)?)
+    print_assignment(scene, &serde_json::from_value(shown)?)
 }
 
 pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::Result<Exit> {
@@ -60,11 +60,11 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
         Ok(shown) => shown,
     };
     if scene.json {
-        document(&shown)?;
+        print_json(&shown)?;
         return Ok(Exit::Ok);
     }
     let until = shown.you.as_ref().and_then(|you| you.snoozed_until.as_deref());
-    say(&until.map_or_else(
+    print_text(&until.map_or_else(
         || "It is in your inbox again.".to_owned(),
         |at| format!("It is hidden from your inbox until {}. Nothing changes for others.", time::at(at)),
     ));
@@ -74,15 +74,15 @@ pub(super) async fn snooze(scene: &Scene, args: crate::args::Snooze) -> anyhow::
 /// Prints who may decide on the interrupt, and snooze it. Prints nothing if this person may not read it.
 async fn tell_who_may(client: &Client, interrupt: &str) {
     if let Ok(shown) = client.get::<Interrupt>(&format!("/v1/interrupts/{interrupt}")).await {
-        tell_all(&card::assigned(&shown, Paint::stderr()));
+        print_message_lines(&card::assigned(&shown, Paint::stderr()));
     }
 }
 
-fn tell(scene: &Scene, interrupt: &Interrupt) -> anyhow::Result<Exit> {
+fn print_assignment(scene: &Scene, interrupt: &Interrupt) -> anyhow::Result<Exit> {
     if scene.json {
-        document(interrupt)?;
+        print_json(interrupt)?;
     } else {
-        say_all(&card::assigned(interrupt, Paint::stdout()));
+        print_lines(&card::assigned(interrupt, Paint::stdout()));
     }
     Ok(Exit::Ok)
 }

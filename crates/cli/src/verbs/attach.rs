@@ -7,7 +7,7 @@ use holdshort_protocol::{Info, Run};
 use holdshort_server::{AGENT_REQUESTS, PerMinute};
 
 use super::Scene;
-use super::run::{beside, end_of};
+use super::run::{end_of, follow_run};
 use crate::args::ModelArgs;
 use crate::client::{Client, id_of};
 use crate::data_dir::DataDir;
@@ -22,14 +22,14 @@ pub(super) async fn attach(
     model: ModelArgs,
 ) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
-        return beside(scene, &scene.client()?, run, None, files).await;
+        return follow_run(scene, &scene.client()?, run, None, files).await;
     }
     let again = embed::again(&data_dir, &model);
     let embedded = over_journal(scene, data_dir, model).await?;
     let exit = match can_go_on(&embedded.client()?, run).await {
-        Ok(()) => beside(scene, &embedded.client()?, run, Some(&again), files).await,
+        Ok(()) => follow_run(scene, &embedded.client()?, run, Some(&again), files).await,
         Err(error) => Err(error),
     };
     end_of(embedded).await;
@@ -73,7 +73,7 @@ pub(super) async fn bring_along(
         per_minute: PerMinute::default(),
         issuers: Vec::new(),
         provider: None,
-        front: holdshort_server::Front::default(),
+        front: holdshort_server::PublicEndpoint::default(),
         callbacks: holdshort_server::Callbacks::default(),
         checkpoints: None,
         keep_content: None,

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use holdshort_core::head::Noted;
+use holdshort_core::head::HeadNote;
 use holdshort_engine::audit;
 use holdshort_engine::evidence::{Checkpoint, Malformed, VerifyingKey, are_notes, mail_text, notes};
 use holdshort_protocol::{JournalHead, MAX_HEADS, Verification, plain};
@@ -17,11 +17,11 @@ use serde_json::Value;
 use super::Scene;
 use super::journal;
 use crate::args::{StoreArgs, Verify};
-use crate::called::spelled;
 use crate::client::Client;
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, damage, is_no_server, usage};
-use crate::output::{count, document, say};
+use crate::output::{count, print_json, print_text};
+use crate::program_name::with_program_name;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> {
@@ -34,9 +34,9 @@ pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> 
         }
     };
     if scene.json {
-        document(&head)?;
+        print_json(&head)?;
     } else {
-        say(&head.head);
+        print_text(&head.head);
     }
     Ok(Exit::Ok)
 }
@@ -44,12 +44,12 @@ pub(super) async fn head(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> 
 pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exit> {
     let Verify { against, key, store } = verify;
     let kept = against.as_ref().map(|against| heads(against, key)).transpose()?.unwrap_or_default();
-    let Kept { noted, left_out } = kept;
+    let HeadsToCompare { noted, left_out } = kept;
     let mut found: Value = match source(scene, store).await? {
         Source::Server(client) => {
             let mut path = "/v1/audit/verify".to_owned();
             if !noted.is_empty() {
-                let heads: Vec<String> = noted.iter().map(Noted::to_string).collect();
+                let heads: Vec<String> = noted.iter().map(HeadNote::to_string).collect();
                 path = format!("{path}?against={}", heads.join(","));
             }
             client.get(&path).await?
@@ -65,11 +65,11 @@ pub(super) async fn verify(scene: &Scene, verify: &Verify) -> anyhow::Result<Exi
         if !left_out.is_empty() {
             found["left_out"] = left_out.into();
         }
-        document(&found)?;
+        print_json(&found)?;
     } else {
-        tell(&report);
+        print_report(&report);
         for why in &left_out {
-            say(&format!("  {}", plain::line(why)));
+            print_text(&format!("  {}", plain::line(why)));
         }
     }
     Ok(if report.intact { Exit::Ok } else { Exit::Failed })
@@ -87,11 +87,11 @@ async fn source(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Source> {
         Err(error) if scene.reach.server.is_none() && is_no_server(&error) => error,
         Err(error) => return Err(error),
     };
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
         return Err(data_dir.lost_journal().map_or(no_server, damage));
     }
-    let words = journal::words(scene, at)?;
+    let words = journal::describe_location(scene, at)?;
     match Store::open_to_read(&data_dir.path, journal::location(at)).await {
         Ok(store) => Ok(Source::Here(Box::new(store))),
         Err(store::Error::InUse) => {
@@ -117,21 +117,21 @@ fn not_read(error: store::Error) -> anyhow::Error {
 
 /// Heads to compare, and messages about checkpoints that were cut off and left out.
 #[derive(Default)]
-struct Kept {
-    noted: Vec<Noted>,
+struct HeadsToCompare {
+    noted: Vec<HeadNote>,
     left_out: Vec<String>,
 }
 
-impl From<Vec<Noted>> for Kept {
-    fn from(noted: Vec<Noted>) -> Self {
+impl From<Vec<HeadNote>> for HeadsToCompare {
+    fn from(noted: Vec<HeadNote>) -> Self {
         Self { noted, left_out: Vec::new() }
     }
 }
 
 /// Reads the heads to compare: one on the command line, a file with one a line, a file of checkpoints, or a mail with
 /// one.
-fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
-    let malformed = match against.parse::<Noted>() {
+fn heads(against: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
+    let malformed = match against.parse::<HeadNote>() {
         Ok(noted) => return Ok(vec![noted].into()),
         Err(malformed) => malformed,
     };
@@ -147,14 +147,14 @@ fn heads(against: &str, keys: &[String]) -> anyhow::Result<Kept> {
     }
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let noted = lines.map(|(number, line)| {
-        noted(line).ok_or_else(|| usage(format!("{against}, line {number}: {malformed}")))
+        parse_head(line).ok_or_else(|| usage(format!("{against}, line {number}: {malformed}")))
     });
     let noted = noted.collect::<anyhow::Result<Vec<_>>>()?;
     at_most(against, &noted)?;
     if noted.is_empty() { Err(usage(format!("{against} contains no head"))) } else { Ok(noted.into()) }
 }
 
-fn at_most(file: &str, heads: &[Noted]) -> anyhow::Result<()> {
+fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
     match heads.len() {
         ..=MAX_HEADS => Ok(()),
         many => Err(usage(format!("{file} contains {many} heads; at most {MAX_HEADS} are compared at once"))),
@@ -163,7 +163,7 @@ fn at_most(file: &str, heads: &[Noted]) -> anyhow::Result<()> {
 
 /// Reads a file of checkpoints: the heads outside them, and the newest checkpoints. An attacker who can write the
 /// journal could have signed some, too, so the person has to name the keys.
-fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> {
+fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
         let told = "`audit checkpoint` printed it with the checkpoint, and the journal records it as `checkpoint_key_set`";
         return Err(usage(format!(
@@ -175,10 +175,10 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
         .map(|key| key.parse::<VerifyingKey>().map_err(|error| usage(format!("--key {key}: {error}"))));
     let keys = keys.collect::<anyhow::Result<Vec<_>>>()?;
     let (all, outside) = notes(text);
-    let outside = outside
-        .into_iter()
-        .filter_map(|(number, line)| beside(&format!("{file}, line {number}"), line).transpose());
-    let mut kept = Kept::from(outside.collect::<anyhow::Result<Vec<_>>>()?);
+    let outside = outside.into_iter().filter_map(|(number, line)| {
+        parse_head_outside_checkpoints(&format!("{file}, line {number}"), line).transpose()
+    });
+    let mut kept = HeadsToCompare::from(outside.collect::<anyhow::Result<Vec<_>>>()?);
     let heads = kept.noted.len();
     let room = MAX_HEADS.saturating_sub(heads);
     if room == 0 {
@@ -192,13 +192,13 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
         match Checkpoint::open(note, &keys) {
             Ok(checkpoint) => {
                 is_whole = true;
-                kept.noted.push(Noted::root(checkpoint.size, &checkpoint.root));
+                kept.noted.push(HeadNote::root(checkpoint.size, &checkpoint.root));
             }
             // Its writer was interrupted. The other checkpoints are valid.
             Err(error @ Malformed::Text) => {
                 // A head may have been noted right after it. The head line of the checkpoint itself is not signed.
                 for line in note.lines().filter(|line| !line.starts_with("head ")) {
-                    kept.noted.extend(beside(&place, line)?);
+                    kept.noted.extend(parse_head_outside_checkpoints(&place, line)?);
                 }
                 kept.left_out.push(format!("{place} is ignored: {error}"));
             }
@@ -211,7 +211,7 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<Kept> 
 
 /// Returns the head at the end of a line outside the checkpoints, if there is one. Rejects a head that was cut off:
 /// taken as text, it would not be compared.
-fn beside(place: &str, line: &str) -> anyhow::Result<Option<Noted>> {
+fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Option<HeadNote>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
             let is_number = !events.is_empty() && events.bytes().all(|byte| byte.is_ascii_digit());
@@ -219,7 +219,7 @@ fn beside(place: &str, line: &str) -> anyhow::Result<Option<Noted>> {
             is_number && digits.len() > 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
         })
     };
-    match noted(line) {
+    match parse_head(line) {
         Some(noted) => Ok(Some(noted)),
         None if line.split_whitespace().next_back().is_some_and(is_like_one) => {
             let malformed = holdshort_core::head::Malformed;
@@ -230,7 +230,7 @@ fn beside(place: &str, line: &str) -> anyhow::Result<Option<Noted>> {
 }
 
 /// Returns the head in the last word of a line, after a date for example, or in the output of `audit head --json`.
-fn noted(line: &str) -> Option<Noted> {
+fn parse_head(line: &str) -> Option<HeadNote> {
     #[derive(Deserialize)]
     struct Printed {
         events: u64,
@@ -242,31 +242,35 @@ fn noted(line: &str) -> Option<Noted> {
     line.split_whitespace().next_back()?.parse().ok()
 }
 
-fn tell(report: &Verification) {
+fn print_report(report: &Verification) {
     let paint = Paint::stdout();
     let size = format!("{} in {}", count(report.events, "event"), count(report.streams, "stream"));
     if report.intact {
-        say(&format!("{} {size}, every one as it was written.", paint.green("✓")));
+        print_text(&format!("{} {size}, every one as it was written.", paint.green("✓")));
         for compared in &report.against {
-            say(&format!("  The journal continues from {}.", plain::line(&compared.head)));
+            print_text(&format!("  The journal continues from {}.", plain::line(&compared.head)));
         }
         if report.unsealed > 0 {
-            say(&format!(
+            print_text(&format!(
                 "  {} not chained yet: a server does that within a second; verify again then.",
                 is_or_are(report.unsealed)
             ));
         }
-        say(&format!("  Its head is {}", plain::line(&report.head)));
+        print_text(&format!("  Its head is {}", plain::line(&report.head)));
         return;
     }
-    say(&format!("{} the journal was damaged or changed ({size}):", paint.red("✗")));
+    print_text(&format!("{} the journal was damaged or changed ({size}):", paint.red("✗")));
     for damage in &report.damages {
-        say(&format!("  {}: {}", plain::line(&damage.stream), spelled(&plain::line(&damage.message))));
+        print_text(&format!(
+            "  {}: {}",
+            plain::line(&damage.stream),
+            with_program_name(&plain::line(&damage.message))
+        ));
     }
-    say(
+    print_text(
         "  Restore the data folder from a backup, or the database that holds the journal; runs that are not named",
     );
-    say("  here are not affected.");
+    print_text("  here are not affected.");
 }
 
 fn is_or_are(events: u64) -> String {

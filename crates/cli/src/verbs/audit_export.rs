@@ -10,7 +10,7 @@ use crate::args::{AuditExport, AuditFormat};
 use crate::client::segment;
 use crate::exit::Exit;
 use crate::new_file::NewFile;
-use crate::output::{count, say};
+use crate::output::{count, print_text};
 
 /// Columns of the table. The last one has all data of the event.
 const COLUMNS: [&str; 11] =
@@ -29,7 +29,7 @@ pub(super) async fn export(scene: &Scene, args: &AuditExport) -> anyhow::Result<
     let mut file = NewFile::create(path)?;
     let events = pages(&client, args, &mut file).await?;
     file.finish()?;
-    say(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
+    print_text(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
     Ok(Exit::Ok)
 }
 

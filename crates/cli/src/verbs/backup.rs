@@ -10,17 +10,17 @@ use serde_json::json;
 
 use super::Scene;
 use crate::args::StoreArgs;
-use crate::called::spelled;
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, damage, usage};
-use crate::output::{count, document, say};
+use crate::output::{count, print_json, print_text};
+use crate::program_name::with_program_name;
 use crate::shell::quoted;
 
 pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow::Result<Exit> {
     if at.store.is_some() {
         return Err(usage("a database is backed up with `pg_dump`, also while servers use it"));
     }
-    let from = DataDir::of(scene.reach.data.as_deref())?;
+    let from = DataDir::resolve(scene.reach.data.as_deref())?;
     if !from.holds_journal() {
         return Err(usage(format!("{} holds no journal", from.path.display())));
     }
@@ -40,13 +40,13 @@ pub(super) async fn backup(scene: &Scene, into: &Path, at: &StoreArgs) -> anyhow
     let events = head.events;
     let noted = journal_head(head).head;
     if scene.json {
-        document(&json!({ "folder": into, "events": events, "head": noted }))?;
+        print_json(&json!({ "folder": into, "events": events, "head": noted }))?;
         return Ok(Exit::Ok);
     }
     let shown = quoted(&into.to_string_lossy());
-    say(&format!("Copied {} into {}. The head is {noted}", count(events, "event"), into.display()));
-    say(&spelled(&format!("  Check it:   `holdshort audit verify --data {shown}`")));
-    say(&spelled(&format!(
+    print_text(&format!("Copied {} into {}. The head is {noted}", count(events, "event"), into.display()));
+    print_text(&with_program_name(&format!("  Check it:   `holdshort audit verify --data {shown}`")));
+    print_text(&with_program_name(&format!(
         "  Restore it: `holdshort serve --data {shown}` starts frozen, until `holdshort unfreeze --data {shown}`"
     )));
     Ok(Exit::Ok)

@@ -14,7 +14,7 @@ use crate::client::{self, Client, id_of};
 use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::{Exit, usage};
-use crate::output::say_all;
+use crate::output::print_lines;
 use crate::terminal::chat::{self, Talk};
 use crate::terminal::paint::Paint;
 
@@ -31,7 +31,7 @@ pub(super) async fn chat(scene: &Scene, args: args::Chat) -> anyhow::Result<Exit
     if let Some(session) = &args.session {
         id_of(session, "ses")?;
     }
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.model.base_url.is_some() {
             return Err(usage(
@@ -129,8 +129,8 @@ async fn partner(client: &Client) -> anyhow::Result<String> {
 fn introduce(session: &Session, is_new: bool) {
     let paint = Paint::stdout();
     let workflow = plain::line(session.workflow.as_deref().unwrap_or_default()).into_owned();
-    say_all(&paint.message(&format!("{} {}", paint.bold(&workflow), paint.dim(&session.id)), 2));
+    print_lines(&paint.message(&format!("{} {}", paint.bold(&workflow), paint.dim(&session.id)), 2));
     if is_new {
-        say_all(&paint.message(&paint.dim("Type a task; /help lists the commands."), 2));
+        print_lines(&paint.message(&paint.dim("Type a task; /help lists the commands."), 2));
     }
 }

@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::Scene;
 use super::run::file_or_stdin;
 use crate::args::Decide;
-use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
-use crate::output::{document, prompt, say, tell, tell_all};
+use crate::output::{print_json, print_message, print_message_lines, print_text, prompt};
+use crate::program_name::holdshort;
 use crate::terminal::input::{Input, Line};
 use crate::terminal::paint::Paint;
 use crate::terminal::prompt::also;
-use crate::terminal::{card, earlier};
+use crate::terminal::{card, earlier_answers};
 
 pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> {
     let client = scene.client()?;
@@ -38,7 +38,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
         match agrees(now, &args.option, input).await? {
             Some(true) => version = version.or(Some(now.version)),
             Some(false) => {
-                tell("Nothing is decided.");
+                print_message("Nothing is decided.");
                 return Ok(Exit::Waiting);
             }
             None => {}
@@ -55,7 +55,7 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     match (&now, &mut input) {
         (Some(now), Some(input)) if also.is_empty() => {
             let Some(kept) = keep_also(now, decision, input).await? else {
-                tell("Nothing is decided.");
+                print_message("Nothing is decided.");
                 return Ok(Exit::Waiting);
             };
             decision = kept;
@@ -64,17 +64,17 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     }
     let decided: Value = client.post(&format!("/v1/interrupts/{interrupt}/decisions"), &decision).await?;
     if scene.json {
-        document(&decided)?;
+        print_json(&decided)?;
     } else {
         let paint = Paint::stdout();
         let decided: Interrupt = serde_json::from_value(decided)?;
         let waits = || "Recorded; others must decide, too.".to_owned();
-        say(&card::resolution(&decided, paint).unwrap_or_else(waits));
+        print_text(&card::resolution(&decided, paint).unwrap_or_else(waits));
         if let Some(released) = also::released(&decided) {
-            say(&released);
+            print_text(&released);
         }
-        if let Some(way) = card::way_back(&decided, client.words()) {
-            tell(&way);
+        if let Some(way) = card::revoke_command(&decided, client.server_arguments()) {
+            print_message(&way);
         }
     }
     Ok(Exit::Ok)
@@ -109,7 +109,7 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     };
     let paint = Paint::stderr();
     for text in [interrupt.title.clone(), format!("{}: {stakes}.", offer.label)] {
-        tell_all(&paint.message(&plain::line(&text), 2));
+        print_message_lines(&paint.message(&plain::line(&text), 2));
     }
     // Text typed before the question was shown does not answer it.
     input.forget();
@@ -129,7 +129,7 @@ async fn keep_also(
     if !gives_grant || interrupt.also_covers.is_empty() {
         return Ok(Some(decision));
     }
-    tell_all(&also::list(&interrupt.also_covers, Paint::stderr()));
+    print_message_lines(&also::list(&interrupt.also_covers, Paint::stderr()));
     // A line typed before the list was shown does not answer it.
     input.forget();
     prompt(also::KEYS);
@@ -143,7 +143,7 @@ async fn keep_also(
 /// Returns the decision that takes an answer suggested from history.
 fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
-    suggested.and_then(|suggested| earlier::decision(interrupt, suggested)).ok_or_else(|| {
+    suggested.and_then(|suggested| earlier_answers::decision(interrupt, suggested)).ok_or_else(|| {
         usage(format!(
             "{from} is not suggested for this question; `{} show {}` lists the suggestions",
             holdshort(),

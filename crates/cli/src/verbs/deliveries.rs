@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::Scene;
 use crate::args::Deliveries;
-use crate::called::holdshort;
 use crate::client::{Client, id_of, segment};
 use crate::exit::Exit;
 use crate::limits::CHANNEL_DELIVERIES;
-use crate::output::{count, document, say, say_all, tell};
+use crate::output::{count, print_json, print_lines, print_message, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -18,11 +18,11 @@ pub(super) async fn deliveries(scene: &Scene, verb: Option<Deliveries>) -> anyho
         Deliveries::List { channel, state } => list(scene, channel.as_deref(), state.as_deref()).await,
         Deliveries::Show { delivery } => {
             let path = format!("/v1/deliveries/{}", id_of(&delivery, "dlv")?);
-            shown(scene, scene.client()?.get(&path).await?)
+            print_delivery(scene, scene.client()?.get(&path).await?)
         }
         Deliveries::Retry { delivery } => {
             let path = format!("/v1/deliveries/{}/retry", id_of(&delivery, "dlv")?);
-            shown(scene, scene.client()?.post(&path, &serde_json::json!({})).await?)
+            print_delivery(scene, scene.client()?.post(&path, &serde_json::json!({})).await?)
         }
     }
 }
@@ -34,37 +34,41 @@ async fn list(scene: &Scene, channel: Option<&str>, state: Option<&str>) -> anyh
         query.into_iter().filter_map(|(key, value)| value.map(|value| (key, value))).collect();
     let items = client.list("/v1/deliveries", &query).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell(if query.is_empty() {
+        print_message(if query.is_empty() {
             "No notification was sent over a channel yet."
         } else {
             "No such delivery."
         });
     } else {
-        tell(&paint.dim(&format!("{} deliveries show ID · retry ID{}", holdshort(), client.words())));
+        print_message(&paint.dim(&format!(
+            "{} deliveries show ID · retry ID{}",
+            holdshort(),
+            client.server_arguments()
+        )));
     }
     for item in items {
-        say_all(&lines(&serde_json::from_value(item)?, paint));
+        print_lines(&lines(&serde_json::from_value(item)?, paint));
     }
     Ok(Exit::Ok)
 }
 
-fn shown(scene: &Scene, item: Value) -> anyhow::Result<Exit> {
+fn print_delivery(scene: &Scene, item: Value) -> anyhow::Result<Exit> {
     if scene.json {
-        document(&item)?;
+        print_json(&item)?;
         return Ok(Exit::Ok);
     }
     let delivery: Delivery = serde_json::from_value(item)?;
     let paint = Paint::stdout();
-    say_all(&lines(&delivery, paint));
+    print_lines(&lines(&delivery, paint));
     for attempt in &delivery.tried {
-        say(&format!("    {}", tried(attempt)));
+        print_text(&format!("    {}", tried(attempt)));
         if let Some(answer) = &attempt.answer {
-            say_all(&paint.fold(&paint.dim(&format!("      {}", plain::line(answer))), 6));
+            print_lines(&paint.fold(&paint.dim(&format!("      {}", plain::line(answer))), 6));
         }
     }
     Ok(Exit::Ok)
@@ -121,12 +125,12 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let items = client.list("/v1/channels", &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell("No channel is configured: see `serve --channels FILE`.");
+        print_message("No channel is configured: see `serve --channels FILE`.");
     }
     for item in items {
         let Channel { name, kind, failing_since, disabled_at, why } = serde_json::from_value(item)?;
@@ -136,13 +140,13 @@ pub(super) async fn channels(scene: &Scene) -> anyhow::Result<Exit> {
             (None, None) if was_tried(&client, &name).await? => paint.green("works"),
             (None, None) => paint.dim("nothing was sent recently"),
         };
-        say(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
+        print_text(&format!("{}  {kind}  {state}", paint.bold(&plain::line(&name))));
         if let Some(why) = why {
-            say(&format!("    {}", plain::line(&why)));
-            say(&paint.dim(&format!(
+            print_text(&format!("    {}", plain::line(&why)));
+            print_text(&paint.dim(&format!(
                 "    {} deliveries retry ID{} tries it again",
                 holdshort(),
-                client.words()
+                client.server_arguments()
             )));
         }
     }

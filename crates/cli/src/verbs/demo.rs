@@ -12,16 +12,16 @@ use holdshort_workflow::Shipped;
 
 use super::Scene;
 use super::links::invitation;
-use super::run::{ANY_PORT, beside, end_of, output_words};
+use super::run::{ANY_PORT, end_of, follow_run, output_words};
 use crate::args::ModelArgs;
-use crate::called::holdshort;
 use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
 use crate::model;
-use crate::output::{say, say_all, tell};
+use crate::output::{print_lines, print_message, print_text};
 use crate::pack::Pack;
+use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
@@ -35,7 +35,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
     let repository = folder.path().join(sample.folder);
     prepare(sample, &repository)?;
     let data = scene.reach.data.clone().unwrap_or_else(|| folder.path().join("data"));
-    let data_dir = DataDir::of(Some(&data))?;
+    let data_dir = DataDir::resolve(Some(&data))?;
     log::start("off", log::Format::of_environment()?.unwrap_or_default())?;
     let again = embed::again(&data_dir, &model);
     let unnamed = model::unnamed(&model);
@@ -52,7 +52,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         per_minute: PerMinute::default(),
         issuers: Vec::new(),
         provider: None,
-        front: holdshort_server::Front::default(),
+        front: holdshort_server::PublicEndpoint::default(),
         callbacks: holdshort_server::Callbacks::default(),
         checkpoints: None,
         keep_content: None,
@@ -106,14 +106,14 @@ async fn play(
             repository,
             &start,
             data_dir,
-            &invitation(embedded, &data_dir.words(), Paint::stdout())?,
+            &invitation(embedded, &data_dir.arguments(), Paint::stdout())?,
             unnamed,
         );
         // On a line of its own, however long: it is a command to copy.
-        say("  if this is killed, continue with:");
-        say(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
+        print_text("  if this is killed, continue with:");
+        print_text(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
-    beside(scene, &client, &run.id, Some(again), files.as_deref()).await
+    follow_run(scene, &client, &run.id, Some(again), files.as_deref()).await
 }
 
 fn greet(
@@ -127,10 +127,10 @@ fn greet(
 ) {
     let paint = Paint::stdout();
     for line in paint.fold(sample.shows, 0) {
-        say(&paint.bold(&line));
+        print_text(&paint.bold(&line));
     }
-    say("");
-    let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
+    print_text("");
+    let line = |label: &str, text: &str| print_lines(&paint.labelled(label, text));
     // Agents of a pack write reports about data, and use no git.
     let (folder, real) = if pack.is_some() {
         ("folder", "data, computed numbers, gates, journal")
@@ -156,14 +156,14 @@ fn greet(
 fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_dir: &DataDir) {
     let paint = Paint::stdout();
     if pack.is_none() {
-        say("");
-        say(&paint.bold("What changed"));
+        print_text("");
+        print_text(&paint.bold("What changed"));
         for line in changed(repository) {
-            say(&format!("  {}", plain::line(&line)));
+            print_text(&format!("  {}", plain::line(&line)));
         }
     }
-    say("");
-    say(&paint.bold("Go on"));
+    print_text("");
+    print_text(&paint.bold("Go on"));
     let holdshort = holdshort();
     let data = quoted(&data_dir.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
@@ -180,15 +180,15 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
         yours(holdshort, sample.name, pack),
     ];
     for (command, what) in diff.into_iter().chain(commands) {
-        say(&format!("  {command}"));
-        paint.fold(&format!("      {what}"), 6).iter().for_each(|line| say(&paint.dim(line)));
+        print_text(&format!("  {command}"));
+        paint.fold(&format!("      {what}"), 6).iter().for_each(|line| print_text(&paint.dim(line)));
     }
 }
 
 /// Returns the command that does the same with the person's own data, and its purpose.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
-        return (format!("{holdshort} init {name}"), pack.words().init_hint);
+        return (format!("{holdshort} init {name}"), pack.texts().init_hint);
     }
     (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
@@ -234,7 +234,7 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
         let output = git(repository, arguments)?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
-            tell(&plain::text(&why));
+            print_message(&plain::text(&why));
             anyhow::bail!("git {} failed in {}", arguments[0], repository.display());
         }
     }

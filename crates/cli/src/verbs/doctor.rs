@@ -11,25 +11,25 @@ use serde_json::{Value, json};
 use super::serve::{self, sandbox};
 use super::{Scene, system, workflows};
 use crate::args::{ModelArgs, Serve, StoreArgs};
-use crate::called::holdshort;
 use crate::client::{self, Client};
-use crate::config_file::{self, Settled};
+use crate::config_file::{self, EffectiveSettings};
 use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::Exit;
 use crate::log;
 use crate::model;
-use crate::output::{document, say};
+use crate::output::{print_json, print_text};
+use crate::program_name::holdshort;
 use crate::shell;
 use crate::terminal::edit;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelArgs) -> anyhow::Result<Exit> {
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     let store = StoreArgs { store: embed::store_of_environment(), ..StoreArgs::default() };
     let serve = Serve { config, model: model.clone(), store, ..Serve::default() };
     // A wrong configuration does not hide the rest of the report.
-    let settled = config_file::settle(&serve, &data_dir);
+    let settled = config_file::resolve_settings(&serve, &data_dir);
     // Checked in the same way as by `serve`.
     let tls = settled.as_ref().ok().and_then(|settled| settled.front.tls.as_ref());
     let certificate = tls.map(|files| {
@@ -57,7 +57,7 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         "store": embed::store_of_environment().map(|url| embed::database_words(&url)),
         "store_warning": address.as_deref().and_then(postgres::warning),
         "config": config,
-        "crew": Crew::of(&|name| std::env::var(name).ok()).map(|crew| crew.notices).unwrap_or_default(),
+        "crew": Crew::from_variables(&|name| std::env::var(name).ok()).map(|crew| crew.notices).unwrap_or_default(),
         "certificate": certificate,
         "model": model,
         "sandbox": confined().await?,
@@ -66,9 +66,9 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
         "editor": edit::editor(),
     });
     if scene.json {
-        document(&report)?;
+        print_json(&report)?;
     } else {
-        tell(&report);
+        print_report(&report);
     }
     // A server would refuse to start with it.
     Ok(if refused(&report) { Exit::Usage } else { Exit::Ok })
@@ -81,7 +81,7 @@ fn refused(report: &Value) -> bool {
 
 /// Reads what `serve` reads before it starts. Errors of the certificate and of the model are left out: they have lines
 /// of their own.
-async fn would_start(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyhow::Result<()> {
+async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;
     let people = match &plan.workflows {
@@ -161,7 +161,7 @@ async fn server(scene: &Scene) -> Value {
     let is_frozen = held.iter().any(is_whole);
     // Null if it is unknown: not all freezes could be read.
     report["frozen"] = json!((is_frozen || is_all).then_some(is_frozen));
-    report["held"] = json!(system::warnings(&held, client.words(), |_| true));
+    report["held"] = json!(system::warnings(&held, client.server_arguments(), |_| true));
     report["freezes"] = json!(held);
     report
 }
@@ -176,7 +176,7 @@ enum Mark {
     Bad,
 }
 
-fn tell(report: &Value) {
+fn print_report(report: &Value) {
     let paint = Paint::stdout();
     let string = |pointer: &str| report.pointer(pointer).and_then(Value::as_str);
     let marked = |mark: Mark, label: &str, text: &str| {
@@ -186,13 +186,13 @@ fn tell(report: &Value) {
             Mark::Bad => paint.red("✗"),
         });
         for line in paint.labelled(label, &plain::text(text)) {
-            say(&format!("{}{line}", mark.take().unwrap_or_else(|| " ".to_owned())));
+            print_text(&format!("{}{line}", mark.take().unwrap_or_else(|| " ".to_owned())));
         }
     };
     let line = |good: bool, label: &str, text: &str| {
         marked(if good { Mark::Good } else { Mark::Absent }, label, text);
     };
-    say(&paint.bold(&format!("Holdshort {}", string("/version").unwrap_or_default())));
+    print_text(&paint.bold(&format!("Holdshort {}", string("/version").unwrap_or_default())));
     let holds = report["data"]["journal"].as_bool().unwrap_or(false);
     let state = if holds { "" } else { " (empty)" };
     match string("/data/problem") {

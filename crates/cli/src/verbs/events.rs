@@ -7,9 +7,9 @@ use holdshort_protocol::{Event, List, Run, plain};
 use super::Scene;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::print_text;
 use crate::stream::{Events, Item, Watched};
-use crate::terminal::follow::of_status;
+use crate::terminal::follow::exit_for_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -31,12 +31,12 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
             printer.print(event, &serde_json::to_string(event)?);
             // Events after the end, such as a hold, are not part of what was followed.
             if follow && event.ends_run() {
-                return Ok(of_status(run.status));
+                return Ok(exit_for_status(run.status));
             }
         }
         match page.next_cursor {
             Some(next) => since = next,
-            None => return Ok(if follow { of_status(run.status) } else { Exit::Ok }),
+            None => return Ok(if follow { exit_for_status(run.status) } else { Exit::Ok }),
         }
     }
 }
@@ -50,12 +50,14 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
                 printer.print(&event, &line);
                 if event.ends_run() {
                     let run: Run = client.get(&format!("/v1/runs/{}", run.id)).await?;
-                    return Ok(of_status(run.status));
+                    return Ok(exit_for_status(run.status));
                 }
             }
             Item::Broken(error) => return Err(error),
-            Item::Lost => crate::output::tell("The connection to the server is lost; reconnecting …"),
-            Item::Back => crate::output::tell("The server is back."),
+            Item::Lost => {
+                crate::output::print_message("The connection to the server is lost; reconnecting …")
+            }
+            Item::Back => crate::output::print_message("The server is back."),
             Item::Preview(_) => {}
         }
     }
@@ -72,9 +74,9 @@ struct Printer {
 impl Printer {
     fn print(&mut self, event: &Event, line: &str) {
         if self.json {
-            say(line);
+            print_text(line);
         } else {
-            say(&brief(event, &mut self.calls, self.paint));
+            print_text(&brief(event, &mut self.calls, self.paint));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::args::Receipt;
 use crate::client::id_of;
 use crate::exit::Exit;
 use crate::new_file::NewFile;
-use crate::output::{count, document, say, tell_all};
+use crate::output::{count, print_json, print_message_lines, print_text};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Result<Exit> {
@@ -22,7 +22,7 @@ pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Res
         evidence::append(path, &signed.note).with_context(|| path.display().to_string())?;
     }
     if scene.json {
-        document(&signed)?;
+        print_json(&signed)?;
         return Ok(Exit::Ok);
     }
     let told = match out {
@@ -31,9 +31,9 @@ pub(super) async fn checkpoint(scene: &Scene, out: Option<&Path>) -> anyhow::Res
         }
         None => signed.note.trim_end().to_owned(),
     };
-    say(&told);
+    print_text(&told);
     let paint = Paint::stderr();
-    tell_all(&paint.message(&format!("The signing key is {}", plain::line(&signed.key)), 0));
+    print_message_lines(&paint.message(&format!("The signing key is {}", plain::line(&signed.key)), 0));
     Ok(Exit::Ok)
 }
 
@@ -45,20 +45,20 @@ pub(super) async fn receipt(scene: &Scene, receipt: &Receipt) -> anyhow::Result<
         match &receipt.out {
             Some(path) => {
                 write_new(path, page.as_bytes())?;
-                say(&format!("A page in {}", plain::line(&path.display().to_string())));
+                print_text(&format!("A page in {}", plain::line(&path.display().to_string())));
             }
-            None => say(page.trim_end()),
+            None => print_text(page.trim_end()),
         }
         return Ok(Exit::Ok);
     }
     let found: Value = client.get(&format!("/v1/receipts/{id}")).await?;
     let Some(path) = &receipt.out else {
-        document(&found)?;
+        print_json(&found)?;
         return Ok(Exit::Ok);
     };
     write_new(path, &serde_json::to_vec_pretty(&found)?)?;
     let events = found["events"].as_array().map_or(0, Vec::len) as u64;
-    say(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
+    print_text(&format!("{} in {}", count(events, "event"), plain::line(&path.display().to_string())));
     Ok(Exit::Ok)
 }
 

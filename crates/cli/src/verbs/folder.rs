@@ -16,7 +16,7 @@ use crate::limits::SUMMARY_BYTES;
 pub const SUMMARY: &str = "summary.json";
 
 /// Returns the files with these names that exist and that no earlier run wrote.
-pub fn own(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
+pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result<Vec<&'static str>> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     let mut own = Vec::new();
     for name in names {
@@ -83,7 +83,7 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
 
 /// Returns the folder for the files of a run. A run that has not completed replaces no report of a completed one: its
 /// files go into a subfolder of its own.
-pub fn of_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
+pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
@@ -133,7 +133,7 @@ mod tests {
             if let Some(text) = &summary {
                 fs::write(folder.path().join(SUMMARY), text).expect("a file");
             }
-            assert_eq!(own(folder.path(), &names).expect("names"), expected, "{summary:?}");
+            assert_eq!(find_unmanaged_files(folder.path(), &names).expect("names"), expected, "{summary:?}");
             clear(folder.path(), &names, &[SUMMARY.to_owned()]).expect("cleared");
             let is_left = folder.path().join("synthesis.md").exists();
             assert_eq!(is_left, expected.contains(&"synthesis.md"), "{summary:?}");

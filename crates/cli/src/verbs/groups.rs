@@ -9,7 +9,7 @@ use super::Scene;
 use crate::args::Groups;
 use crate::client::segment;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all, tell};
+use crate::output::{print_json, print_lines, print_message, print_text};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn groups(scene: &Scene, verb: Option<Groups>) -> anyhow::Result<Exit> {
@@ -19,16 +19,16 @@ pub(super) async fn groups(scene: &Scene, verb: Option<Groups>) -> anyhow::Resul
             let body = Hours { time_zone, week: week(&at)?, holidays: holiday };
             let set: Value = scene.client()?.put(&path(&group), &body).await?;
             if scene.json {
-                document(&set)?;
+                print_json(&set)?;
             } else {
-                say_all(&lines(&serde_json::from_value(set)?));
+                print_lines(&lines(&serde_json::from_value(set)?));
             }
             Ok(Exit::Ok)
         }
         Groups::Unset { group } => {
             scene.client()?.delete(&path(&group)).await?;
             if !scene.json {
-                say(&format!(
+                print_text(&format!(
                     "`{}` has no working hours now: time is counted by the clock alone.",
                     plain::line(&group)
                 ));
@@ -41,14 +41,14 @@ pub(super) async fn groups(scene: &Scene, verb: Option<Groups>) -> anyhow::Resul
 async fn list(scene: &Scene) -> anyhow::Result<Exit> {
     let items = scene.client()?.list("/v1/groups", &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     if items.is_empty() {
-        tell("No group has members or working hours.");
+        print_message("No group has members or working hours.");
     }
     for item in items {
-        say_all(&lines(&serde_json::from_value(item)?));
+        print_lines(&lines(&serde_json::from_value(item)?));
     }
     Ok(Exit::Ok)
 }

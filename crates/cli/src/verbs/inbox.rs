@@ -3,9 +3,9 @@
 use holdshort_protocol::{Interrupt, InterruptStatus, Level, LookAlikes, plain};
 
 use super::{Scene, system};
-use crate::called::holdshort;
 use crate::exit::Exit;
-use crate::output::{document, say, tell};
+use crate::output::{print_json, print_message, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
@@ -15,7 +15,7 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
     let query: &[(&str, &str)] = if all { &[] } else { &[("status", "open"), ("snoozed", "false")] };
     let items = client.list("/v1/interrupts", query).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let items: Vec<Interrupt> = items.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
@@ -33,11 +33,11 @@ pub(super) async fn inbox(scene: &Scene, all: bool) -> anyhow::Result<Exit> {
         line(interrupt, paint);
     }
     if items.is_empty() {
-        tell("Nothing waits for you.");
+        print_message("Nothing waits for you.");
     } else {
-        let words = client.words();
+        let words = client.server_arguments();
         for verb in ["show ID", "decide ID OPTION", "attach RUN"] {
-            tell(&paint.dim(&format!("{} {verb}{words}", holdshort())));
+            print_message(&paint.dim(&format!("{} {verb}{words}", holdshort())));
         }
     }
     Ok(Exit::Ok)
@@ -54,22 +54,24 @@ fn line(interrupt: &Interrupt, paint: Paint) {
     let is_erased = shown.title.is_empty() && shown.erased.is_some();
     let title = if is_erased { "(erased)".into() } else { plain::line(&shown.title) };
     let title = console::truncate_str(&title, paint.width.saturating_sub(4), "…");
-    say(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
-    say(&format!("    {title}"));
+    print_text(&format!("{}  {}{level}", paint.bold(&interrupt.id), card::kind(interrupt.kind)));
+    print_text(&format!("    {title}"));
     let task = interrupt.task.as_deref().filter(|task| *task != interrupt.title);
     let about: Vec<&str> = [interrupt.workspace.as_deref(), task].into_iter().flatten().collect();
     if !about.is_empty() {
         let about = plain::line(&about.join(" · ")).into_owned();
-        say(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
+        print_text(&format!("    {}", console::truncate_str(&about, paint.width.saturating_sub(4), "…")));
     }
     if let Some(you) = interrupt.you.as_ref().filter(|you| !you.may_decide) {
         let why = you.why.as_deref().map(|why| format!(": {}", plain::line(why))).unwrap_or_default();
         let told = format!("you may not decide{why}");
         let told = console::truncate_str(&told, paint.width.saturating_sub(4), "…");
-        say(&paint.yellow(&format!("    {told}")));
+        print_text(&paint.yellow(&format!("    {told}")));
     }
     if !interrupt.warnings.is_empty() {
-        say(&paint.red(&format!("    ! some of its text is misleading: `{} show` explains", holdshort())));
+        print_text(
+            &paint.red(&format!("    ! some of its text is misleading: `{} show` explains", holdshort())),
+        );
     }
     let mut facts = format!("{}  {}", interrupt.run, time::ago(&interrupt.created_at));
     if interrupt.status == InterruptStatus::Open {
@@ -79,5 +81,5 @@ fn line(interrupt: &Interrupt, paint: Paint) {
     } else if let Some(resolution) = &interrupt.resolution {
         facts = format!("{facts}  {}", card::outcome(resolution.outcome));
     }
-    say(&paint.dim(&format!("    {}", plain::line(&facts))));
+    print_text(&paint.dim(&format!("    {}", plain::line(&facts))));
 }

@@ -11,7 +11,7 @@ use crate::exit::usage;
 
 /// Opens an existing journal, in the data folder or in the database.
 pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
         return Err(usage(format!("{} holds no journal", data_dir.path.display())));
     }
@@ -20,8 +20,8 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
 
 /// Opens the journal, and creates it if there is none.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
-    let journal = words(scene, at)?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
+    let journal = describe_location(scene, at)?;
     let at = match location(at) {
         store::Location::Database(config) => {
             store::Location::Database(postgres::Config { alone: true, ..config })
@@ -48,9 +48,9 @@ pub(super) fn location(at: &StoreArgs) -> store::Location {
 }
 
 /// Describes the location of the journal.
-pub(super) fn words(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
+pub(super) fn describe_location(scene: &Scene, at: &StoreArgs) -> anyhow::Result<String> {
     Ok(match &at.store {
         Some(url) => embed::database_words(url),
-        None => DataDir::of(scene.reach.data.as_deref())?.path.display().to_string(),
+        None => DataDir::resolve(scene.reach.data.as_deref())?.path.display().to_string(),
     })
 }

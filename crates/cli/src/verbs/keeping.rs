@@ -5,7 +5,7 @@ use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold, plain};
 use super::Scene;
 use crate::client::id_of;
 use crate::exit::Exit;
-use crate::output::{document, say, tell};
+use crate::output::{print_json, print_message, print_text};
 use crate::terminal::time;
 
 pub(super) async fn hold(
@@ -26,7 +26,7 @@ pub(super) async fn hold(
         None => client.get(&path).await?,
     };
     if scene.json {
-        document(&kept)?;
+        print_json(&kept)?;
         return Ok(Exit::Ok);
     }
     let by_whom = match (&kept.hold, &lifted) {
@@ -42,12 +42,16 @@ pub(super) async fn hold(
         (Some(_), None, 0) => " None of its content is erased.",
         (Some(_), None, _) => " No more of its content is erased.",
     };
-    say(&format!("{by_whom}{keeps}"));
+    print_text(&format!("{by_whom}{keeps}"));
     if let Some(erased) = &kept.erased {
         let why = erased.why();
-        say(&format!("All of its content is erased, {} ({}).", time::ago(&erased.at), plain::line(&why)));
+        print_text(&format!(
+            "All of its content is erased, {} ({}).",
+            time::ago(&erased.at),
+            plain::line(&why)
+        ));
     } else if kept.erased_to > 0 {
-        say(&format!("The content of its events up to {} is erased.", kept.erased_to));
+        print_text(&format!("The content of its events up to {} is erased.", kept.erased_to));
     }
     Ok(Exit::Ok)
 }
@@ -66,22 +70,24 @@ pub(super) async fn erase(
     let run = run.map(|run| id_of(&run, "run").map(ToString::to_string)).transpose()?;
     let done: Erasure = scene.client()?.post("/v1/erasures", &Erase { run, subject }).await?;
     if scene.json {
-        document(&done)?;
+        print_json(&done)?;
     } else {
         for run in &done.erased {
-            say(&format!("{run}  erased"));
+            print_text(&format!("{run}  erased"));
         }
         for run in &done.not_ended {
-            say(&format!("{run}  has not ended: nothing is erased. Retry after its end"));
+            print_text(&format!("{run}  has not ended: nothing is erased. Retry after its end"));
         }
         for run in &done.held {
-            say(&format!("{run}  is held: nothing is erased. `hold {run}` shows who holds it and why"));
+            print_text(&format!(
+                "{run}  is held: nothing is erased. `hold {run}` shows who holds it and why"
+            ));
         }
         for run in &done.failed {
-            say(&format!("{run}  cannot be read or changed: the server's log says why"));
+            print_text(&format!("{run}  cannot be read or changed: the server's log says why"));
         }
         if is_nothing(&done) {
-            tell("No run has this subject.");
+            print_message("No run has this subject.");
         }
     }
     // The exit code reports that content is left.

@@ -6,10 +6,10 @@ use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, MakeKey, Role, RotateKey
 
 use super::Scene;
 use crate::args::Keys;
-use crate::called::holdshort;
 use crate::client::id_of;
 use crate::exit::Exit;
-use crate::output::{document, say, tell, tell_all};
+use crate::output::{print_json, print_message, print_message_lines, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -46,22 +46,22 @@ async fn rotate(scene: &Scene, key: &str, overlap_ms: Option<u64>) -> anyhow::Re
 async fn revoke(scene: &Scene, key: &str) -> anyhow::Result<Exit> {
     let key = scene.client()?.delete(&format!("/v1/keys/{}", id_of(key, "key")?)).await?;
     if scene.json {
-        document(&key)?;
+        print_json(&key)?;
     } else {
         let key: Key = serde_json::from_value(key)?;
-        say(&format!("`{}` is revoked. Its open connections are closed.", plain::line(&key.name)));
+        print_text(&format!("`{}` is revoked. Its open connections are closed.", plain::line(&key.name)));
     }
     Ok(Exit::Ok)
 }
 
 fn show(scene: &Scene, made: &KeyWithSecret, what: &str) -> anyhow::Result<Exit> {
     if scene.json {
-        document(made)?;
+        print_json(made)?;
     } else {
-        say(&made.secret);
+        print_text(&made.secret);
         let paint = Paint::stderr();
         let lines = paint.message(what, 0);
-        tell_all(&lines.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
+        print_message_lines(&lines.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
     }
     Ok(Exit::Ok)
 }
@@ -70,11 +70,15 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let items = client.list("/v1/keys", &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     if items.is_empty() {
-        tell(&format!("There are no keys. {} keys create NAME{} creates one.", holdshort(), client.words()));
+        print_message(&format!(
+            "There are no keys. {} keys create NAME{} creates one.",
+            holdshort(),
+            client.server_arguments()
+        ));
     }
     let paint = Paint::stdout();
     for item in items {
@@ -87,7 +91,12 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
             (KeyStatus::Live, _, Some(at)) => format!("until {}", time::at(at)),
             (KeyStatus::Live, _, None) => "live".to_owned(),
         };
-        say(&format!("{}  {}  {}  {state}", key.id, paint.bold(&plain::line(&key.name)), word(key.role)));
+        print_text(&format!(
+            "{}  {}  {}  {state}",
+            key.id,
+            paint.bold(&plain::line(&key.name)),
+            role_label(key.role)
+        ));
         let mut told = vec![format!("created {} by {}", time::ago(&key.made_at), plain::line(&key.made_by))];
         told.extend(key.rotated_at.as_deref().map(|at| format!("rotated {}", time::ago(at))));
         told.extend(
@@ -96,12 +105,12 @@ async fn list(scene: &Scene) -> anyhow::Result<Exit> {
                 .map(|at| format!("the previous secret is valid until {}", time::at(at))),
         );
         told.extend(key.last_used_at.as_deref().map(|at| format!("last used {}", time::ago(at))));
-        say(&paint.dim(&format!("    {}", told.join(", "))));
+        print_text(&paint.dim(&format!("    {}", told.join(", "))));
     }
     Ok(Exit::Ok)
 }
 
-fn word(role: Role) -> &'static str {
+fn role_label(role: Role) -> &'static str {
     match role {
         Role::Admin => "admin",
         Role::Operator => "operator",
@@ -114,7 +123,7 @@ fn word(role: Role) -> &'static str {
 
 /// Returns a role with its article.
 fn kind(role: Role) -> String {
-    let word = word(role);
+    let word = role_label(role);
     let article = if word.starts_with(['a', 'e', 'o']) { "an" } else { "a" };
     format!("{article} {word}")
 }

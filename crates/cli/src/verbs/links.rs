@@ -5,11 +5,11 @@
 use holdshort_protocol::{Link, LinkRequest, LoginLinkRequest, plain};
 
 use super::Scene;
-use crate::called::holdshort;
 use crate::client::id_of;
 use crate::embed::Embedded;
 use crate::exit::Exit;
-use crate::output::{document, say, tell_all};
+use crate::output::{print_json, print_message_lines, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -40,12 +40,12 @@ pub(super) async fn decision(
 
 fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     if scene.json {
-        document(link)?;
+        print_json(link)?;
     } else {
-        say(&link.url);
+        print_text(&link.url);
         let paint = Paint::stderr();
         let note = paint.message(&format!("{what}. It is valid until {}.", time::at(&link.expires_at)), 0);
-        tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
+        print_message_lines(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
     }
     Ok(Exit::Ok)
 }

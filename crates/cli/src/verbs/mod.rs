@@ -42,7 +42,7 @@ use std::path::Path;
 
 use crate::args::{Args, Audit, Reach, Verb, Workflows};
 use crate::client::Client;
-use crate::config_file::was_said;
+use crate::config_file::is_flag_set;
 use crate::exit::{Exit, usage};
 use crate::pack::Packs;
 
@@ -145,7 +145,7 @@ fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
         Verb::Rebuild { .. } => ("rebuild", true),
         _ => return Ok(()),
     };
-    let is_said = was_said("--server") || std::env::var_os("HOLDSHORT_SERVER").is_none();
+    let is_said = is_flag_set("--server") || std::env::var_os("HOLDSHORT_SERVER").is_none();
     if scene.reach.server.is_none() || !(is_said || is_of_journal) {
         return Ok(());
     }

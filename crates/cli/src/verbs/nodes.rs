@@ -4,14 +4,14 @@ use holdshort_protocol::{Node, plain};
 
 use super::Scene;
 use crate::exit::Exit;
-use crate::output::{document, say};
+use crate::output::{print_json, print_text};
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
 pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
     let items = scene.client()?.list("/v1/nodes", &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
@@ -24,10 +24,14 @@ pub(super) async fn nodes(scene: &Scene) -> anyhow::Result<Exit> {
             (false, None) => "  silent".to_owned(),
         };
         let name = paint.bold(&plain::line(&node.name));
-        say(&format!("{name}  node {}{here}{}", node.node, paint.yellow(&state)));
-        say(&paint.dim(&format!("    since {}, drives {}", time::ago(&node.opened_at), runs(node.driving))));
+        print_text(&format!("{name}  node {}{here}{}", node.node, paint.yellow(&state)));
+        print_text(&paint.dim(&format!(
+            "    since {}, drives {}",
+            time::ago(&node.opened_at),
+            runs(node.driving)
+        )));
         for run in &node.runs {
-            say(&format!("    {run}"));
+            print_text(&format!("    {run}"));
         }
     }
     Ok(Exit::Ok)

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::Scene;
 use crate::args::People;
-use crate::called::holdshort;
 use crate::client::{Client, segment};
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all};
+use crate::output::{print_json, print_lines, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::card;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
@@ -31,16 +31,16 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
                 language,
             };
             let set: Value = scene.client()?.put(&path(&person, ""), &body).await?;
-            shown(scene, &set)
+            print_person(scene, &set)
         }
         People::Remove { person } => {
             let client = scene.client()?;
             let left = client.delete(&path(&person, "")).await?;
             if scene.json {
-                document(&left)?;
+                print_json(&left)?;
             } else {
-                say(&format!("`{}` is removed and cannot decide any more.", plain::line(&person)));
-                say_all(&left_lines(&serde_json::from_value(left)?, client.words()));
+                print_text(&format!("`{}` is removed and cannot decide any more.", plain::line(&person)));
+                print_lines(&left_lines(&serde_json::from_value(left)?, client.server_arguments()));
             }
             Ok(Exit::Ok)
         }
@@ -51,11 +51,11 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
                 None => None,
             };
             let set: Value = client.put(&path(&person, "/away"), &Away { until, delegate }).await?;
-            shown(scene, &set)
+            print_person(scene, &set)
         }
         People::Back { person } => {
             let set = scene.client()?.delete(&path(&person, "/away")).await?;
-            shown(scene, &set)
+            print_person(scene, &set)
         }
     }
 }
@@ -63,20 +63,20 @@ pub(super) async fn people(scene: &Scene, verb: Option<People>) -> anyhow::Resul
 async fn list(scene: &Scene) -> anyhow::Result<Exit> {
     let items = scene.client()?.list("/v1/people", &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     for item in items {
-        say_all(&lines(&serde_json::from_value(item)?));
+        print_lines(&lines(&serde_json::from_value(item)?));
     }
     Ok(Exit::Ok)
 }
 
-fn shown(scene: &Scene, set: &Value) -> anyhow::Result<Exit> {
+fn print_person(scene: &Scene, set: &Value) -> anyhow::Result<Exit> {
     if scene.json {
-        document(set)?;
+        print_json(set)?;
     } else {
-        say_all(&lines(&serde_json::from_value(set.clone())?));
+        print_lines(&lines(&serde_json::from_value(set.clone())?));
     }
     Ok(Exit::Ok)
 }
@@ -84,7 +84,7 @@ fn shown(scene: &Scene, set: &Value) -> anyhow::Result<Exit> {
 fn lines(person: &Person) -> Vec<String> {
     let paint = Paint::stdout();
     let name = person.name.as_deref().map(|name| format!("  {}", plain::line(name))).unwrap_or_default();
-    let roles: Vec<&str> = person.roles.iter().map(|role| role.word()).collect();
+    let roles: Vec<&str> = person.roles.iter().map(|role| role.as_str()).collect();
     let groups: Vec<String> = person.groups.iter().map(|group| plain::line(group).into_owned()).collect();
     let groups = if groups.is_empty() { String::new() } else { format!("  in {}", groups.join(", ")) };
     let from = match person.source {

@@ -3,13 +3,13 @@
 use holdshort_protocol::{Interrupt, Kind, List, Plan, Run};
 
 use super::Scene;
-use crate::called::holdshort;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
-use crate::output::{document, say, say_all, tell};
+use crate::output::{print_json, print_lines, print_message, print_text};
+use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 use crate::terminal::card::{self, View};
-use crate::terminal::follow::of_status;
+use crate::terminal::follow::exit_for_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::plan;
 
@@ -35,13 +35,13 @@ async fn read(client: &Client, run: &str) -> anyhow::Result<Vec<Plan>> {
 
 fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
     if scene.json {
-        return document(&List { items: plans.to_vec(), next_cursor: None });
+        return print_json(&List { items: plans.to_vec(), next_cursor: None });
     }
     for (i, plan) in plans.iter().enumerate() {
         if i > 0 {
-            say("");
+            print_text("");
         }
-        say_all(&plan::render(plan, Paint::stdout()));
+        print_lines(&plan::render(plan, Paint::stdout()));
     }
     Ok(())
 }
@@ -54,18 +54,18 @@ async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     let plans: Vec<&Interrupt> = asked.iter().filter(|each| each.kind == Kind::PlanApproval).collect();
     for plan in &plans {
         if let Some(decided) = card::resolution(plan, paint) {
-            let show = format!("{} show {}{}", holdshort(), plan.id, client.words());
-            say_all(&paint.message(&format!("A plan by an agent, {decided}: `{show}` shows it."), 2));
+            let show = format!("{} show {}{}", holdshort(), plan.id, client.server_arguments());
+            print_lines(&paint.message(&format!("A plan by an agent, {decided}: `{show}` shows it."), 2));
             continue;
         }
-        say_all(&card::render(plan, View { paint, uncut: true, alone: true, said: "" }));
-        let decide = format!("{} decide {} OPTION{}", holdshort(), plan.id, client.words());
-        say_all(&paint.fold(&format!("  It waits for a person: `{decide}`"), 2));
+        print_lines(&card::render(plan, View { paint, uncut: true, alone: true, said: "" }));
+        let decide = format!("{} decide {} OPTION{}", holdshort(), plan.id, client.server_arguments());
+        print_lines(&paint.fold(&format!("  It waits for a person: `{decide}`"), 2));
     }
     if plans.is_empty() {
         let yet = if run.status.is_terminal() { "" } else { " yet" };
-        let show = format!("{} show {}{}", holdshort(), run.id, client.words());
-        say_all(&paint.message(&format!("This run has no plan{yet}. Its state: `{show}`."), 0));
+        let show = format!("{} show {}{}", holdshort(), run.id, client.server_arguments());
+        print_lines(&paint.message(&format!("This run has no plan{yet}. Its state: `{show}`."), 0));
     }
     Ok(())
 }
@@ -77,11 +77,11 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
             Item::Event(event, _) => event.ends_run(),
             Item::Preview(_) => continue,
             Item::Lost => {
-                tell("The connection to the server is lost; reconnecting …");
+                print_message("The connection to the server is lost; reconnecting …");
                 continue;
             }
             Item::Back => {
-                tell("The server is back.");
+                print_message("The server is back.");
                 continue;
             }
             Item::Broken(error) => return Err(error),
@@ -98,7 +98,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
         }
         if ends {
             let run: Run = client.get(&format!("/v1/runs/{}", run.id)).await?;
-            return Ok(of_status(run.status));
+            return Ok(exit_for_status(run.status));
         }
     }
     anyhow::bail!("the event stream ended unexpectedly")
@@ -112,11 +112,11 @@ fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
     for plan in now {
         match known.iter().find(|old| old.phase == plan.phase) {
             Some(old) if plan::is_drawn_alike(old, plan) => {
-                say_all(&plan::moves(old, plan, Paint::stdout()));
+                print_lines(&plan::moves(old, plan, Paint::stdout()));
             }
             Some(_) | None => {
-                say("");
-                say_all(&plan::render(plan, Paint::stdout()));
+                print_text("");
+                print_lines(&plan::render(plan, Paint::stdout()));
             }
         }
     }

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 use super::Scene;
 use crate::client::is_passing;
 use crate::exit::{Exit, Usage, is_no_server};
-use crate::output::{document, say};
+use crate::output::{print_json, print_text};
 
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -22,9 +22,9 @@ pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result
         }
     };
     if scene.json {
-        document(&health)?;
+        print_json(&health)?;
     } else {
-        say("The server is ready.");
+        print_text("The server is ready.");
     }
     Ok(Exit::Ok)
 }

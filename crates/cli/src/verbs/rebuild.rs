@@ -10,7 +10,7 @@ use super::Scene;
 use super::journal::open;
 use crate::args::StoreArgs;
 use crate::exit::Exit;
-use crate::output::{count, document, say};
+use crate::output::{count, print_json, print_text};
 
 pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exit> {
     let journal = Arc::new(open(scene, at).await?);
@@ -20,7 +20,7 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
     let rebuilt = rebuilt.context("nothing was changed")?;
     if scene.json {
         let rows::Rebuilt { runs, sessions, interrupts, grants, answers } = rebuilt;
-        document(&json!({
+        print_json(&json!({
             "runs": runs, "sessions": sessions, "interrupts": interrupts, "grants": grants, "answers": answers
         }))?;
     } else {
@@ -28,7 +28,9 @@ pub(super) async fn rebuild(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Exi
         let (sessions, interrupts) =
             (count(rebuilt.sessions, "session"), count(rebuilt.interrupts, "interrupt"));
         let answers = count(rebuilt.answers, "answer");
-        say(&format!("Rebuilt from the journal: {runs}, {sessions}, {interrupts}, {grants}, {answers}."));
+        print_text(&format!(
+            "Rebuilt from the journal: {runs}, {sessions}, {interrupts}, {grants}, {answers}."
+        ));
     }
     Ok(Exit::Ok)
 }

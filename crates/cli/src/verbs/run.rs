@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 use super::made_folders::MadeFolders;
 use super::{Scene, system};
 use crate::args::ModelArgs;
-use crate::called::{holdshort, spelled};
 use crate::client::{Client, is_refused_at};
 use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, no_server, usage};
 use crate::log;
 use crate::model;
-use crate::output::{document, say, say_all, tell, tell_all};
+use crate::output::{print_json, print_lines, print_message, print_message_lines, print_text};
 use crate::pack::{self, Packs};
+use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 use crate::terminal::REHEARSES;
 use crate::terminal::card;
-use crate::terminal::follow::{self, Form, Left, Outcome};
+use crate::terminal::follow::{self, Form, LeaveReason, Outcome};
 use crate::terminal::paint::Paint;
 
 /// End reason of a run that was completed only in part.
@@ -49,7 +49,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     let is_prepared = prepared.is_some();
     let (start, files, made) = start(scene.packs, &args, prepared)?;
     let files = files.as_deref();
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         if args.workflows.is_some() {
             return Err(usage(
@@ -62,7 +62,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         return Err(no_server(format!(
             "--detach needs a server that keeps running, and none is running: start `{} serve{}`",
             holdshort(),
-            data_dir.words()
+            data_dir.arguments()
         )));
     }
     embed::in_the_folder()?;
@@ -85,7 +85,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
         per_minute: PerMinute::default(),
         issuers: Vec::new(),
         provider: None,
-        front: holdshort_server::Front::default(),
+        front: holdshort_server::PublicEndpoint::default(),
         callbacks: holdshort_server::Callbacks::default(),
         checkpoints: None,
         keep_content: None,
@@ -146,7 +146,7 @@ async fn started(
     if !scene.json {
         introduce(&run);
     }
-    beside(scene, &client, &run.id, Some(again), files).await
+    follow_run(scene, &client, &run.id, Some(again), files).await
 }
 
 async fn on_server(
@@ -178,19 +178,24 @@ async fn on_server(
     let shown: Run = serde_json::from_value(run.clone())?;
     if args.detach {
         if scene.json {
-            document(&run)?;
+            print_json(&run)?;
         } else {
-            say(&shown.id);
-            tell(&format!("It runs at {}; to follow it:", client.address()));
+            print_text(&shown.id);
+            print_message(&format!("It runs at {}; to follow it:", client.address()));
             let files = output_words(files);
-            tell(&format!("  {} attach {}{}{files}", holdshort(), shown.id, client.words()));
+            print_message(&format!(
+                "  {} attach {}{}{files}",
+                holdshort(),
+                shown.id,
+                client.server_arguments()
+            ));
         }
         return Ok(Exit::Ok);
     }
     if !scene.json {
         introduce(&shown);
     }
-    beside(scene, &client, &shown.id, None, files).await
+    follow_run(scene, &client, &shown.id, None, files).await
 }
 
 /// Returns the error for a server without a model. A `--model` on this command line has no effect on it.
@@ -199,7 +204,7 @@ pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     usage(format!(
         "the server at {} has no model{named}: stop it and start it with --model NAME\n  {}",
         client.address(),
-        spelled(NO_REHEARSAL)
+        with_program_name(NO_REHEARSAL)
     ))
 }
 
@@ -229,14 +234,16 @@ fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow
 pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
     // The script must be there when the run is resumed, and `attach` does not know a person's own workflows.
     if is_rehearsal(args) {
-        return Err(usage(spelled(
+        return Err(usage(with_program_name(
             "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
              a server plays yours: start `holdshort serve --workflows DIR`, then repeat this command",
         )));
     }
     match model::source(args) {
         Ok(Source::Provider(_)) => Ok(()),
-        Ok(Source::Missing(missing)) => Err(usage(format!("{missing}\n  {}", spelled(NO_REHEARSAL)))),
+        Ok(Source::Missing(missing)) => {
+            Err(usage(format!("{missing}\n  {}", with_program_name(NO_REHEARSAL))))
+        }
         Err(error) => Err(usage(error.to_string())),
     }
 }
@@ -259,7 +266,9 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
 /// Rejects a pack's workflow without its option. A hint about `--workspace` would be wrong: the option gives folder and
 /// input.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
-    packs.for_workflow(workflow).map_or(Ok(()), |pack| Err(usage(spelled(pack.words().missing_input_hint))))
+    packs
+        .for_workflow(workflow)
+        .map_or(Ok(()), |pack| Err(usage(with_program_name(pack.texts().missing_input_hint))))
 }
 
 /// Returns the absolute path of the workspace. The server checks the rest.
@@ -275,15 +284,15 @@ fn introduce(run: &Run) {
     let at =
         run.config.workspace.as_deref().map(|path| format!(" in {}", plain::line(path))).unwrap_or_default();
     let line = format!("{} {}", paint.bold(&format!("{}{at}", run.workflow)), paint.dim(&run.id));
-    say_all(&paint.message(&line, 2));
+    print_lines(&paint.message(&line, 2));
     if run.config.model.as_deref() == Some(REHEARSAL) {
-        say(&paint.yellow(&format!("  {REHEARSES}")));
+        print_text(&paint.yellow(&format!("  {REHEARSES}")));
     }
 }
 
 /// Follows a run, and prints how to come back to it. `embedded` are the arguments that start the server again, if it
 /// ends with this process. `files` is the folder for the files of a pack's run.
-pub(super) async fn beside(
+pub(super) async fn follow_run(
     scene: &Scene,
     client: &Client,
     run: &str,
@@ -311,11 +320,11 @@ pub(super) async fn beside(
             }
         }
         (Outcome::Ended(run), None) if packs.for_workflow(&run.workflow).is_some() && !json => {
-            tell(&format!(
+            print_message(&format!(
                 "  Its files: {} attach {} --output-dir DIR{}",
                 holdshort(),
                 run.id,
-                client.words()
+                client.server_arguments()
             ));
         }
         (Outcome::Ended(_) | Outcome::Left(_), None) => {}
@@ -327,7 +336,7 @@ fn ended(run: &Run) {
     let paint = Paint::stdout();
     let why = run.end_message.as_deref().map(|text| format!(": {}", plain::text(text))).unwrap_or_default();
     let reason = run.end_reason.as_deref().unwrap_or_default();
-    say("");
+    print_text("");
     let line = match run.status {
         Status::Completed if reason == PARTIAL => {
             let part = "! Completed in part: some of the work was not done.";
@@ -339,23 +348,23 @@ fn ended(run: &Run) {
         }
         _ => format!("{}{why} {}", paint.yellow("– Cancelled"), paint.dim(&run.id)),
     };
-    line.lines().for_each(|line| say_all(&paint.message(line, 2)));
+    line.lines().for_each(|line| print_lines(&paint.message(line, 2)));
     let undone = run.result.get("undone").and_then(Value::as_array).into_iter().flatten();
     for item in undone.filter_map(Value::as_str) {
-        say_all(&paint.message(&format!("  Left undone: {}", plain::line(item)), 4));
+        print_lines(&paint.message(&format!("  Left undone: {}", plain::line(item)), 4));
     }
     if run.config.model.as_deref() == Some(REHEARSAL) {
         let text = "  This was a rehearsal: the agent's words were scripted, everything else was real.";
-        paint.message(text, 2).iter().for_each(|line| say(&paint.yellow(line)));
+        paint.message(text, 2).iter().for_each(|line| print_text(&paint.yellow(line)));
     }
 }
 
-async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, files: Option<&Path>) {
+async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&str>, files: Option<&Path>) {
     let open: Vec<Value> =
         client.list("/v1/interrupts", &[("run", run), ("status", "open")]).await.unwrap_or_default();
     let paint = Paint::stderr();
-    let tell_folded = |text: &str| tell_all(&paint.message(text, 2));
-    if left == Left::Nobody {
+    let tell_folded = |text: &str| print_message_lines(&paint.message(text, 2));
+    if left == LeaveReason::Nobody {
         for interrupt in &open {
             if let Ok(interrupt) = serde_json::from_value::<holdshort_protocol::Interrupt>(interrupt.clone())
             {
@@ -371,13 +380,13 @@ async fn leave(client: &Client, run: &str, left: Left, embedded: Option<&str>, f
             "Left. The server stops with this process; the run is kept, {}. Continue it with:",
             if open.is_empty() { "in its journal" } else { "waiting for a decision" }
         )),
-        (None, Left::Nobody) => {
+        (None, LeaveReason::Nobody) => {
             tell_folded(&format!("There is no terminal to decide in. The run {what}; to follow it:"));
         }
         (None, _) => tell_folded(&format!("Left. The run {what}; to follow it again:")),
     }
-    let words = embedded.unwrap_or_else(|| client.words());
-    tell(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
+    let words = embedded.unwrap_or_else(|| client.server_arguments());
+    print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
 /// Returns the argument that writes the files of a run to their folder.
@@ -389,7 +398,7 @@ pub(super) fn output_words(files: Option<&Path>) -> String {
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}
-        _ = tokio::signal::ctrl_c() => tell("Not waiting any longer; the next start recovers the running work."),
+        _ = tokio::signal::ctrl_c() => print_message("Not waiting any longer; the next start recovers the running work."),
     }
 }
 

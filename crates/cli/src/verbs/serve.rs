@@ -10,14 +10,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::Scene;
 use super::links::invitation;
 use crate::args::{ModelArgs, Serve};
-use crate::called::holdshort;
-use crate::config_file::{self, Settled};
+use crate::config_file::{self, EffectiveSettings};
 use crate::data_dir::DataDir;
 use crate::embed::{self, Embedded, Plan};
 use crate::exit::{Exit, usage};
 use crate::log;
 use crate::model;
 use crate::output;
+use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
@@ -25,8 +25,8 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     // Before the server starts, so that an early signal stops it as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
-    let settled = config_file::settle(&serve, &data_dir)?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
+    let settled = config_file::resolve_settings(&serve, &data_dir)?;
     log::start("warn", settled.log_format)?;
     let model = settled.model.clone();
     let public_url = settled.front.public_url.as_ref().map(ToString::to_string);
@@ -49,7 +49,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
         if local != listening {
             started["local"] = local.into();
         }
-        output::document(&started)?;
+        output::print_json(&started)?;
     } else {
         let info: Info = embedded.client()?.get("/v1/info").await?;
         greet(&embedded, &listening, &info, &model, &data_dir)?;
@@ -61,15 +61,16 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     if log::is_json() {
         tracing::info!("stopping: everything that waits is in the journal");
     } else if !scene.json {
-        output::tell("\nStopping. Everything that waits is in the journal.");
+        output::print_message("\nStopping. Everything that waits is in the journal.");
     }
     embedded.stop().await;
     Ok(Exit::Ok)
 }
 
 /// Returns the plan of a server with these settings.
-pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: Settled) -> anyhow::Result<Plan> {
-    let crew = Crew::of(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
+pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<Plan> {
+    let crew =
+        Crew::from_variables(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
     let database = embed::database(&settled.store);
     if let Some(config) = &database {
         postgres::check(&config.url).map_err(|wrong| usage(wrong.to_string()))?;
@@ -114,8 +115,8 @@ fn greet(
     data_dir: &DataDir,
 ) -> anyhow::Result<()> {
     let paint = Paint::stdout();
-    let line = |label: &str, text: &str| output::say_all(&paint.labelled(label, text));
-    output::say(&paint.bold(&format!("Holdshort {} listens on {listening}", info.version)));
+    let line = |label: &str, text: &str| output::print_lines(&paint.labelled(label, text));
+    output::print_text(&paint.bold(&format!("Holdshort {} listens on {listening}", info.version)));
     if let Some(url) = &info.public_url {
         line("public", url);
     }
@@ -123,13 +124,13 @@ fn greet(
     line("model", &answering(info, model));
     line("sandbox", &sandbox(&info.sandbox));
     line("tokens", "tokens.json in the data folder; agents of other frameworks use `agent`");
-    let data = data_dir.words();
+    let data = data_dir.arguments();
     line("browser", &invitation(embedded, &data, paint)?);
-    output::say("");
-    output::say("  In another terminal:");
-    output::say(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));
-    output::say(&format!("    {} inbox{data}", holdshort()));
-    output::say(&paint.dim("  Ctrl-C stops it; open requests are kept."));
+    output::print_text("");
+    output::print_text("  In another terminal:");
+    output::print_text(&format!("    {} run pair --workspace PATH \"task\"{data}", holdshort()));
+    output::print_text(&format!("    {} inbox{data}", holdshort()));
+    output::print_text(&paint.dim("  Ctrl-C stops it; open requests are kept."));
     Ok(())
 }
 

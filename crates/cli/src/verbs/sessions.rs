@@ -1,12 +1,12 @@
 //! `sessions`, `grants`, `revoke`: lists conversations and their grants, and revokes grants.
 
-use holdshort_protocol::{Covered, Grant, Interrupt, Refusal, Session, SessionState, plain};
+use holdshort_protocol::{Grant, GrantScope, Interrupt, Refusal, Session, SessionState, plain};
 
 use super::Scene;
-use crate::called::holdshort;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
-use crate::output::{document, say, say_all, tell};
+use crate::output::{print_json, print_lines, print_message, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -15,12 +15,12 @@ pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Resu
     let query: Vec<(&str, &str)> = state.map(|state| ("state", state)).into_iter().collect();
     let items = client.list("/v1/sessions", &query).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell("There is no such session.");
+        print_message("There is no such session.");
     }
     for item in items {
         let session: Session = serde_json::from_value(item)?;
@@ -30,14 +30,14 @@ pub(super) async fn sessions(scene: &Scene, state: Option<&str>) -> anyhow::Resu
             SessionState::Closed => paint
                 .dim(&format!("closed ({})", plain::line(session.end_reason.as_deref().unwrap_or_default()))),
         };
-        say(&format!("{}  {state}", paint.bold(&session.id)));
+        print_text(&format!("{}  {state}", paint.bold(&session.id)));
         for words in [&session.name, &session.workflow].into_iter().flatten() {
-            say_all(&paint.fold(&format!("    {}", plain::line(words)), 4));
+            print_lines(&paint.fold(&format!("    {}", plain::line(words)), 4));
         }
         for run in &session.runs {
-            say(&format!("    {run}"));
+            print_text(&format!("    {run}"));
         }
-        say(&paint.dim(&format!(
+        print_text(&paint.dim(&format!(
             "    opened {}, last changed {}",
             time::ago(&session.created_at),
             time::ago(&session.updated_at)
@@ -55,17 +55,21 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
     };
     let items = client.list(&path, &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     if items.is_empty() {
-        tell(if session.is_some() { "This session has no grants." } else { "No session has grants." });
+        print_message(if session.is_some() {
+            "This session has no grants."
+        } else {
+            "No session has grants."
+        });
     } else {
-        tell(&paint.dim(&format!("{} revoke ID{}", holdshort(), client.words())));
+        print_message(&paint.dim(&format!("{} revoke ID{}", holdshort(), client.server_arguments())));
     }
     for item in items {
-        let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
+        let covered = GrantScope::from_value(&item).map(|covered| covered.describe()).unwrap_or_default();
         let grant: Grant = serde_json::from_value(item)?;
         let state = match (&grant.revoked_at, &grant.expires_at) {
             (Some(at), _) => format!("  revoked {}", time::ago(at)),
@@ -73,10 +77,10 @@ pub(super) async fn grants(scene: &Scene, session: Option<&str>) -> anyhow::Resu
             (None, Some(at)) => format!("  expired {}", time::ago(at)),
             (None, None) => String::new(),
         };
-        say(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&plain::line(&state))));
-        say_all(&paint.fold(&format!("    {covered}"), 6));
-        say(&paint.dim(&format!("    workspace {}", plain::line(&grant.workspace))));
-        say(&paint.dim(&format!(
+        print_text(&format!("{}{}", paint.bold(&grant.id), paint.yellow(&plain::line(&state))));
+        print_lines(&paint.fold(&format!("    {covered}"), 6));
+        print_text(&paint.dim(&format!("    workspace {}", plain::line(&grant.workspace))));
+        print_text(&paint.dim(&format!(
             "    given by {} {} ({})",
             plain::line(&grant.owner),
             time::ago(&grant.added_at),
@@ -95,10 +99,10 @@ async fn list_refusals(client: &Client, session: &str, paint: Paint) -> anyhow::
         let refusal: Refusal = serde_json::from_value(item)?;
         let state = refusal.revoked_at.as_deref().map(|at| format!("  revoked {}", time::ago(at)));
         let state = state.unwrap_or_default();
-        say(&format!("{}  refused{}", paint.bold(&refusal.interrupt), paint.yellow(&state)));
-        say_all(&paint.fold(&format!("    {}", plain::line(&refusal.words)), 6));
+        print_text(&format!("{}  refused{}", paint.bold(&refusal.interrupt), paint.yellow(&state)));
+        print_lines(&paint.fold(&format!("    {}", plain::line(&refusal.words)), 6));
         let by = format!("    refused by {} {}", plain::line(&refusal.by), time::ago(&refusal.refused_at));
-        say(&paint.dim(&by));
+        print_text(&paint.dim(&by));
     }
     Ok(())
 }
@@ -115,11 +119,11 @@ pub(super) async fn revoke(scene: &Scene, grant: &str) -> anyhow::Result<Exit> {
     };
     let revoked = client.delete(&path).await?;
     if scene.json {
-        document(&revoked)?;
+        print_json(&revoked)?;
     } else if is_refusal {
-        say(&format!("{grant}: the refusal is revoked; grants and rules allow the call again."));
+        print_text(&format!("{grant}: the refusal is revoked; grants and rules allow the call again."));
     } else {
-        say(&format!("{grant}: revoked; the next call asks for approval again."));
+        print_text(&format!("{grant}: revoked; the next call asks for approval again."));
     }
     Ok(Exit::Ok)
 }

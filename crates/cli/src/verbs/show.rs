@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::run::PARTIAL;
 use super::{Scene, system};
-use crate::called::holdshort;
 use crate::client::{Client, code, id};
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all};
+use crate::output::{print_json, print_lines, print_text};
+use crate::program_name::holdshort;
 use crate::terminal::card::{self, View};
-use crate::terminal::earlier;
+use crate::terminal::earlier_answers;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
@@ -33,7 +33,7 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let found: Value = client.get(&path).await?;
     if scene.json {
-        document(&found)?;
+        print_json(&found)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
@@ -41,29 +41,29 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
         Some(("int", _)) => {
             let found: Interrupt = serde_json::from_value(found)?;
             let of = run_of(&client, &found).await?;
-            interrupt(&found, client.words(), paint);
+            interrupt(&found, client.server_arguments(), paint);
             if of.as_ref().is_some_and(is_rehearsal) {
-                say(&paint.yellow("  This is a rehearsal: the agent's words are scripted."));
+                print_text(&paint.yellow("  This is a rehearsal: the agent's words are scripted."));
             }
-            say(&paint.dim(&format!("  {}/inbox/{given}", client.address())));
+            print_text(&paint.dim(&format!("  {}/inbox/{given}", client.address())));
             if found.resolution.is_none() {
                 if std::io::stdout().is_terminal() {
                     client.looked(&found.id).await;
                 }
                 if let Some(of) = of {
                     let agents: Vec<String> = found.agent.iter().cloned().collect();
-                    system::warn(&client, |frozen| system::holds(frozen, &of, &agents)).await;
+                    system::warn(&client, |frozen| system::freeze_covers_run(frozen, &of, &agents)).await;
                 }
             }
         }
         Some(("run", _)) => {
             let found: Run = serde_json::from_value(found)?;
-            run(&found, client.words(), paint);
+            run(&found, client.server_arguments(), paint);
             if !found.status.is_terminal() {
                 system::warn_of(&client, &found).await;
             }
         }
-        _ => say(&plain::text(&serde_json::to_string_pretty(&found)?)),
+        _ => print_text(&plain::text(&serde_json::to_string_pretty(&found)?)),
     }
     Ok(Exit::Ok)
 }
@@ -79,26 +79,26 @@ async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option
 
 fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
     let view = View { paint, uncut: true, alone: true, said: "" };
-    say_all(&card::render(interrupt, view));
+    print_lines(&card::render(interrupt, view));
     if let Some(resolution) = card::resolution(interrupt, paint) {
-        say(&format!("  {resolution}"));
-        say_all(&card::answered(interrupt, paint));
+        print_text(&format!("  {resolution}"));
+        print_lines(&card::answered(interrupt, paint));
         if let Some(words) = interrupt.approval_words() {
-            say(&format!("  {words}"));
+            print_text(&format!("  {words}"));
         }
-        if let Some(way) = card::way_back(interrupt, words) {
-            say(&paint.dim(&format!("  {way}")));
+        if let Some(way) = card::revoke_command(interrupt, words) {
+            print_text(&paint.dim(&format!("  {way}")));
         }
         return;
     }
-    say_all(&earlier::sources(interrupt, paint));
+    print_lines(&earlier_answers::sources(interrupt, paint));
     let answers = interrupt.suggestions();
     if !answers.is_empty() {
-        say("  suggested answers, for --text:");
+        print_text("  suggested answers, for --text:");
         for answer in answers {
-            say_all(&paint.fold(&format!("    {}", plain::line(answer)), 6));
+            print_lines(&paint.fold(&format!("    {}", plain::line(answer)), 6));
         }
-        say("");
+        print_text("");
     }
     for choice in &interrupt.options {
         let id = paint.bold(&format!("{:16}", plain::line(&choice.id)));
@@ -108,9 +108,9 @@ fn interrupt(interrupt: &Interrupt, words: &str, paint: Paint) {
             (false, false) => String::new(),
         };
         let does = card::does(interrupt, choice, paint);
-        say(&format!("  {id} {}{does}{with}", plain::line(&choice.label)));
+        print_text(&format!("  {id} {}{does}{with}", plain::line(&choice.label)));
     }
-    say(&paint.dim(&format!("\n  {} decide {} OPTION{words}", holdshort(), interrupt.id)));
+    print_text(&paint.dim(&format!("\n  {} decide {} OPTION{words}", holdshort(), interrupt.id)));
 }
 
 fn is_rehearsal(run: &Run) -> bool {
@@ -118,8 +118,8 @@ fn is_rehearsal(run: &Run) -> bool {
 }
 
 fn run(run: &Run, words: &str, paint: Paint) {
-    let line = |label: &str, text: &str| say_all(&paint.labelled(label, text));
-    say(&format!("{}  {}", paint.bold(&run.id), status(run, paint)));
+    let line = |label: &str, text: &str| print_lines(&paint.labelled(label, text));
+    print_text(&format!("{}  {}", paint.bold(&run.id), status(run, paint)));
     line("workflow", &run.workflow);
     line("session", &run.session);
     if let Some(workspace) = &run.workspace {
@@ -149,7 +149,7 @@ fn run(run: &Run, words: &str, paint: Paint) {
         line("", &plain::line(said));
     }
     if !run.result.is_null() {
-        say("");
+        print_text("");
         result(run, words, paint);
     }
 }
@@ -160,24 +160,24 @@ fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();
     if text.is_empty() || !is_of_phases {
-        say(&plain::text(&readable(&run.result)));
+        print_text(&plain::text(&readable(&run.result)));
         return;
     }
-    say(&plain::text(text));
+    print_text(&plain::text(text));
     for item in items(&run.result, "released") {
         let content = string(item, "content").trim_end();
         if content != text {
-            say("");
-            say(&paint.bold(&format!("Released: {}", plain::line(string(item, "title")))));
-            say(&plain::text(content));
+            print_text("");
+            print_text(&paint.bold(&format!("Released: {}", plain::line(string(item, "title")))));
+            print_text(&plain::text(content));
         }
     }
     for item in items(&run.result, "undone").filter_map(Value::as_str) {
-        say(&format!("Left undone: {}", plain::line(item)));
+        print_text(&format!("Left undone: {}", plain::line(item)));
     }
     let all = format!("the result of each phase: `{} show {} --json{words}`", holdshort(), run.id);
-    say("");
-    say_all(&paint.message(&paint.dim(&all), 2));
+    print_text("");
+    print_lines(&paint.message(&paint.dim(&all), 2));
 }
 
 fn string<'v>(of: &'v Value, key: &str) -> &'v str {

@@ -8,12 +8,12 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::{Scene, links};
-use crate::called::holdshort;
 use crate::client::{self, Client, code, is_passing};
 use crate::data_dir::DataDir;
 use crate::exit::Exit;
-use crate::kept_logins::{self, Login};
-use crate::output::{document, say, tell_all};
+use crate::login_store::{self, Login};
+use crate::output::{print_json, print_message_lines, print_text};
+use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
@@ -38,17 +38,17 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     let begun: DeviceLogin = client.post("/v1/device-logins", &json!({})).await?;
     invite(scene, &provider, &begun)?;
     let login = signed_in(&client, &begun).await?;
-    let data = DataDir::of(scene.reach.data.as_deref())?;
+    let data = DataDir::resolve(scene.reach.data.as_deref())?;
     let TokenLogin { token, person, role, expires_at } = login;
     let kept = Login { token, person: person.clone(), expires_at: expires_at.clone() };
-    kept_logins::keep(&data, &server, kept)?;
+    login_store::save(&data, &server, kept)?;
     if scene.json {
-        document(&json!({
+        print_json(&json!({
             "server": client.address(), "person": person, "role": role, "expires_at": expires_at,
         }))?;
     } else {
         let words = format!(" --server {}", quoted(&client.address()));
-        tell(&format!(
+        print_note(&format!(
             "Signed in as {} until {}. `{} inbox{words}` lists your inbox there.",
             plain::line(&person),
             time::at(&expires_at),
@@ -65,7 +65,7 @@ fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>>
         return Ok(None);
     };
     let server = client::address(named)?;
-    let data = DataDir::of(scene.reach.data.as_deref())?;
+    let data = DataDir::resolve(scene.reach.data.as_deref())?;
     let own = data.listening().and_then(|address| Url::parse(&address).ok());
     Ok((own.map(|own| own.origin()) != Some(server.origin())).then_some(server))
 }
@@ -73,14 +73,14 @@ fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>>
 fn invite(scene: &Scene, provider: &LoginProvider, begun: &DeviceLogin) -> anyhow::Result<()> {
     let page = begun.page_with_code.as_deref().unwrap_or(&begun.page);
     if scene.json {
-        document(&json!({
+        print_json(&json!({
             "page": begun.page, "page_with_code": begun.page_with_code, "user_code": begun.user_code,
             "expires_at": begun.expires_at,
         }))?;
         return Ok(());
     }
-    say(&plain::line(page));
-    tell(&format!(
+    print_text(&plain::line(page));
+    print_note(&format!(
         "Open it in any browser and sign in with {}. The code is {}; it is valid until {}.",
         plain::line(&provider.name),
         plain::line(&begun.user_code),
@@ -125,21 +125,21 @@ pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Ex
         Err(error) if client.is_signed_in() && code(&error) == Some(Code::Unauthenticated) => true,
         Err(error) => return Err(error),
     };
-    let data = DataDir::of(scene.reach.data.as_deref())?;
-    kept_logins::forget(&data, &client::address(&client.address())?)?;
+    let data = DataDir::resolve(scene.reach.data.as_deref())?;
+    login_store::remove(&data, &client::address(&client.address())?)?;
     if scene.json {
-        document(&json!({"server": client.address(), "everywhere": everywhere}))?;
+        print_json(&json!({"server": client.address(), "everywhere": everywhere}))?;
     } else if had_ended {
-        say(&format!("The login at {} had already ended.", client.address()));
+        print_text(&format!("The login at {} had already ended.", client.address()));
     } else {
         let whence = if everywhere { " everywhere" } else { "" };
-        say(&format!("Signed out of {}{whence}.", client.address()));
+        print_text(&format!("Signed out of {}{whence}.", client.address()));
     }
     Ok(Exit::Ok)
 }
 
-fn tell(text: &str) {
+fn print_note(text: &str) {
     let paint = Paint::stderr();
     let note = paint.message(text, 0);
-    tell_all(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
+    print_message_lines(&note.iter().map(|line| paint.dim(line)).collect::<Vec<_>>());
 }

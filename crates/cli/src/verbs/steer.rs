@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Scene;
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say};
+use crate::output::{print_json, print_text};
 
 /// Verb of the API, and the message after its success.
 type Act = (&'static str, &'static str);
@@ -79,9 +79,9 @@ async fn post(
 ) -> anyhow::Result<Exit> {
     let answer: Value = scene.client()?.post(path, body).await?;
     if scene.json {
-        document(&answer)?;
+        print_json(&answer)?;
     } else {
-        say(&format!("{id}: {said}"));
+        print_text(&format!("{id}: {said}"));
     }
     Ok(Exit::Ok)
 }

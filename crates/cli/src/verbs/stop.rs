@@ -7,7 +7,7 @@ use holdshort_protocol::{Event, Note, Run, plain};
 use super::Scene;
 use crate::client::{Client, id_of};
 use crate::exit::{Exit, usage};
-use crate::output::{document, say};
+use crate::output::{print_json, print_text};
 use crate::stream::{Events, Item, Watched};
 
 pub(super) async fn stop(
@@ -23,13 +23,13 @@ pub(super) async fn stop(
         Some(call) => {
             return Err(usage(format!("`{}` is not the id of a call, such as call_1", plain::line(call))));
         }
-        None => at_work(&client, run).await?,
+        None => find_running_command(&client, run).await?,
     };
     let now: Run = client.post(&format!("/v1/runs/{run}/calls/{call}/stop"), &Note { text }).await?;
     if scene.json {
-        document(&now)?;
+        print_json(&now)?;
     } else {
-        say(&format!("{call}: Stopped. The run continues, and its agent is notified."));
+        print_text(&format!("{call}: Stopped. The run continues, and its agent is notified."));
     }
     Ok(Exit::Ok)
 }
@@ -40,7 +40,7 @@ fn is_id(call: &str) -> bool {
 }
 
 /// Returns the only command that runs.
-async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
+async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let none = || usage(format!("no command of {} is running", run.id));
     // A run that has ended sends no further events.
@@ -54,7 +54,7 @@ async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
         match events.next().await {
             Some(Item::Event(event, _)) => {
                 last = event.seq;
-                commands.hear(&event);
+                commands.record_event(&event);
             }
             Some(Item::Broken(error)) => return Err(error),
             Some(Item::Lost | Item::Back | Item::Preview(_)) => {}
@@ -74,7 +74,7 @@ async fn at_work(client: &Client, run: &str) -> anyhow::Result<String> {
 struct Commands(BTreeMap<String, bool>);
 
 impl Commands {
-    fn hear(&mut self, event: &Event) {
+    fn record_event(&mut self, event: &Event) {
         let listed = event.data.get("calls").and_then(serde_json::Value::as_array).into_iter().flatten();
         for each in listed.filter(|each| each["tool"] == "run_command") {
             self.0.insert(each["call"].as_str().unwrap_or_default().to_owned(), false);

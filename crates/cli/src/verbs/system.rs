@@ -5,19 +5,19 @@ use holdshort_workflow::nearest;
 
 use super::Scene;
 use crate::args;
-use crate::called::holdshort;
 use crate::client::{Client, id_of};
 use crate::exit::Exit;
 use crate::limits::WARNINGS;
-use crate::output::{document, say_all, tell, tell_all};
+use crate::output::{print_json, print_lines, print_message, print_message_lines};
+use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
 /// Prints the freezes that explain why no work starts, with person and reason.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     let paint = Paint::stderr();
-    for line in warnings(&freezes(client).await.held, client.words(), matters) {
-        tell_all(&paint.message(&paint.yellow(&line), 0));
+    for line in warnings(&freezes(client).await.held, client.server_arguments(), matters) {
+        print_message_lines(&paint.message(&paint.yellow(&line), 0));
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen
 }
 
 fn warning(frozen: &Frozen, words: &str) -> String {
-    let of = of(frozen);
+    let of = freeze_target(frozen);
     let what = part(&of).map_or_else(|| "Everything".to_owned(), |part| capital(&part));
     let Frozen { reason, by, at, .. } = frozen;
     let why = reason.as_ref().map(|reason| format!(": {}", reason.trim_end_matches('.')));
@@ -73,11 +73,11 @@ pub(super) async fn warn_of(client: &Client, run: &Run) {
     let is_of_agent = freezes.iter().any(|frozen| frozen.agent.is_some());
     let agents = if is_of_agent { agents_of(client, &run.workflow).await } else { Vec::new() };
     if !freezes.is_empty() {
-        warn(client, |frozen| holds(frozen, run, &agents)).await;
+        warn(client, |frozen| freeze_covers_run(frozen, run, &agents)).await;
     }
 }
 
-pub(super) fn holds(frozen: &Frozen, run: &Run, agents: &[String]) -> bool {
+pub(super) fn freeze_covers_run(frozen: &Frozen, run: &Run, agents: &[String]) -> bool {
     let Frozen { run: id, workflow, agent, .. } = frozen;
     let is_of_agent = agent.as_ref().is_none_or(|agent| agents.contains(agent));
     id.as_ref().is_none_or(|id| *id == run.id)
@@ -104,9 +104,9 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     let system: System = client.post("/v1/system/freeze", &body).await?;
     let line =
         format!("Frozen: no tool call and no model call of {what} starts. Calls that are running finish.");
-    told(scene, &system, &[plain::line(&line).into_owned()])?;
+    print_system(scene, &system, &[plain::line(&line).into_owned()])?;
     if let Some(doubt) = doubt(&client, &of).await {
-        tell(&doubt);
+        print_message(&doubt);
     }
     Ok(Exit::Ok)
 }
@@ -136,7 +136,7 @@ async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     };
     let likely = nearest(name, there.iter().map(String::as_str));
     let likely = likely.map(|likely| format!(" Did you mean `{likely}`?")).unwrap_or_default();
-    let lift = lift(of, client.words());
+    let lift = lift(of, client.server_arguments());
     Some(
         plain::line(&format!("{what}{likely} It is frozen all the same; `{lift}` lifts the freeze."))
             .into_owned(),
@@ -147,7 +147,7 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     let of = wire(of)?;
     let client = scene.client()?;
     let before: System = client.get("/v1/system").await?;
-    let stood = before.freezes.iter().any(|frozen| self::of(frozen) == of);
+    let stood = before.freezes.iter().any(|frozen| self::freeze_target(frozen) == of);
     let system: System = client.post("/v1/system/unfreeze", &of).await?;
     let what = part(&of).map(|part| capital(&plain::line(&part)));
     let mut lines = vec![match (stood, what) {
@@ -159,9 +159,13 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
         (false, None) => "Not everything is frozen.".to_owned(),
     }];
     for frozen in &system.freezes {
-        lines.push(format!("{}; `{}` lifts it", line(frozen), lift(&self::of(frozen), client.words())));
+        lines.push(format!(
+            "{}; `{}` lifts it",
+            line(frozen),
+            lift(&self::freeze_target(frozen), client.server_arguments())
+        ));
     }
-    told(scene, &system, &lines)
+    print_system(scene, &system, &lines)
 }
 
 /// Returns the command that lifts a freeze, at the same server.
@@ -173,7 +177,7 @@ fn lift(of: &FreezeOf, words: &str) -> String {
     format!("{} unfreeze{}{words}", holdshort(), named.unwrap_or_default())
 }
 
-fn of(frozen: &Frozen) -> FreezeOf {
+fn freeze_target(frozen: &Frozen) -> FreezeOf {
     let Frozen { run, workflow, agent, .. } = frozen.clone();
     FreezeOf { run, workflow, agent }
 }
@@ -183,18 +187,18 @@ fn capital(text: &str) -> String {
     letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()
 }
 
-fn told(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Result<Exit> {
+fn print_system(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Result<Exit> {
     if scene.json {
-        document(system)?;
+        print_json(system)?;
     } else {
-        say_all(lines);
+        print_lines(lines);
     }
     Ok(Exit::Ok)
 }
 
 /// Describes a freeze.
 fn line(frozen: &Frozen) -> String {
-    let what = part(&of(frozen)).unwrap_or_else(|| "everything".to_owned());
+    let what = part(&freeze_target(frozen)).unwrap_or_else(|| "everything".to_owned());
     let Frozen { reason, by, at, .. } = frozen;
     let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()

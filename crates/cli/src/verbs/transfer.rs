@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use holdshort_engine::transfer::{self, Error, Moved};
+use holdshort_engine::transfer::{self, Error, TransferCounts};
 use holdshort_engine::{Driver, Idle, SystemClock, rebuild};
 use holdshort_store::Store;
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::args::{Export, Import};
 use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::new_file::NewFile;
-use crate::output::{count, document, say, tell};
+use crate::output::{count, print_json, print_message, print_text};
 
 const STDOUT: &str = "-";
 const UNFINISHED: &str = "the import is not complete; it can be repeated";
@@ -28,18 +28,22 @@ pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit
     let journal = open(scene, &export.store).await?;
     let written = write(&journal, &runs, &export.file).await;
     journal.close().await.context("the journal could not be closed")?;
-    let (moved, from) = (written?, journal::words(scene, &export.store)?);
-    let words = format!("Exported {} from {from}.", words(&moved));
+    let (moved, from) = (written?, journal::describe_location(scene, &export.store)?);
+    let words = format!("Exported {} from {from}.", describe_counts(&moved));
     match (export.file.as_os_str() == STDOUT, scene.json) {
         // Standard output holds the journal.
-        (true, _) => tell(&words),
-        (false, true) => document(&json!({ "from": from, "moved": moved }))?,
-        (false, false) => say(&words),
+        (true, _) => print_message(&words),
+        (false, true) => print_json(&json!({ "from": from, "moved": moved }))?,
+        (false, false) => print_text(&words),
     }
     Ok(Exit::Ok)
 }
 
-async fn write(journal: &Store, runs: &[holdshort_core::id::RunId], file: &Path) -> anyhow::Result<Moved> {
+async fn write(
+    journal: &Store,
+    runs: &[holdshort_core::id::RunId],
+    file: &Path,
+) -> anyhow::Result<TransferCounts> {
     if file.as_os_str() == STDOUT {
         return Ok(transfer::export(journal, runs, &mut BufWriter::new(io::stdout())).await?);
     }
@@ -71,17 +75,20 @@ pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit
     let done = done.await;
     journal.close().await.context("the journal could not be closed")?;
     let moved = done?;
-    let into = journal::words(scene, &import.store)?;
+    let into = journal::describe_location(scene, &import.store)?;
     if scene.json {
-        document(&json!({ "into": into, "moved": moved }))?;
+        print_json(&json!({ "into": into, "moved": moved }))?;
     } else {
-        say(&format!("Imported {} into {into}; existing entries are unchanged.", words(&moved)));
+        print_text(&format!(
+            "Imported {} into {into}; existing entries are unchanged.",
+            describe_counts(&moved)
+        ));
     }
     Ok(Exit::Ok)
 }
 
-fn words(moved: &Moved) -> String {
-    let Moved { streams, events, keys, blobs } = *moved;
+fn describe_counts(moved: &TransferCounts) -> String {
+    let TransferCounts { streams, events, keys, blobs } = *moved;
     format!(
         "{} of {}, {}, {}",
         count(events, "event"),

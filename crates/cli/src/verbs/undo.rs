@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::Scene;
 use super::attach::over_journal;
-use super::run::{beside, end_of};
+use super::run::{end_of, follow_run};
 use crate::args::ModelArgs;
 use crate::client::{Client, id_of};
 use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::print_text;
 
 pub(super) async fn undo(scene: &Scene, run: &str, to: u64) -> anyhow::Result<Exit> {
     let run = id_of(run, "run")?;
@@ -39,7 +39,7 @@ struct BeginRequest<T> {
 }
 
 async fn begin_somewhere<T: Serialize>(scene: &Scene, asked: &BeginRequest<T>) -> anyhow::Result<Exit> {
-    let data_dir = DataDir::of(scene.reach.data.as_deref())?;
+    let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if scene.reach.server.is_some() || data_dir.listening().is_some() {
         return begin(scene, &scene.client()?, asked, None).await;
     }
@@ -59,7 +59,7 @@ async fn begin<T: Serialize>(
 ) -> anyhow::Result<Exit> {
     let begun: Run = client.post(&asked.path, &asked.body).await?;
     if !scene.json {
-        say(&format!("{}: {}", begun.id, asked.says));
+        print_text(&format!("{}: {}", begun.id, asked.says));
     }
-    beside(scene, client, &begun.id, again, None).await
+    follow_run(scene, client, &begun.id, again, None).await
 }

@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 use super::Scene;
 use crate::data_dir::DataDir;
 use crate::exit::{Exit, usage};
-use crate::output::{document, say, say_all, tell};
+use crate::output::{print_json, print_lines, print_message, print_text};
 use crate::terminal::paint::Paint;
 
 pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
     let items = scene.client()?.list("/v1/workflows", &[]).await?;
     if scene.json {
-        document(&items)?;
+        print_json(&items)?;
         return Ok(Exit::Ok);
     }
     let paint = Paint::stdout();
     for item in items {
         let workflow: Workflow = serde_json::from_value(item)?;
         let rehearsal = if workflow.rehearsal { paint.dim("  (has a rehearsal)") } else { String::new() };
-        say(&format!("{}{rehearsal}", paint.bold(&plain::line(&workflow.name))));
+        print_text(&format!("{}{rehearsal}", paint.bold(&plain::line(&workflow.name))));
         for (label, text) in [
             ("", workflow.description.clone()),
             ("agents: ", workflow.agents.join(", ")),
@@ -33,7 +33,7 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
                 let text = format!("{label}{}", plain::line(text.trim()));
                 let options =
                     textwrap::Options::new(paint.width).initial_indent("    ").subsequent_indent("    ");
-                say_all(&textwrap::wrap(&text, options));
+                print_lines(&textwrap::wrap(&text, options));
             }
         }
     }
@@ -67,16 +67,16 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
                 })
             })
             .collect();
-        document(&json!({ "files": files, "problems": told }))?;
+        print_json(&json!({ "files": files, "problems": told }))?;
     } else {
         for problem in &problems {
-            say(&plain::line(&problem.to_string()));
+            print_text(&plain::line(&problem.to_string()));
         }
         for file in files.iter().filter(|file| problems.iter().all(|problem| problem.file != **file)) {
-            say(&format!("{}: no problems found", plain::line(file)));
+            print_text(&format!("{}: no problems found", plain::line(file)));
         }
         if !is_given && !problems.is_empty() {
-            tell(NOBODY_GIVEN);
+            print_message(NOBODY_GIVEN);
         }
     }
     Ok(if problems.is_empty() { Exit::Ok } else { Exit::Usage })
@@ -87,14 +87,15 @@ const NOBODY_GIVEN: &str = "No people are configured, so only the operator decid
 
 /// Returns the people of the server. None if no server runs, or if it does not list them.
 async fn of_server(scene: &Scene) -> Option<People> {
-    let listens = || DataDir::of(scene.reach.data.as_deref()).is_ok_and(|data| data.listening().is_some());
+    let listens =
+        || DataDir::resolve(scene.reach.data.as_deref()).is_ok_and(|data| data.listening().is_some());
     if scene.reach.server.is_none() && !listens() {
         return None;
     }
     match read_people(scene).await {
         Ok(people) => Some(people),
         Err(error) => {
-            tell(&format!("The people of the server are unknown: {}", crate::output::error(&error)));
+            print_message(&format!("The people of the server are unknown: {}", crate::output::error(&error)));
             None
         }
     }
@@ -110,5 +111,5 @@ pub(super) async fn read_people(scene: &Scene) -> anyhow::Result<People> {
             people.push((id, serde_json::from_value(person)?));
         }
     }
-    Ok(People::of(&people))
+    Ok(People::from_entries(&people))
 }

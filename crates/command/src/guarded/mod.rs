@@ -52,13 +52,13 @@ pub const fn all() -> &'static [Guarded] {
 /// the root. Names that are `.` or empty are skipped. Case is ignored, as in some file systems.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
-        names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::of).collect();
+        names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::from_name).collect();
     let meets = |row: &&Row| {
         // A file named `.git` points elsewhere. Paths below a folder named `.git` have rows of their own.
         if row.guarded.name == ".git" {
             return names.last().is_some_and(|last| last.name() == row.guarded.name);
         }
-        (0..names.len()).any(|at| row.begins(&names[at..]) && row.counts_below(&names[..at]))
+        (0..names.len()).any(|at| row.is_prefix_of(&names[at..]) && row.counts_below(&names[..at]))
     };
     ROWS.iter().find(meets).map(|row| row.guarded)
 }
@@ -67,8 +67,9 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
 /// callers check the folder itself.
 pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
-    let last = Forms::of(last.as_ref());
-    let above = LazyCell::new(|| above.iter().map(|name| Forms::of(name.as_ref())).collect::<Vec<_>>());
+    let last = Forms::from_name(last.as_ref());
+    let above =
+        LazyCell::new(|| above.iter().map(|name| Forms::from_name(name.as_ref())).collect::<Vec<_>>());
     let ends = |row: &Row| {
         let Some((part, parts)) = row.parts.split_last() else { return false };
         last.fit(part)
@@ -82,8 +83,10 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
 
 /// Table of guarded names, parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let row =
-        |guarded: &'static Guarded| Row { guarded, parts: guarded.name.split('/').map(Part::of).collect() };
+    let row = |guarded: &'static Guarded| Row {
+        guarded,
+        parts: guarded.name.split('/').map(Part::parse).collect(),
+    };
     NAMES.iter().map(row).collect()
 });
 
@@ -94,7 +97,7 @@ struct Row {
 
 impl Row {
     /// Returns true if these names begin with the names of the row.
-    fn begins(&self, names: &[Forms]) -> bool {
+    fn is_prefix_of(&self, names: &[Forms]) -> bool {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }
 
@@ -113,7 +116,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(name: &'static str) -> Self {
+    fn parse(name: &'static str) -> Self {
         let mut pieces = name.split('*');
         Self { start: pieces.next().unwrap_or_default(), rest: pieces.collect() }
     }
@@ -144,7 +147,7 @@ const LANGUAGES: [&str; 26] = [
 ];
 
 impl Forms {
-    fn of(name: &str) -> Self {
+    fn from_name(name: &str) -> Self {
         let name = name.to_lowercase();
         let language =
             name.rsplit_once('.').filter(|(stem, end)| !stem.is_empty() && LANGUAGES.contains(end));

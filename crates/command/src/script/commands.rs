@@ -1,9 +1,9 @@
 //! Simple commands: variables, words and redirections, and the value that a command may print.
 
 use super::values::{Value, is_free, only_shapes_output};
-use super::words::{ScriptWord, is_name};
+use super::word_parser::{ScriptWord, is_name};
 use super::{Document, Parser, conditions};
-use crate::shell::{COMPUTED, Expansion, Word};
+use crate::shell::{COMPUTED, Expansion, ShellWord};
 
 /// File that discards its input.
 const NOWHERE: &str = "/dev/null";
@@ -28,7 +28,7 @@ impl Parser<'_> {
         if self.rest.is_empty() || self.rest.starts_with(is_end) {
             Some(ScriptWord::empty())
         } else {
-            self.word()
+            self.parse_word()
         }
     }
 
@@ -55,7 +55,7 @@ impl Parser<'_> {
             if self.rest.is_empty() || self.rest.starts_with(['\n', ';', '&', '|', '(', ')']) {
                 break;
             }
-            words.push(self.word()?);
+            words.push(self.parse_word()?);
         }
         let Some((program, arguments)) = words.split_first() else {
             if set.is_empty() && !has_redirects {
@@ -89,7 +89,7 @@ impl Parser<'_> {
                 super::reads_within(&arguments[1].word.text, self.nested)
             }
             _ => {
-                let all: Vec<Word> = words.iter().map(|word| word.word.clone()).collect();
+                let all: Vec<ShellWord> = words.iter().map(|word| word.word.clone()).collect();
                 crate::reads_alone(all)
             }
         };
@@ -139,11 +139,12 @@ impl Parser<'_> {
         self.rest = behind;
         if self.eat("<<<") {
             self.blanks();
-            self.word()?;
+            self.parse_word()?;
         } else if self.eat("<<") {
             let is_indented = self.eat("-");
             self.blanks();
-            let end = self.word().filter(|word| word.is_literal && word.word.expansion == Expansion::None)?;
+            let end =
+                self.parse_word().filter(|word| word.is_literal && word.word.expansion == Expansion::None)?;
             let is_quoted = end.word.quoted;
             self.documents.push(Document { end: end.word.text, is_quoted, is_indented });
         } else if self.eat("<&") || self.eat(">&") {
@@ -161,7 +162,7 @@ impl Parser<'_> {
             return None;
         } else if self.eat("<") {
             self.blanks();
-            let word = self.word()?;
+            let word = self.parse_word()?;
             let text = word.word.text.as_str();
             let connects = text.starts_with("/dev/tcp") || text.starts_with("/dev/udp");
             let is_joined = text.strip_prefix(COMPUTED).is_some_and(|rest| !rest.is_empty());
@@ -184,7 +185,7 @@ impl Parser<'_> {
 
     fn nowhere(&mut self) -> Option<()> {
         self.blanks();
-        let word = self.word()?;
+        let word = self.parse_word()?;
         (word.is_literal && word.word.expansion == Expansion::None && word.word.text == NOWHERE).then_some(())
     }
 }

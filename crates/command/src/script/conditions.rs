@@ -5,7 +5,7 @@
 
 use super::Parser;
 use super::values::Value;
-use super::words::ScriptWord;
+use super::word_parser::ScriptWord;
 use crate::shell::Expansion;
 
 const OF_ONE: [&str; 23] = [
@@ -39,7 +39,7 @@ impl Parser<'_> {
             if is_first && clause.is_empty() && self.eat_keyword("!") {
                 continue;
             }
-            clause.push(self.word()?);
+            clause.push(self.parse_word()?);
         }
     }
 }

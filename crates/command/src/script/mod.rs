@@ -2,13 +2,13 @@
 //!
 //! An allow-list of grammar that bash and dash read alike, or that dash rejects before it runs anything. Every command
 //! of such a line, also in substitutions, is compared with the tables. A computed word stands for the worst word that
-//! it may become. The line stays opaque for rules and grants, because its words are unknown. Words are in `words.rs`,
+//! it may become. The line stays opaque for rules and grants, because its words are unknown. Words are in `word_parser.rs`,
 //! values of variables in `values.rs`, conditions in `conditions.rs`.
 
 mod commands;
 mod conditions;
 mod values;
-mod words;
+mod word_parser;
 
 use std::cell::Cell;
 
@@ -331,7 +331,7 @@ impl<'l> Parser<'l> {
             if self.eat(";") || self.rest.starts_with('\n') {
                 break;
             }
-            let word = self.word()?;
+            let word = self.parse_word()?;
             value = Some(word.each().join(value.unwrap_or(word.each())));
         }
         self.assign(name, value.unwrap_or(Value::Number))?;
@@ -343,7 +343,7 @@ impl<'l> Parser<'l> {
     fn case(&mut self) -> Option<()> {
         self.expect_keyword("case")?;
         self.blanks();
-        self.word()?;
+        self.parse_word()?;
         self.lines()?;
         self.expect_keyword("in")?;
         loop {
@@ -354,7 +354,7 @@ impl<'l> Parser<'l> {
             self.eat("(");
             loop {
                 self.blanks();
-                self.word()?;
+                self.parse_word()?;
                 self.blanks();
                 if !self.eat("|") {
                     break;

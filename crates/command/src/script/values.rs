@@ -68,7 +68,7 @@ impl Values {
     }
 
     /// Returns the value of a variable. A variable that the line does not set comes from the environment.
-    pub(super) fn of(&self, name: &str) -> Value {
+    pub(super) fn lookup(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,
             (None, "PWD" | "OLDPWD" | "HOME") => Value::Path,

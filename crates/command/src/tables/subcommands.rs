@@ -207,7 +207,7 @@ impl Subcommands {
 }
 
 /// Returns the known subcommands. None if the first word names the executed program itself, as in `npx`.
-pub(crate) fn of(program: &str) -> Option<Subcommands> {
+pub(crate) fn for_program(program: &str) -> Option<Subcommands> {
     if program == "git" {
         return Some(Subcommands(Names::List(git::KNOWN)));
     }

@@ -100,6 +100,6 @@ const fn cargo(subcommand: &'static str, options: &'static str) -> Row {
 }
 
 /// Returns the row of a program or a subcommand, and the number of words that name it.
-pub(crate) fn of(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
+pub(crate) fn find_row(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

@@ -1,6 +1,6 @@
 //! Reading of test counts from the last lines of test runners.
 
-use holdshort_command::said_of_tests;
+use holdshort_command::summarize_test_runs;
 
 #[test]
 fn the_end_of_each_runner_is_read() {
@@ -51,7 +51,7 @@ fn the_end_of_each_runner_is_read() {
         ("", &[]),
     ];
     for (output, expected) in table {
-        assert_eq!(said_of_tests(output), expected, "{output}");
+        assert_eq!(summarize_test_runs(output), expected, "{output}");
     }
 }
 
@@ -59,5 +59,5 @@ fn the_end_of_each_runner_is_read() {
 fn a_number_that_is_too_large_is_no_number() {
     let most = u64::MAX;
     let twice = format!("{most} passed in 1s\n{most} passed in 1s\n{most}0 passed in 1s");
-    assert_eq!(said_of_tests(&twice), [format!("{most} passed (pytest)")]);
+    assert_eq!(summarize_test_runs(&twice), [format!("{most} passed (pytest)")]);
 }

@@ -187,7 +187,7 @@ fn the_texts_that_a_line_may_run() {
         ("tar xf a.tar", &[]),
     ];
     for (line, expected) in rows {
-        let named = parse(line).named().unwrap();
+        let named = parse(line).named_paths().unwrap();
         let texts: Vec<&str> = named.iter().flat_map(|it| &it.texts).map(String::as_str).collect();
         let has_all = expected.iter().all(|text| texts.contains(text));
         assert!(has_all && (expected.is_empty() == texts.is_empty()), "{line}: {texts:?}");
@@ -197,7 +197,7 @@ fn the_texts_that_a_line_may_run() {
 /// Arguments of make are files in the folder that it changes into, and not files of the same name elsewhere.
 #[test]
 fn make_is_given_files_of_the_folder_that_it_enters() {
-    let folders = |line: &str| parse(line).named().unwrap().remove(0).folders;
+    let folders = |line: &str| parse(line).named_paths().unwrap().remove(0).folders;
     assert_eq!(folders("make -C sub -f x.mk"), ["sub"]);
     assert_eq!(folders("make -f x.mk"), [""]);
     assert_eq!(folders("git apply -C1 a.patch"), [""]);
@@ -218,7 +218,7 @@ fn the_folders_that_a_line_changes_into() {
     ];
     for (line, expected) in rows {
         let mut entered: Vec<String> =
-            parse(line).named().unwrap().into_iter().flat_map(|it| it.entered).collect();
+            parse(line).named_paths().unwrap().into_iter().flat_map(|it| it.entered).collect();
         entered.sort();
         entered.dedup();
         assert_eq!(entered, expected, "{line}");

@@ -217,7 +217,7 @@ impl Rule {
         self.occasions.contains(&Occasion::Checkpoint)
     }
 
-    pub fn takes(&self, notice: &Notice) -> bool {
+    pub fn matches(&self, notice: &Notice) -> bool {
         self.is_about(notice) && self.names(notice)
     }
 

@@ -14,12 +14,12 @@ pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> boo
     if !speaks_of_changes(rule) {
         return true;
     }
-    let Some(changes) = subject.changes.known() else { return false };
+    let Some(changes) = subject.changes.changeset() else { return false };
     let layer = subject.changes.in_layer();
     let deleted = changes.deletions().count();
     let limit = rule.deletes.map(|n| n as usize);
     if releases {
-        rule.changes.as_ref().is_none_or(|scope| holds(scope, changes, layer, subject))
+        rule.changes.as_ref().is_none_or(|scope| scope_covers(scope, changes, layer, subject))
             && deleted <= limit.unwrap_or(0)
     } else {
         rule.changes.as_ref().is_none_or(|scope| meets(scope, changes, layer))
@@ -38,13 +38,13 @@ pub(super) fn decides_what_is_ignored(path: &str) -> bool {
 
 /// Returns true if all changes match the globs. Changes of folders count only if they alter the mode.
 pub(crate) fn within(globs: &[String], changes: &Changeset) -> bool {
-    let globs = Globs::of(globs);
+    let globs = Globs::new(globs);
     changes.counted().all(|change| globs.hold(&change.path))
 }
 
 /// Returns true if a change matches the globs.
 pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
-    let globs = Globs::of(globs);
+    let globs = Globs::new(globs);
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
@@ -53,7 +53,7 @@ pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
 ///
 /// `ignored` allows commands only. A build writes caches as a side effect, but an agent that names a file wants to
 /// change that file.
-fn holds(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
+fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
     let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),
@@ -81,7 +81,7 @@ pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
 pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
 impl Globs {
-    pub(super) fn of(globs: &[String]) -> Self {
+    pub(super) fn new(globs: &[String]) -> Self {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 

@@ -76,7 +76,7 @@ impl Checkpoints<'_> {
         let by_name = || {
             named.iter().any(|word| {
                 holdshort_command::word_matches(&word.to_lowercase(), &subject.tool.to_lowercase())
-                    || holds(subject.tool, word)
+                    || contains_word(subject.tool, word)
             })
         };
         let by_command = |command: &Command| {
@@ -99,7 +99,7 @@ fn says(part: &Part, word: &str) -> bool {
     let abbreviated = pieces(word).len() == 1
         && part.subcommand().is_some_and(|sub| sub.len() >= 3 && word.starts_with(&sub));
     let said = std::iter::once(&part.program).chain(&part.arguments).chain(&part.files);
-    abbreviated || said.into_iter().any(|said| holds(said, word)) || may_say(part, word)
+    abbreviated || said.into_iter().any(|said| contains_word(said, word)) || may_say(part, word)
 }
 
 /// Returns true if a file pattern may expand to a name with the word, for a program that may run the file.
@@ -117,7 +117,7 @@ fn is_code(part: &Part) -> bool {
 }
 
 /// Returns true if the pieces of the word, or forms of them, are adjacent in the text.
-fn holds(said: &str, word: &str) -> bool {
+fn contains_word(said: &str, word: &str) -> bool {
     let (said, word) = (pieces(said), pieces(word));
     let is_it =
         |window: &[String]| window.iter().zip(&word).all(|(said, word)| smart::is_form_of(said, word));

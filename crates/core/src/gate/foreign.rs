@@ -267,7 +267,7 @@ impl ForeignCall {
 
     /// Returns true if everything that the call names lies in its workspace, as far as the words tell. The caller is
     /// not confined, so no grant covers other places.
-    fn stays(&self) -> bool {
+    fn stays_in_workspace(&self) -> bool {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);
         let is_inside = |folder: &str, path: &str| {
@@ -321,7 +321,7 @@ impl ForeignCall {
 
     /// Returns the call in the form that refusals compare.
     pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
-        RefusalRecord::of(&self.subject(agent, &[]), &self.arguments)
+        RefusalRecord::for_call(&self.subject(agent, &[]), &self.arguments)
     }
 
     /// Counts the votes on the call.
@@ -330,10 +330,11 @@ impl ForeignCall {
             self.is_unread() || self.is_nowhere(votes.rules) || self.may_be_held_back(agent, votes.rules);
         let ask_because: Vec<String> = is_unread.then(|| "unread_arguments".to_owned()).into_iter().collect();
         let subject = self.subject(agent, &ask_because);
-        let stakes = self.command().map(stakes::of).unwrap_or_default();
+        let stakes = self.command().map(stakes::find_risks).unwrap_or_default();
         let runs_files =
             self.command().is_some_and(|line| !holdshort_command::parse(line).scripts().is_empty());
-        let grants = votes.grants.as_deref().filter(|_| stakes.is_empty() && !runs_files && self.stays());
+        let grants =
+            votes.grants.as_deref().filter(|_| stakes.is_empty() && !runs_files && self.stays_in_workspace());
         let none = BTreeSet::new();
         let refusals = votes.refusals.iter().copied();
         let rules = VoteInputs {
@@ -349,7 +350,7 @@ impl ForeignCall {
         let verdict = vote(&subject, rules);
         let grant = match &verdict {
             Verdict::Ask { grantable: true, .. } if grants.is_some() => {
-                Matcher::given(&subject, GrantCovers::Call)
+                Matcher::for_coverage(&subject, GrantCovers::Call)
             }
             Verdict::Ask { .. } | Verdict::Allow(_) | Verdict::Forbid(_) => None,
         };
@@ -369,7 +370,7 @@ impl ForeignCall {
 }
 
 fn names_unread(name: &str) -> bool {
-    words(name).iter().any(|word| {
+    split_words(name).iter().any(|word| {
         let one = word.strip_suffix('s').unwrap_or(word);
         let is_glued = || GLUED.iter().any(|part| one.starts_with(part) || one.ends_with(part));
         UNREAD.contains(&one) || (!NO_NAMES.contains(&one) && is_glued())
@@ -377,7 +378,7 @@ fn names_unread(name: &str) -> bool {
 }
 
 /// Splits a name into lower-case words: `TargetFile`, `target-file` and `URLPath` have two.
-fn words(name: &str) -> Vec<String> {
+fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let letters: Vec<char> = name.chars().collect();
     for (at, letter) in letters.iter().enumerate() {

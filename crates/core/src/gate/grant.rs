@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{self, Whose};
+use crate::actor::{self, ResponsiblePeople};
 use crate::changeset::{Change, Changeset};
 use crate::gate::{Changes, Subject};
 use crate::id::{GrantId, InterruptId, RunId};
@@ -33,12 +33,12 @@ pub struct Grant {
 
 impl Grant {
     /// Returns the people responsible for the grant.
-    pub fn whose(&self) -> Whose<'_> {
-        Whose { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
+    pub fn responsible_people(&self) -> ResponsiblePeople<'_> {
+        ResponsiblePeople { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
     }
 
     /// Returns true if the grant is neither expired nor revoked.
-    pub fn holds(&self, now: Timestamp) -> bool {
+    pub fn is_active(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| now < at)
     }
 }
@@ -102,7 +102,7 @@ pub struct Program {
 
 impl Program {
     /// Returns `None` if the form of the call or its working directory is unknown.
-    fn of(part: &Part, subject: &Subject<'_>) -> Option<Self> {
+    fn from_part(part: &Part, subject: &Subject<'_>) -> Option<Self> {
         if part.is_read_only() {
             return Some(Self {
                 program: part.program.clone(),
@@ -115,7 +115,7 @@ impl Program {
             });
         }
         let [folder] = part.folders.as_slice() else { return None };
-        let folder = place(folder, subject)?;
+        let folder = resolve_path(folder, subject)?;
         let files = if part.redirected { part.files.as_slice() } else { &[] };
         Some(Self {
             program: part.program.clone(),
@@ -125,7 +125,7 @@ impl Program {
                 .iter()
                 .map(|file| {
                     let [file] = part.located(file).try_into().ok()?;
-                    let file = place(&file, subject)?;
+                    let file = resolve_path(&file, subject)?;
                     guarded::guards(file.split('/')).is_none().then_some(file)
                 })
                 .collect::<Option<_>>()?,
@@ -145,7 +145,7 @@ impl Program {
             && other.files.iter().all(|file| self.files.contains(file))
     }
 
-    fn words(&self) -> Option<String> {
+    fn describe(&self) -> Option<String> {
         let (options, folder) = (self.options.as_ref()?, self.folder.as_ref()?);
         let name: Vec<&str> =
             std::iter::once(self.program.as_str()).chain(self.subcommand.as_deref()).collect();
@@ -168,7 +168,7 @@ impl Program {
 }
 
 /// Resolves a path from the working directory to an absolute path, through links as far as the inspection looked.
-pub(super) fn place(path: &str, subject: &Subject<'_>) -> Option<String> {
+pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {
         Some(place) => place.resolved.clone(),
@@ -196,7 +196,7 @@ fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> +
 impl Matcher {
     /// Returns the grant that an approval of this call would give. Returns `None` if no grant is safe: for an opaque
     /// command, code on the line, another user's rights, and files that a person's own tools run.
-    pub fn of(subject: &Subject<'_>) -> Option<Self> {
+    pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
         let origin = match subject.url {
@@ -209,7 +209,8 @@ impl Matcher {
             if !is_safe || !command.parts.iter().all(Part::is_memorable) {
                 return None;
             }
-            commands = command.parts.iter().map(|part| Program::of(part, subject)).collect::<Option<_>>()?;
+            commands =
+                command.parts.iter().map(|part| Program::from_part(part, subject)).collect::<Option<_>>()?;
             commands.sort();
             commands.dedup();
             scripts = run_by(subject).cloned().collect();
@@ -229,7 +230,7 @@ impl Matcher {
     /// be safe either.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
-            Self::of(subject).filter(|_| subject.category != Category::ReadOnly)?;
+            Self::for_call(subject).filter(|_| subject.category != Category::ReadOnly)?;
         Some(Self {
             tool,
             workspace,
@@ -243,9 +244,9 @@ impl Matcher {
     }
 
     /// Returns the grant that the workflow offers for this call.
-    pub fn given(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
+    pub fn for_coverage(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
         match covers {
-            GrantCovers::Call => Self::of(subject),
+            GrantCovers::Call => Self::for_call(subject),
             GrantCovers::Category => Self::of_category(subject).filter(|grant| grant.covers(subject)),
         }
     }
@@ -313,7 +314,7 @@ impl Matcher {
         }
         let Some(command) = command else { return self.commands.is_empty() };
         let is_covered = |part: &Part| {
-            let seen = || Program::of(part, subject);
+            let seen = || Program::from_part(part, subject);
             part.is_read_only()
                 || seen().is_some_and(|part| self.commands.iter().any(|program| program.covers(&part)))
         };
@@ -364,7 +365,7 @@ impl Matcher {
     }
 
     /// Describes the covered calls for the person who may give the grant.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         if let Some(category) = self.category {
             return format!(
                 "every call in this workspace that {} (category `{}`), from any tool, except calls that a \
@@ -380,7 +381,7 @@ impl Matcher {
             let inside = if self.elsewhere { "; none that names a path outside it" } else { "" };
             return format!("every call of `{}` in this workspace{inside}", self.tool);
         }
-        let mut covers: Vec<String> = self.commands.iter().filter_map(Program::words).collect();
+        let mut covers: Vec<String> = self.commands.iter().filter_map(Program::describe).collect();
         match self.within.as_deref() {
             None => {}
             Some([]) => covers.push("only while it changes nothing".to_owned()),

@@ -92,7 +92,7 @@ impl<'a> Changes<'a> {
     }
 
     /// Returns the changes, if they are known.
-    fn known(self) -> Option<&'a Changeset> {
+    fn changeset(self) -> Option<&'a Changeset> {
         match self {
             Self::Nothing => Some(&changeset::EMPTY),
             Self::Proposed(changes) | Self::Tried { changes, .. } => Some(changes),

@@ -1,8 +1,8 @@
 //! Rules: matches calls with lists of rules that allow, ask or forbid.
 
-mod place;
+mod path_globs;
 
-pub(super) use place::{full, plain, ways};
+pub(super) use path_globs::{full, plain, ways};
 
 use crate::gate::{Subject, changes};
 use crate::policy::Rule;
@@ -22,15 +22,15 @@ pub(super) fn first_match<'a>(
 
 /// Returns true if a rule's tools and agents match the call, whatever its arguments.
 pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
-    named(&rule.tools, subject.tool) && named(&rule.agents, subject.agent)
+    matches_name(&rule.tools, subject.tool) && matches_name(&rule.agents, subject.agent)
 }
 
 /// Returns true if every criterion of the rule holds. An allowing rule must cover *all* of a compound call. An asking
 /// or forbidding rule needs to match *any* part of it.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
-    named(&rule.tools, subject.tool)
-        && named(&rule.agents, subject.agent)
+    matches_name(&rule.tools, subject.tool)
+        && matches_name(&rule.agents, subject.agent)
         && (rule.categories.is_empty() || categories(&rule.categories, subject, command, releases))
         && (rule.commands.is_empty() || commands(&rule.commands, command, releases))
         && changes::matches(rule, subject, releases)
@@ -61,14 +61,14 @@ fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
 /// Matches by the arguments. Asking and forbidding rules also match by the changes of a trial.
 fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let did = || {
-        let of_workspace = subject.changes.known().is_some_and(|did| changes::meet_paths(globs, did));
+        let of_workspace = subject.changes.changeset().is_some_and(|did| changes::meet_paths(globs, did));
         of_workspace || changes::meet_paths(globs, subject.changes.in_layer())
     };
-    place::matches(globs, subject, command, releases) || (!releases && did())
+    path_globs::matches(globs, subject, command, releases) || (!releases && did())
 }
 
 /// Compares whole names: `read_file` does not match `read_file_and_delete`.
-fn named(names: &[String], name: &str) -> bool {
+fn matches_name(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|each| each == "*" || each == name)
 }
 

@@ -151,7 +151,7 @@ impl Text {
         self.words.iter().any(|each| each.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
     }
 
-    fn holds<'p>(
+    fn contains_phrase<'p>(
         &self,
         mut phrase: impl Iterator<Item = &'p str> + Clone,
         is_it: impl Fn(&str, &str) -> bool,
@@ -168,7 +168,7 @@ impl Text {
 /// Splits a text into words in two ways: at characters that are neither letters nor digits, and also at capitals within
 /// a word (`deleteOldFiles`).
 pub(crate) fn read(text: &str) -> Vec<Text> {
-    let plain = words(text);
+    let plain = split_lowercase(text);
     let mut humped = String::with_capacity(text.len());
     let mut small_before = false;
     for c in text.chars() {
@@ -178,7 +178,7 @@ pub(crate) fn read(text: &str) -> Vec<Text> {
         small_before = c.is_lowercase() || c.is_numeric();
         humped.push(c);
     }
-    let humped = words(&humped);
+    let humped = split_lowercase(&humped);
     if humped == plain {
         vec![Text { words: plain }]
     } else {
@@ -190,18 +190,18 @@ fn split(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-fn words(text: &str) -> Vec<String> {
+fn split_lowercase(text: &str) -> Vec<String> {
     split(text).map(str::to_lowercase).collect()
 }
 
 fn says_keyword(texts: &[Text], keyword: &str) -> bool {
-    let phrase = words(keyword);
-    texts.iter().any(|text| text.holds(phrase.iter().map(String::as_str), is_form_of))
+    let phrase = split_lowercase(keyword);
+    texts.iter().any(|text| text.contains_phrase(phrase.iter().map(String::as_str), is_form_of))
 }
 
 /// Returns true if the texts contain a phrase. The phrase must be in lower case.
 pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
-    texts.iter().any(|text| text.holds(split(phrase), |said, word| said == word))
+    texts.iter().any(|text| text.contains_phrase(split(phrase), |said, word| said == word))
 }
 
 /// Returns true for the word, and for the word with another ending: `deletes`, `deleting`, `dropped`, `deployment`, but

@@ -107,7 +107,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
     let would_cover = |matcher: Matcher| may_lift(&matcher);
-    let grantable = rules.grants.is_some() && Matcher::given(subject, rules.covers).is_some_and(would_cover);
+    let grantable =
+        rules.grants.is_some() && Matcher::for_coverage(subject, rules.covers).is_some_and(would_cover);
     if !rules.refused.reasons.is_empty() {
         // A grant does not cover a refused call, unless it is given for this very call: then it revokes the refusal.
         let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();

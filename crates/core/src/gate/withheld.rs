@@ -22,7 +22,7 @@ struct Entry {
 
 impl WithheldPaths {
     /// Prepares the lists of rules for a call. `reads` is a further tool with rules that apply to the returned content.
-    pub fn of(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
+    pub fn for_call(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
         Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
@@ -45,7 +45,7 @@ fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
         rule::matches(&of_any_path, &subject, None)
     };
     let entry = |rule: &Rule| Entry {
-        globs: (!rule.paths.is_empty()).then(|| Globs::of(&rule.paths)),
+        globs: (!rule.paths.is_empty()).then(|| Globs::new(&rule.paths)),
         action: rule.action,
         is_voted: rule::matches(rule, call, None),
     };

@@ -1,7 +1,7 @@
 //! Actions of people on an interrupt that do not resolve it: claim, release, view, comment, withdraw a vote, reassign,
 //! delegate.
 
-use super::{Assignment, Delegation, Holder, Interrupt, Refusal, Voter};
+use super::{Assignment, ClaimHolder, Delegation, Interrupt, Refusal, Voter};
 use crate::actor::Role;
 use crate::limits;
 use crate::name::is_same;
@@ -22,7 +22,7 @@ impl Interrupt {
     pub fn check_claim(
         &self,
         voter: &Voter<'_>,
-        holder: Option<&Holder>,
+        holder: Option<&ClaimHolder>,
         over: Option<u64>,
     ) -> Result<bool, Refusal> {
         self.may_act(voter)?;
@@ -40,7 +40,7 @@ impl Interrupt {
     /// Returns true if the release changes something. Admins may release claims of people, but a client's claim can be
     /// released only by that client. A claim on an approval survives the resolution, because the released call inherits
     /// it.
-    pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&Holder>) -> Result<bool, Refusal> {
+    pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&ClaimHolder>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let actor = voter.actor;
         let Some(claim) = &self.claim else { return Ok(false) };
@@ -168,9 +168,9 @@ impl Interrupt {
             return Err(Refusal::AlreadyResolved);
         }
         let releases = self.opened.options.iter().any(|offer| offer.effect.lets_go_on());
-        let who = voter.actor.whose();
+        let who = voter.actor.responsible_people();
         let mut own = voter.starter.into_iter().chain(self.standing_authors());
-        let is_own = own.any(|author| author.whose().meets(who));
+        let is_own = own.any(|author| author.responsible_people().overlaps(who));
         if releases && is_own && !self.assignment.self_approval { Err(Refusal::OwnHandOver) } else { Ok(()) }
     }
 

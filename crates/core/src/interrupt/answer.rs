@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Cause, Effect, Given, Interrupt, Kind, Offer, Outcome, Vote};
+use super::{AnswerContent, Cause, Effect, Interrupt, Kind, Offer, Outcome, Vote};
 
 impl Interrupt {
     /// Returns true if the option answers a question.
@@ -16,19 +16,19 @@ impl Interrupt {
     }
 
     /// Returns the current answer. Returns `None` if there is none, or if it was erased.
-    pub fn answer(&self) -> Option<Given> {
+    pub fn answer(&self) -> Option<AnswerContent> {
         if self.kept.erased || !self.was_answered() {
             return None;
         }
         if let Some((given, _)) = &self.kept.corrected {
             return Some(given.clone());
         }
-        Some(self.given())
+        Some(self.answer_from_votes())
     }
 
     /// Returns the answer for the history. Equal answers of several people become one answer, which a later question
     /// can reuse.
-    pub fn answer_kept(&self) -> Option<Given> {
+    pub fn answer_kept(&self) -> Option<AnswerContent> {
         let answer = self.answer()?;
         let each = self.each_given();
         let alike = each.split_first().filter(|((_, first), rest)| {
@@ -42,26 +42,26 @@ impl Interrupt {
     }
 
     /// Returns the text and edit of the deciding votes. With several answers, each is prefixed with its author.
-    pub fn given(&self) -> Given {
+    pub fn answer_from_votes(&self) -> AnswerContent {
         let gathered = self.gathered();
         if gathered.is_empty() {
             let edit = self.settled_by().map(|vote| vote.edit.clone()).unwrap_or_default();
-            return Given { text: self.said(), edit };
+            return AnswerContent { text: self.agreed_text(), edit };
         }
         let told = gathered.iter().flat_map(|vote| {
             let words = vote.text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
             let data = (!vote.edit.is_null()).then(|| vote.edit.to_string());
             data.into_iter().chain(words).map(|said| format!("{}: {said}", vote.by))
         });
-        Given { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null }
+        AnswerContent { text: Some(told.collect::<Vec<_>>().join("\n")), edit: Value::Null }
     }
 
     /// Returns each person's answer, in order. Empty if a single answer suffices.
-    pub fn each_given(&self) -> Vec<(&str, Given)> {
+    pub fn each_given(&self) -> Vec<(&str, AnswerContent)> {
         if self.kept.erased || self.kept.corrected.is_some() {
             return Vec::new();
         }
-        let given = |vote: &'_ Vote| Given { text: vote.text.clone(), edit: vote.edit.clone() };
+        let given = |vote: &'_ Vote| AnswerContent { text: vote.text.clone(), edit: vote.edit.clone() };
         self.gathered().into_iter().map(|vote| (vote.by.as_str(), given(vote))).collect()
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::Whose;
+use crate::actor::ResponsiblePeople;
 use crate::limits;
 use crate::name::{form, is_name, is_same};
 use crate::people::{Deciders, People, STARTER, Since};
@@ -109,7 +109,7 @@ pub struct Ballot<'a> {
 
 /// Reason why the existing people cannot satisfy an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
+pub struct ApproverShortage {
     pub stage: usize,
     /// Remainder of a sentence that begins with the stage.
     pub why: String,
@@ -123,7 +123,7 @@ impl Stage {
     }
 
     /// Returns a stage of these approvers, with one required vote.
-    pub fn of(approvers: Vec<String>) -> Self {
+    pub fn from_approvers(approvers: Vec<String>) -> Self {
         Self { approvers, ..Self::default() }
     }
 
@@ -236,13 +236,13 @@ impl Stage {
 
 impl Assignment {
     /// Returns a single stage of these approvers.
-    pub fn of(approvers: Vec<String>) -> Self {
-        Self { stages: vec![Stage::of(approvers)], ..Self::default() }
+    pub fn from_approvers(approvers: Vec<String>) -> Self {
+        Self { stages: vec![Stage::from_approvers(approvers)], ..Self::default() }
     }
 
     /// Returns a single stage of these approvers, with `required` votes.
     pub fn simple(approvers: Vec<String>, required: u32) -> Self {
-        Self { stages: vec![Stage { required, ..Stage::of(approvers) }], ..Self::default() }
+        Self { stages: vec![Stage { required, ..Stage::from_approvers(approvers) }], ..Self::default() }
     }
 
     /// Returns the approvers and the required votes if the assignment is a single plain stage.
@@ -277,12 +277,12 @@ impl Assignment {
     /// creator of their login link, has left since, even if they came back.
     pub fn still_trusts(
         &self,
-        who: Whose<'_>,
+        who: ResponsiblePeople<'_>,
         at: Timestamp,
         people: &People,
-        starter: Option<Whose<'_>>,
+        starter: Option<ResponsiblePeople<'_>>,
     ) -> bool {
-        let is_own = !self.self_approval && starter.is_some_and(|starter| starter.meets(who));
+        let is_own = !self.self_approval && starter.is_some_and(|starter| starter.overlaps(who));
         let has_left = |id: &str| people.has_left(id, Since { at, seq: None });
         self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
@@ -329,7 +329,7 @@ impl Assignment {
     }
 
     /// Returns all named people and groups.
-    pub fn named(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    pub fn people_and_groups(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let people = self.stages.iter().flat_map(|stage| &stage.approvers).map(String::as_str).collect();
         let groups = self.stages.iter().flat_map(|stage| &stage.groups).map(String::as_str).collect();
         (people, groups)
@@ -392,16 +392,18 @@ impl Assignment {
                 return false;
             }
             let of_stage = stage.places(&candidates, &here, people);
-            if short_of(&of_stage.iter().map(|place| (i, place.clone())).collect::<Vec<_>>()).is_some() {
+            if find_unfilled_stage(&of_stage.iter().map(|place| (i, place.clone())).collect::<Vec<_>>())
+                .is_some()
+            {
                 return false;
             }
             places.extend(of_stage.into_iter().map(|place| (i, place)));
         }
-        !self.distinct || short_of(&places).is_none()
+        !self.distinct || find_unfilled_stage(&places).is_none()
     }
 
     /// Returns the reason why the existing people cannot satisfy the assignment, or `None`. `starter` started the run.
-    pub fn lack(&self, people: &People, starter: Option<&str>) -> Option<Lack> {
+    pub fn find_shortage(&self, people: &People, starter: Option<&str>) -> Option<ApproverShortage> {
         let starter = starter.filter(|_| !self.self_approval);
         let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));
         let stages: Vec<BTreeSet<&str>> = self
@@ -414,14 +416,14 @@ impl Assignment {
             if there < needed {
                 let who = if starter.is_some() { " (without the person who started the run)" } else { "" };
                 let why = format!("needs {needed}, but only {there}{who} may decide");
-                return Some(Lack { stage: i, why });
+                return Some(ApproverShortage { stage: i, why });
             }
             if stage.roles == Represented::All {
                 let is_there = |name: &&String| candidates.iter().any(|id| is_same(id, name));
                 let speaks = |group: &&String| candidates.iter().any(|id| people.is_in(id, group));
                 let people = stage.approvers.iter().find(|name| !is_there(name));
                 if let Some(name) = people.or_else(|| stage.groups.iter().find(|group| !speaks(group))) {
-                    return Some(Lack {
+                    return Some(ApproverShortage {
                         stage: i,
                         why: format!("needs `{name}`, but no approver with this name or group may decide"),
                     });
@@ -432,8 +434,8 @@ impl Assignment {
             stage.places(&stages[i], &[], people).into_iter().map(move |place| (i, place)).collect::<Vec<_>>()
         };
         let places: Vec<_> = self.stages.iter().enumerate().flat_map(places).collect();
-        let short = self.distinct.then(|| short_of(&places)).flatten();
-        short.map(|stage| Lack {
+        let short = self.distinct.then(|| find_unfilled_stage(&places)).flatten();
+        short.map(|stage| ApproverShortage {
             stage,
             why: "needs other people than the other stages, and too few people may decide".to_owned(),
         })
@@ -441,7 +443,7 @@ impl Assignment {
 }
 
 /// Assigns one person to each place, by augmenting paths. Returns the stage of the first place that stays free.
-fn short_of(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
+fn find_unfilled_stage(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));
     free.map(|place| places[place].0)

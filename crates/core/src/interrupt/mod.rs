@@ -5,11 +5,11 @@
 
 mod action;
 mod answer;
+pub mod assignee_index;
 mod assignment;
 mod decide;
 mod decision;
 mod effect;
-pub mod mark;
 mod offer;
 mod opened;
 mod record;
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub use action::HandedTo;
-pub use assignment::{Assignment, Ballot, Lack, Represented, Seat, Stage};
+pub use assignment::{ApproverShortage, Assignment, Ballot, Represented, Seat, Stage};
 pub(crate) use decide::carried;
 pub use decide::{Checked, check};
 pub use decision::{Decision, Refusal};
@@ -35,14 +35,16 @@ pub use effect::{Effect, HeldWork, Outcome};
 pub use offer::{EXPIRED, Offer, offered, on_expiry};
 pub(crate) use opened::LABELS;
 pub use opened::{About, Opened, Risk};
-pub use record::{Cause, Claim, Comment, Delegation, Given, Holder, Kept, Resolution, Usage};
-pub use seat::{Standing, Voter};
+pub use record::{
+    AnswerAmendments, AnswerContent, Cause, Claim, ClaimHolder, Comment, Delegation, Resolution, Usage,
+};
+pub use seat::{MissingVotes, Voter};
 pub use table::{Carry, KEEP_SOME, Kind, KindRow, Row, option};
-pub use tally::Settled;
-pub use timing::{Due, Escalation, Reminded, Reminders, Timing};
+pub use tally::Settlement;
+pub use timing::{Due, Escalation, ReminderReason, Reminders, Timing};
 pub use usage::Unusable;
 pub use vote::Vote;
-pub use waiting::What;
+pub use waiting::DueEvent;
 pub use withhold::Withhold;
 
 use crate::actor::Actor;
@@ -82,7 +84,7 @@ pub struct Interrupt {
     pub snoozes: BTreeMap<String, Timestamp>,
     pub resolution: Option<Resolution>,
     /// Corrections and erasure of the answer to a question.
-    pub kept: Kept,
+    pub kept: AnswerAmendments,
     /// Use of the approval, for an external agent.
     pub used: Option<Usage>,
 }
@@ -121,7 +123,7 @@ impl Interrupt {
             comments: Vec::new(),
             views: BTreeMap::new(),
             resolution: None,
-            kept: Kept::default(),
+            kept: AnswerAmendments::default(),
             used: None,
         }
     }

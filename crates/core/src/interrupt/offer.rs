@@ -20,7 +20,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    pub fn of(row: &Row) -> Self {
+    pub fn from_row(row: &Row) -> Self {
         Self {
             id: row.id.to_owned(),
             label: row.label.to_owned(),

@@ -28,7 +28,7 @@ pub struct Delegation {
 pub struct Claim {
     pub by: String,
     /// Client that holds the claim, if clients of one person are distinguished, such as two windows.
-    pub holder: Option<Holder>,
+    pub holder: Option<ClaimHolder>,
     pub at: Timestamp,
     /// Sequence number of the event.
     pub seq: u64,
@@ -37,7 +37,7 @@ pub struct Claim {
 /// Connection of a client: its node, and its number there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Holder {
+pub struct ClaimHolder {
     /// First epoch that the node drew.
     pub node: u64,
     pub number: u64,
@@ -66,7 +66,7 @@ impl Comment {
         if whole.len() <= limits::TEXT_BYTES {
             return whole;
         }
-        let (len, digest) = (whole.len(), Digest::of(whole.as_bytes()));
+        let (len, digest) = (whole.len(), Digest::of_bytes(whole.as_bytes()));
         let note = format!("\n\n(Cut: this is the beginning of {len} bytes, whose SHA-256 is {digest}.)");
         clip(&whole, limits::TEXT_BYTES - note.len() - '…'.len_utf8()) + &note
     }
@@ -74,15 +74,15 @@ impl Comment {
 
 /// An answer: a text, or data with a text if the question had a schema.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct AnswerContent {
     pub text: Option<String>,
     /// Data of the answer. Null if the text is the answer.
     pub edit: Value,
 }
 
-impl Given {
+impl AnswerContent {
     /// Renders the answer for a person, with data as JSON.
-    pub fn shown(&self) -> String {
+    pub fn render(&self) -> String {
         if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
     }
 
@@ -95,9 +95,9 @@ impl Given {
 
 /// Corrections and erasure of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct AnswerAmendments {
     /// Corrected answer, with the time of the correction.
-    pub corrected: Option<(Given, Timestamp)>,
+    pub corrected: Option<(AnswerContent, Timestamp)>,
     /// Sequences of other events that contain the answer: its corrections, and messages to agents.
     pub copies: Vec<u64>,
     pub erased: bool,

@@ -21,7 +21,7 @@ pub struct Voter<'a> {
 
 /// Missing votes of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct MissingVotes {
     /// Number of further people who must agree.
     pub needed: u32,
     /// Named people and groups that must agree and have not.
@@ -48,7 +48,7 @@ impl Interrupt {
         let releases = offer.effect.lets_go_on();
         // The author of the work may not release it, and neither may their delegate or a user of their login link.
         let is_own = |id: &str| {
-            let started = voter.starter.is_some_and(|starter| starter.whose().is_of(id));
+            let started = voter.starter.is_some_and(|starter| starter.responsible_people().includes(id));
             let own = started || self.wrote(id, edit_of);
             releases && !self.assignment.self_approval && own
         };
@@ -138,13 +138,13 @@ impl Interrupt {
     }
 
     /// Returns the votes that a stage still needs, given the leading votes.
-    pub fn standing(&self, stage: usize) -> Standing {
-        let Some(of) = self.assignment.stages.get(stage) else { return Standing::default() };
+    pub fn missing_votes(&self, stage: usize) -> MissingVotes {
+        let Some(of) = self.assignment.stages.get(stage) else { return MissingVotes::default() };
         let counted = self.counted(&self.leading());
         let here: Vec<_> = counted.iter().filter(|ballot| ballot.seat.stage == stage).copied().collect();
         let missing: Vec<String> = of.missing(&here).into_iter().map(str::to_owned).collect();
         let needed = (of.required.max(1) as usize).saturating_sub(Stage::different(&here));
-        Standing { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
+        MissingVotes { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
     }
 
     /// Returns the votes that agree with the newest one.

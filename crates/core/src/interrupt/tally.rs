@@ -15,7 +15,7 @@ use crate::actor::Actor;
 
 /// Option that settles an interrupt, with its votes.
 #[derive(Clone, Debug)]
-pub struct Settled<'a> {
+pub struct Settlement<'a> {
     pub vote: &'a Vote,
     /// Option of that vote. It takes effect.
     pub offer: &'a Offer,
@@ -25,12 +25,12 @@ pub struct Settled<'a> {
 
 impl Interrupt {
     /// Returns the option that the newest vote settles. Returns `None` if more people must agree.
-    pub fn settles(&self) -> Option<Settled<'_>> {
+    pub fn settles(&self) -> Option<Settlement<'_>> {
         let newest = self.votes.last()?;
         let chosen = self.offers(&newest.option)?;
         let is_gathered = self.is_gathered(chosen);
         if !chosen.effect.lets_go_on() && !is_gathered {
-            return Some(Settled { vote: newest, offer: chosen, agreed: vec![newest] });
+            return Some(Settlement { vote: newest, offer: chosen, agreed: vec![newest] });
         }
         let agreed = self.agreeing(chosen, newest.edit_of);
         if self.assignment.stage(&self.counted(&agreed)).is_some() {
@@ -40,7 +40,7 @@ impl Interrupt {
         let offer = |vote: &Vote| self.offers(&vote.option);
         let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
         let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
-        Some(Settled { vote, offer: offer(vote)?, agreed })
+        Some(Settlement { vote, offer: offer(vote)?, agreed })
     }
 
     /// Returns true if several people must each give an answer.
@@ -83,7 +83,7 @@ impl Interrupt {
     /// Returns true if a person wrote this edit, or created the author's login link. Without an edit, the subject
     /// itself is meant.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
-        self.author(edit_of).is_some_and(|author| author.whose().is_of(who))
+        self.author(edit_of).is_some_and(|author| author.responsible_people().includes(who))
     }
 
     /// Returns the authors of the subject and of the edits with current votes.
@@ -128,7 +128,7 @@ impl Interrupt {
     }
 
     /// Returns the texts of the votes that agreed.
-    pub fn said(&self) -> Option<String> {
+    pub fn agreed_text(&self) -> Option<String> {
         let agreed = self.agreed();
         let said: Vec<&str> =
             agreed.iter().filter_map(|vote| vote.text.as_deref()).filter(|text| !text.is_empty()).collect();

@@ -68,7 +68,7 @@ pub struct Due {
 /// Reason for a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reminded {
+pub enum ReminderReason {
     /// No decision was made so far.
     Waiting,
     /// The person's snooze ended.
@@ -81,7 +81,7 @@ impl Timing {
     }
 
     /// Returns true if there are reminders or steps to restart when other approvers are asked.
-    pub fn tells(&self) -> bool {
+    pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }
 
@@ -235,10 +235,10 @@ impl Timing {
         all.find_map(|(i, step, stage)| {
             let next = assignment.escalated(stage, step);
             // The starter is not known yet when a workflow is loaded.
-            if starter.is_none() && next.named().0.contains(STARTER) {
+            if starter.is_none() && next.people_and_groups().0.contains(STARTER) {
                 return None;
             }
-            let lack = next.lack(people, starter)?;
+            let lack = next.find_shortage(people, starter)?;
             let why =
                 format!("step {} of the escalation cannot satisfy the assignment: it {}", i + 1, lack.why);
             Some(Problem::new(format!("{at}/escalation/{i}"), why))

@@ -35,7 +35,7 @@ impl Interrupt {
         if !is_approved || self.opened.about != About::External || self.content.is_null() {
             return None;
         }
-        let edit = self.given().edit;
+        let edit = self.answer_from_votes().edit;
         if let Some(call) = self.foreign_call() {
             let call = if edit.is_null() { call } else { call.edited(edit) };
             return serde_json::to_value(call).ok();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Seat;
-use crate::actor::{self, Role, Whose};
+use crate::actor::{self, ResponsiblePeople, Role};
 use crate::id::InterruptId;
 use crate::name;
 use crate::time::Timestamp;
@@ -42,8 +42,8 @@ impl Vote {
         self.seat.principal(&self.by)
     }
 
-    pub fn whose(&self) -> Whose<'_> {
-        Whose { id: &self.by, hand: self.hand() }
+    pub fn responsible_people(&self) -> ResponsiblePeople<'_> {
+        ResponsiblePeople { id: &self.by, hand: self.hand() }
     }
 
     /// Returns the creator of the voter's login link, or the voter: see [`Actor::hand`](crate::actor::Actor::hand).

@@ -10,20 +10,20 @@ use crate::time::Timestamp;
 
 /// Kind of a due event of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum DueEvent {
     Escalate,
     Remind,
     Wake,
 }
 
 impl Interrupt {
-    /// Returns the first event that is due by now. Events of one time are in the order of [`What`].
-    pub fn due_by(&self, now: Timestamp) -> Option<What> {
+    /// Returns the first event that is due by now. Events of one time are in the order of [`DueEvent`].
+    pub fn due_by(&self, now: Timestamp) -> Option<DueEvent> {
         let snoozed = self.snoozes.values().min().copied();
         let all = [
-            (self.due.escalate_at, What::Escalate),
-            (self.due.remind_at, What::Remind),
-            (snoozed, What::Wake),
+            (self.due.escalate_at, DueEvent::Escalate),
+            (self.due.remind_at, DueEvent::Remind),
+            (snoozed, DueEvent::Wake),
         ];
         let due = all.into_iter().filter_map(|(at, what)| Some((at.filter(|at| *at <= now)?, what)));
         due.min().map(|(_, what)| what)

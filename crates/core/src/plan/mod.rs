@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use layout::NodePosition;
-pub use read::{around, beside, candidates, read, sent};
+pub use read::{around, candidates, fields_without_plan, read, sent};
 
 use crate::limits;
 use crate::schema::{self, Problem};

@@ -26,7 +26,7 @@ pub fn sent(value: &Value) -> Option<Value> {
 }
 
 /// Returns the other fields of a request with a plan.
-pub fn beside(value: &Value) -> Option<Value> {
+pub fn fields_without_plan(value: &Value) -> Option<Value> {
     let mut rest = value.as_object().filter(|fields| fields.contains_key("plan"))?.clone();
     rest.remove("plan");
     (!rest.is_empty()).then_some(Value::Object(rest))
@@ -92,8 +92,8 @@ fn subtask(item: &Value) -> Value {
             _ => continue,
         };
         let value = match (key, value) {
-            ("id", number) => named(number),
-            ("depends_on", Value::Array(ids)) => ids.iter().map(named).collect(),
+            ("id", number) => normalize_id(number),
+            ("depends_on", Value::Array(ids)) => ids.iter().map(normalize_id).collect(),
             (_, other) => other.clone(),
         };
         let is_nothing = value.is_null() || (key == "agent" && value.as_str() == Some(""));
@@ -135,7 +135,7 @@ fn description(fields: &Map<String, Value>) -> Option<Value> {
 }
 
 /// Converts numeric ids to texts.
-fn named(id: &Value) -> Value {
+fn normalize_id(id: &Value) -> Value {
     if id.is_u64() { Value::String(id.to_string()) } else { id.clone() }
 }
 

@@ -7,11 +7,11 @@
 //! tables for all three, and for texts with none of them, are in `tests/it/endings/`.
 
 use super::prose::{self, Block};
-use super::speech::{self, Before, Speech};
-use super::texts::words::LISTED;
+use super::speech::{self, SentenceContext, Speech};
+use super::texts::vocabulary::LISTED;
 
 /// Returns the sentence that asks the reader for something.
-pub fn asked(text: &str) -> Option<String> {
+pub fn find_request(text: &str) -> Option<String> {
     first(text, &[Speech::Permission, Speech::Waiting, Speech::Request, Speech::Give, Speech::Question])
 }
 
@@ -22,14 +22,14 @@ pub fn announced(text: &str) -> Option<String> {
 
 /// Returns the first sentence with one of these kinds of speech, in a position where it is relevant.
 fn first(text: &str, sought: &[Speech]) -> Option<String> {
-    let said = prose::said(text);
+    let said = prose::strip_thoughts(text);
     let blocks = prose::blocks(&said);
     let last = blocks.iter().rposition(|block| !matches!(block, Block::Code))?;
     let items = (0..=last).rev().take_while(|at| matches!(blocks[*at], Block::Item(_) | Block::Code)).last();
     let items = items.filter(|_| matches!(blocks[last], Block::Item(_)));
     let lead = items.and_then(|first| first.checked_sub(1));
     let tail = lead.or(items).unwrap_or(last);
-    let mut reader = Reader { before: Before::of(&blocks), ..Reader::default() };
+    let mut reader = Reader { before: SentenceContext::from_blocks(&blocks), ..Reader::default() };
     for (at, block) in blocks[..=last].iter().enumerate() {
         let found = match block {
             Block::Heading(text) | Block::Paragraph { text, bold: true } if at < last => {
@@ -75,7 +75,7 @@ enum Where {
 
 #[derive(Default)]
 struct Reader {
-    before: Before,
+    before: SentenceContext,
     /// True below a heading, or after a sentence, that introduces a list of questions instead of asking them.
     section: bool,
     lead: bool,
@@ -88,8 +88,8 @@ impl Reader {
         let mut spoken: Vec<(Speech, String)> = Vec::new();
         for sentence in &sentences {
             let lower = sentence.to_lowercase();
-            let speech = speech::of(&lower, self.before);
-            self.before.hear(speech, &lower);
+            let speech = speech::classify(&lower, self.before);
+            self.before.update(speech, &lower);
             spoken.push((speech, lower));
         }
         let counts = |at: usize| {

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::is_hidden;
 
-pub use asks::{announced, asked};
-pub use calls::{Known, written_call};
-pub use questions::{Returned, returned};
+pub use asks::{announced, find_request};
+pub use calls::{CallableTool, written_call};
+pub use questions::{ReplyContent, parse_reply};
 
 /// Returns true if a text has content for its reader: not only thoughts, an empty fence, dots, or invisible characters.
 pub fn says_something(text: &str) -> bool {
-    let said = prose::said(text);
+    let said = prose::strip_thoughts(text);
     // An unclosed thought.
     if said.trim_start().starts_with("<think>") {
         return false;

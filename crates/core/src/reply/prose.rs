@@ -24,7 +24,7 @@ pub(super) enum Segment<'t> {
 }
 
 /// Removes the thoughts of a reasoning model, which do not belong to its reply.
-pub(super) fn said(text: &str) -> String {
+pub(super) fn strip_thoughts(text: &str) -> String {
     let mut rest = text;
     if let (None, Some((_, after))) = (rest.find("<think>"), rest.split_once("</think>")) {
         rest = after;

@@ -14,7 +14,7 @@ use crate::{json, schema};
 
 /// Kind of a whole reply.
 #[derive(Debug, PartialEq)]
-pub enum Returned {
+pub enum ReplyContent {
     /// The agent's result.
     Content(String),
     /// Questions, each `{id, message, context?, message_type?, choices?, response_schema?}`.
@@ -24,14 +24,16 @@ pub enum Returned {
 }
 
 /// Parses a reply of an agent that asks in its replies.
-pub fn returned(text: &str) -> Returned {
-    let said = prose::said(text);
+pub fn parse_reply(text: &str) -> ReplyContent {
+    let said = prose::strip_thoughts(text);
     let whole = &unfenced(said.trim());
     let parsed = match json::parse(whole.as_bytes()) {
         Ok(parsed) => parsed,
-        Err(error) => return not_json(whole, &error).unwrap_or_else(|| Returned::Content(text.to_owned())),
+        Err(error) => {
+            return not_json(whole, &error).unwrap_or_else(|| ReplyContent::Content(text.to_owned()));
+        }
     };
-    let Some(fields) = parsed.as_object() else { return Returned::Content(text.to_owned()) };
+    let Some(fields) = parsed.as_object() else { return ReplyContent::Content(text.to_owned()) };
     let given = |key: &str| {
         fields.get(key).filter(|value| match value {
             Value::Null => false,
@@ -42,20 +44,22 @@ pub fn returned(text: &str) -> Returned {
     };
     let is_form = fields.keys().all(|key| key == "questions" || key == "content");
     match (given("questions"), given("content")) {
-        (Some(_), Some(_)) => Returned::Malformed("it contains both `questions` and `content`".to_owned()),
-        (None, Some(Value::String(content))) if is_form => Returned::Content(content.clone()),
+        (Some(_), Some(_)) => {
+            ReplyContent::Malformed("it contains both `questions` and `content`".to_owned())
+        }
+        (None, Some(Value::String(content))) if is_form => ReplyContent::Content(content.clone()),
         (Some(questions), None) => {
             let problems = problems(questions, fields.keys().filter(|key| !is_known(key)));
             if problems.is_empty() {
-                Returned::Questions(questions.as_array().cloned().unwrap_or_default())
+                ReplyContent::Questions(questions.as_array().cloned().unwrap_or_default())
             } else {
-                Returned::Malformed(problems.join("; "))
+                ReplyContent::Malformed(problems.join("; "))
             }
         }
         (None, None) if fields.contains_key("questions") => {
-            Returned::Malformed("/questions: holds none".to_owned())
+            ReplyContent::Malformed("/questions: holds none".to_owned())
         }
-        (None, Some(_) | None) => Returned::Content(text.to_owned()),
+        (None, Some(_) | None) => ReplyContent::Content(text.to_owned()),
     }
 }
 
@@ -64,16 +68,16 @@ fn is_known(key: &str) -> bool {
 }
 
 /// Detects questions with other text around them, and truncated or invalid JSON.
-fn not_json(whole: &str, error: &json::Error) -> Option<Returned> {
+fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     let opens = |at: &usize| whole[at + 1..].trim_start().starts_with("\"questions\"");
     let at = whole.match_indices('{').map(|(at, _)| at).find(opens)?;
     let mut values = serde_json::Deserializer::from_str(&whole[at..]).into_iter::<Value>();
     let asks = matches!(values.next(), Some(Ok(value)) if value.pointer("/questions/0/message").is_some());
     let is_all = at == 0 && values.byte_offset() == whole.len();
     if asks && !is_all {
-        return Some(Returned::Malformed("it contains text in addition to its questions".to_owned()));
+        return Some(ReplyContent::Malformed("it contains text in addition to its questions".to_owned()));
     }
-    (at == 0).then(|| Returned::Malformed(format!("it is not JSON: {error}")))
+    (at == 0).then(|| ReplyContent::Malformed(format!("it is not JSON: {error}")))
 }
 
 /// Removes a fence around the whole text.

@@ -1,12 +1,12 @@
 //! Classifies one English sentence: a request, waiting, an announcement, a polite closing, or a report. Reads the
-//! tables of `words.rs` and `phrases.rs`, and does not consider the position of the sentence in the text.
+//! tables of `vocabulary.rs` and `phrases.rs`, and does not consider the position of the sentence in the text.
 
 use super::prose::{self, Block};
 use super::texts::phrases::{
     ADVICE, AT_WORK, BEFORE_I, CANNOT, COULD, COULD_NOW, DEPENDS_ON, FUTURE, GIVE, GIVEN, GO_ON, GREETS,
     IDLE, IDLE_ING, LEADS_IN, MUST, READY_FOR, STUCK, TELLS, UNSAID, UNSURE, WILL_DO,
 };
-use super::texts::words::{
+use super::texts::vocabulary::{
     DOES, DONE, GOES_ON, IF_SO, IF_YOU, KNOWS, OFFERS, PERMISSION, POLITE, REQUESTS, WAITS, WILL, YOUR_WORD,
 };
 
@@ -42,7 +42,7 @@ enum Text {
 
 /// Context of a sentence in its text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Before {
+pub(super) struct SentenceContext {
     /// True if an earlier sentence states that work is done.
     done: bool,
     /// Kind of the whole text.
@@ -51,8 +51,8 @@ pub(super) struct Before {
     advises: bool,
 }
 
-impl Before {
-    pub(super) fn of(blocks: &[Block]) -> Self {
+impl SentenceContext {
+    pub(super) fn from_blocks(blocks: &[Block]) -> Self {
         let texts = blocks.iter().filter_map(|block| match block {
             Block::Heading(text) | Block::Item(text) | Block::Paragraph { text, .. } => Some(text),
             Block::Quote(_) | Block::Code => None,
@@ -81,9 +81,9 @@ impl Before {
     }
 
     /// Updates the context after a sentence.
-    pub(super) fn hear(&mut self, speech: Speech, said: &str) {
+    pub(super) fn update(&mut self, speech: Speech, said: &str) {
         self.done |= speech == Speech::Plain && is_done(said);
-        self.advises = speech == Speech::Plain && begins(said, ADVICE).is_some();
+        self.advises = speech == Speech::Plain && strip_phrase(said, ADVICE).is_some();
     }
 }
 
@@ -92,7 +92,7 @@ impl Before {
 const SENTENCE_BYTES: usize = 2_000;
 
 /// Classifies a sentence in lower case.
-pub(super) fn of(said: &str, before: Before) -> Speech {
+pub(super) fn classify(said: &str, before: SentenceContext) -> Speech {
     if said.len() <= SENTENCE_BYTES {
         return of_short(said, before);
     }
@@ -102,7 +102,7 @@ pub(super) fn of(said: &str, before: Before) -> Speech {
     if at_the_end == Speech::Plain { of_short(head, before) } else { at_the_end }
 }
 
-fn of_short(said: &str, before: Before) -> Speech {
+fn of_short(said: &str, before: SentenceContext) -> Speech {
     let is_question = ends_as_question(said);
     if let Some((_, rest)) = said.split_once("let me know") {
         return let_me_know(rest.trim_start());
@@ -120,7 +120,7 @@ fn of_short(said: &str, before: Before) -> Speech {
     }
     let waits = has_words(said, YOUR_WORD)
         || has_words(said, BEFORE_I)
-        || clauses(said).any(|clause| begins(clause, WAITS).is_some() || depends(clause))
+        || clauses(said).any(|clause| strip_phrase(clause, WAITS).is_some() || depends(clause))
         || defers(said, before)
         || with_leave(said)
         || needs_to_go_on(said)
@@ -153,7 +153,7 @@ fn has_words(said: &str, table: &[&str]) -> bool {
 }
 
 /// Returns the text after a phrase of the table, if the text begins with it.
-fn begins<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
+fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     table.iter().find_map(|phrase| {
         said.strip_prefix(phrase)
             .filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '\''))
@@ -170,7 +170,7 @@ fn ends_as_question(said: &str) -> bool {
 /// Removes introductory words: *OK, now …*
 fn start(said: &str) -> &str {
     let mut said = said.trim_start_matches(['(', '[', '\'', '"', '-', ' ']);
-    while let Some(rest) = begins(said, LEADS_IN) {
+    while let Some(rest) = strip_phrase(said, LEADS_IN) {
         said = rest.trim_start_matches([',', '!', ':', '.', '-', '–', '—', ' ']);
     }
     said
@@ -186,7 +186,7 @@ fn clauses(said: &str) -> impl Iterator<Item = &str> {
 }
 
 fn requests(clause: &str) -> bool {
-    let Some(found) = REQUESTS.iter().find(|phrase| begins(clause, &[phrase]).is_some()) else {
+    let Some(found) = REQUESTS.iter().find(|phrase| strip_phrase(clause, &[phrase]).is_some()) else {
         return false;
     };
     // *I need to mention that …* is not a request.
@@ -208,12 +208,12 @@ fn depends(clause: &str) -> bool {
 
 /// Detects a deferral: *I'll begin as soon as the key is there.* After completed work, *I can …, if you like* is an
 /// offer.
-fn defers(said: &str, before: Before) -> bool {
+fn defers(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
-    let Some(does) = begins(first, WILL_DO) else { return false };
+    let Some(does) = strip_phrase(first, WILL_DO) else { return false };
     let is_offer =
         before.works() && ["i can", "i could", "i'd", "i would"].iter().any(|start| first.starts_with(start));
-    !is_offer && begins(does, IDLE).is_none() && has(does, DEPENDS_ON)
+    !is_offer && strip_phrase(does, IDLE).is_none() && has(does, DEPENDS_ON)
 }
 
 /// Detects a request for permission: *With your permission, I'll …* A report of past work does not match.
@@ -265,28 +265,31 @@ fn needs_to_go_on(said: &str) -> bool {
 }
 
 /// Detects an obstacle: *I can't continue: …*; *I can't go on without …*
-fn cannot_go_on(said: &str, before: Before) -> bool {
+fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
     let lacks = has(said, &[" without ", " until ", " unless "]);
     let within = said.match_indices(" i ").map(|(at, _)| &said[at + 1..]);
-    if within.filter_map(|clause| begins(clause, CANNOT)).any(|does| begins(does, GO_ON).is_some()) {
+    if within
+        .filter_map(|clause| strip_phrase(clause, CANNOT))
+        .any(|does| strip_phrase(does, GO_ON).is_some())
+    {
         return true;
     }
     clauses(said).any(|clause| {
-        if goes_on && lacks && begins(clause, &["i won't", "i will not"]).is_some() {
+        if goes_on && lacks && strip_phrase(clause, &["i won't", "i will not"]).is_some() {
             return true;
         }
-        begins(clause, CANNOT).is_some_and(|does| {
+        strip_phrase(clause, CANNOT).is_some_and(|does| {
             goes_on && lacks
-                || begins(does, GO_ON).is_some()
-                || !before.works() && begins(does, STUCK).is_some()
+                || strip_phrase(does, GO_ON).is_some()
+                || !before.works() && strip_phrase(does, STUCK).is_some()
         })
     })
 }
 
 /// Detects missing information: *I don't know which file you mean.* An agent that decided by itself anyway does not
 /// ask.
-fn lacks(said: &str, before: Before) -> bool {
+fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [
             "need", "can't", "cannot", "can not", "will", "would", "must", "have to", "am ", "wait",
@@ -307,30 +310,30 @@ fn lacks(said: &str, before: Before) -> bool {
             })
     };
     clauses(said).any(|clause| {
-        begins(clause, UNSURE).is_some_and(asks_how)
-            || begins(clause, UNSAID).is_some() && (!before.works() || clause.contains("you"))
+        strip_phrase(clause, UNSURE).is_some_and(asks_how)
+            || strip_phrase(clause, UNSAID).is_some() && (!before.works() || clause.contains("you"))
     })
 }
 
 /// Detects an instruction to the reader: *Paste the stack trace.*, *You need to tell me the path.* Advice to users of
 /// the result does not match.
-fn gives(said: &str, before: Before) -> bool {
+fn gives(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
-    let (first, must) = match begins(first, MUST) {
+    let (first, must) = match strip_phrase(first, MUST) {
         Some(rest) => (rest, true),
         None => (first, false),
     };
-    let told = match begins(first, GIVE) {
+    let told = match strip_phrase(first, GIVE) {
         Some(told) => told,
-        None => match said.split_once(", so ").and_then(|(_, then)| begins(start(then), GIVE)) {
+        None => match said.split_once(", so ").and_then(|(_, then)| strip_phrase(start(then), GIVE)) {
             Some(told) => told,
             None => {
-                return begins(first, &["tell", "give", "send", "show"])
-                    .is_some_and(|rest| begins(rest, &["me", "us"]).is_some());
+                return strip_phrase(first, &["tell", "give", "send", "show"])
+                    .is_some_and(|rest| strip_phrase(rest, &["me", "us"]).is_some());
             }
         },
     };
-    let to_me = begins(told, &["me", "us"]).is_some()
+    let to_me = strip_phrase(told, &["me", "us"]).is_some()
         || has_words(
             said,
             &[" to me", " for me", " here", " and i", " so i", " so that i", " then i", " with me"],
@@ -339,7 +342,7 @@ fn gives(said: &str, before: Before) -> bool {
         return true;
     }
     // The word must be a verb, not a noun: *provide the …*, not *answer: 42*.
-    let is_told = begins(told, GIVEN).is_some();
+    let is_told = strip_phrase(told, GIVEN).is_some();
     let is_advice = has_words(
         told,
         &[
@@ -365,26 +368,26 @@ fn gives(said: &str, before: Before) -> bool {
 }
 
 /// Detects an announcement: *I will now run the tests.*
-fn announces(said: &str, before: Before) -> bool {
+fn announces(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     if let Some(ready) =
-        begins(first, &["ready to", "i'm ready to", "i am ready to", "all set to", "about to"])
+        strip_phrase(first, &["ready to", "i'm ready to", "i am ready to", "all set to", "about to"])
     {
-        return begins(ready, &["be", "use"]).is_none()
-            && !(before.works() && begins(ready, READY_FOR).is_some());
+        return strip_phrase(ready, &["be", "use"]).is_none()
+            && !(before.works() && strip_phrase(ready, READY_FOR).is_some());
     }
     if AT_WORK.contains(&said.trim_end_matches(['.', '!', '…', ' '])) {
         return true;
     }
-    let later = || clauses(said).skip(1).find_map(|clause| begins(clause, FUTURE));
-    if let Some(does) = begins(said, WILL_DO).or_else(|| begins(first, WILL_DO)).or_else(later) {
-        if begins(first, COULD).is_some_and(|does| begins(does, COULD_NOW).is_none()) {
+    let later = || clauses(said).skip(1).find_map(|clause| strip_phrase(clause, FUTURE));
+    if let Some(does) = strip_phrase(said, WILL_DO).or_else(|| strip_phrase(first, WILL_DO)).or_else(later) {
+        if strip_phrase(first, COULD).is_some_and(|does| strip_phrase(does, COULD_NOW).is_none()) {
             return false;
         }
         let does = start(does);
         // The announced text follows.
-        let leads_on = does.contains(':') && begins(does, TELLS).is_some();
-        return begins(does, IDLE).is_none() && !leads_on && !does.is_empty();
+        let leads_on = does.contains(':') && strip_phrase(does, TELLS).is_some();
+        return strip_phrase(does, IDLE).is_none() && !leads_on && !does.is_empty();
     }
     let first_word = |said: &str| {
         said.split(|each: char| !each.is_alphanumeric() && each != '\'').next().unwrap_or_default().to_owned()
@@ -393,7 +396,7 @@ fn announces(said: &str, before: Before) -> bool {
         let word = first_word(said);
         word.len() > 4 && word.ends_with("ing") && !IDLE_ING.contains(&word.as_str())
     };
-    if let Some(does) = begins(first, &["i'm", "i am", "we're", "we are"]) {
+    if let Some(does) = strip_phrase(first, &["i'm", "i am", "we're", "we are"]) {
         return is_gerund(start(does)) && !before.works();
     }
     let end = said.trim_end();
@@ -423,7 +426,7 @@ fn and_then_i(said: &str) -> bool {
     ["i'll ", "i will ", "i can "]
         .iter()
         .filter_map(|will| said.split_once(will))
-        .any(|(_, does)| begins(start(does), GOES_ON).is_some())
+        .any(|(_, does)| strip_phrase(start(does), GOES_ON).is_some())
 }
 
 fn adds(said: &str) -> bool {
@@ -435,13 +438,14 @@ fn adds(said: &str) -> bool {
 fn is_done(said: &str) -> bool {
     let mut words = said.split(|each: char| !(each.is_alphanumeric() || each == '\''));
     let denied = ["not", "n't", "never", "cannot", "to be", "nothing"].iter().any(|word| said.contains(word));
-    let is_to_come = begins(start(said), WILL_DO).is_some()
-        || begins(start(said), &["once", "when", "if", "after", "as soon as", "unless", "until"]).is_some();
+    let is_to_come = strip_phrase(start(said), WILL_DO).is_some()
+        || strip_phrase(start(said), &["once", "when", "if", "after", "as soon as", "unless", "until"])
+            .is_some();
     !denied && !is_to_come && words.any(|word| DONE.contains(&word))
 }
 
 /// Returns true if a text states that work is done.
 pub(super) fn says_done(text: &str) -> bool {
     let blocks = prose::blocks(text);
-    Before::of(&blocks).works()
+    SentenceContext::from_blocks(&blocks).works()
 }

@@ -30,7 +30,7 @@ const DOCUMENTS: [&str; 9] =
 
 /// Texts of an interrupt that are searched.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct SearchedTexts {
     texts: Vec<Text>,
     /// True if an external agent chose the names of members and the lengths of texts. Then no text is treated as a
     /// document, and the names of members are searched too.
@@ -41,7 +41,7 @@ pub struct Said {
     is_cut: bool,
 }
 
-impl Said {
+impl SearchedTexts {
     fn foreign() -> Self {
         Self { is_foreign: true, ..Self::default() }
     }
@@ -49,7 +49,7 @@ impl Said {
     /// Adds a text with the name of its member.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
-        self.add(Text::named(place, name, text));
+        self.add(Text::from_member(place, name, text));
     }
 
     /// Adds the texts of a value, at any depth, and the names of members with the value true.
@@ -79,7 +79,7 @@ impl Said {
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
-            self.add(Text::words(place, name));
+            self.add(Text::from_words(place, name));
         }
     }
 
@@ -122,8 +122,8 @@ impl Said {
 
 /// Raises the risk by the texts. Keeps the known reasons.
 #[must_use]
-pub fn raised(mut risk: Risk, said: &Said) -> Risk {
-    for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::of) {
+pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
+    for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
         risk.level = risk.level.max(Level::High);
         if !risk.reasons.iter().any(|known| known.code == reason.code) {
             risk.reasons.push(reason);
@@ -141,7 +141,7 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
         let mut words: Vec<(String, &str, Level)> = Vec::new();
         for each in &compared {
             let found = each.found(topic);
-            words.extend(found.into_iter().map(|(word, level)| (word, each.text.place(), level)));
+            words.extend(found.into_iter().map(|(word, level)| (word, each.text.location(), level)));
         }
         let Some(level) = words.iter().map(|(_, _, level)| *level).max() else { continue };
         found.push(topic);
@@ -165,7 +165,7 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
                 named.push(word);
             }
         }
-        let text = format!("{}: `{}` in {place}", topic.words(), named.join("`, `"));
+        let text = format!("{}: `{}` in {place}", topic.describe(), named.join("`, `"));
         risk.reasons.push(Reason { source: Source::Words, code: topic.code().to_owned(), rule: None, text });
     }
     if found.contains(&Topic::Destructive) && found.contains(&Topic::Production) {
@@ -175,20 +175,20 @@ pub fn raised(mut risk: Risk, said: &Said) -> Risk {
 }
 
 /// Collects the texts of an external agent's call.
-pub fn of_call(call: &ForeignCall) -> Said {
-    let mut said = Said::foreign();
+pub fn of_call(call: &ForeignCall) -> SearchedTexts {
+    let mut said = SearchedTexts::foreign();
     said.text("the tool's name", "", &call.tool);
     said.value("the arguments", "", &call.arguments);
     said
 }
 
 /// Collects the texts about work that the resolution may let continue. Returns no texts if it can let none continue.
-pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Said {
+pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));
     // An external agent may continue after any answer.
     let lets_go_on = opened.about == About::External || opened.options.iter().any(Offer::releases);
     if is_after || !lets_go_on {
-        return Said::default();
+        return SearchedTexts::default();
     }
     if let Some(call) = content.get("call").and_then(|call| serde_json::from_value(call.clone()).ok()) {
         let mut said = of_call(&call);
@@ -199,14 +199,14 @@ pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> Said {
     let payload = content.get("payload").unwrap_or(&Value::Null);
     let part = |field: &str| payload.get(field).unwrap_or(&Value::Null);
     if matches!(opened.about, About::External | About::Hold) {
-        let mut said = Said::foreign();
+        let mut said = SearchedTexts::foreign();
         said.text("the title", "", text("title"));
         said.text("the message", "", text("message"));
         said.value("the payload", "", payload);
         said.options(opened, content);
         return said;
     }
-    let mut said = Said::default();
+    let mut said = SearchedTexts::default();
     match opened.kind {
         Kind::ToolApproval | Kind::ClientCall | Kind::Escalation | Kind::UnknownOutcome => {
             said.text("the tool's name", "", part("tool").as_str().unwrap_or_default());

@@ -24,7 +24,7 @@ impl Topic {
         }
     }
 
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn describe(self) -> &'static str {
         match self {
             Self::Destructive => "it mentions an action that cannot be undone",
             Self::Production => "it mentions production",
@@ -47,7 +47,7 @@ impl Topic {
 
 /// Comparison of a row with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum MatchKind {
     /// Whole words in any form: `deletes`, `deletion`.
     Form,
     /// Phrases as they are.
@@ -63,11 +63,11 @@ pub(super) enum By {
 pub(super) struct Row {
     pub(super) topic: Topic,
     pub(super) level: Level,
-    pub(super) by: By,
+    pub(super) by: MatchKind,
     pub(super) words: &'static [&'static str],
 }
 
-const fn row(topic: Topic, level: Level, by: By, words: &'static [&'static str]) -> Row {
+const fn row(topic: Topic, level: Level, by: MatchKind, words: &'static [&'static str]) -> Row {
     Row { topic, level, by, words }
 }
 
@@ -77,13 +77,13 @@ pub(super) const TABLE: [Row; 12] = [
     row(
         Destructive,
         Level::High,
-        By::Form,
+        MatchKind::Form,
         &["delete", "destroy", "purge", "wipe", "erase", "shred", "truncate", "overwrite"],
     ),
     row(
         Destructive,
         Level::High,
-        By::Words,
+        MatchKind::Words,
         &[
             "rm",
             "rmdir",
@@ -120,13 +120,13 @@ pub(super) const TABLE: [Row; 12] = [
     row(
         Destructive,
         Level::High,
-        By::InLine,
+        MatchKind::InLine,
         &["del", "rd", "kill", "killall", "pkill", "fdisk", "parted", "shutdown", "reboot"],
     ),
     row(
         Destructive,
         Level::High,
-        By::Flag,
+        MatchKind::Flag,
         &[
             "force",
             "force-with-lease",
@@ -146,11 +146,11 @@ pub(super) const TABLE: [Row; 12] = [
             "no-verify",
         ],
     ),
-    row(Production, Level::High, By::Numbered, &["prod", "production", "prd"]),
+    row(Production, Level::High, MatchKind::Numbered, &["prod", "production", "prd"]),
     row(
         Privilege,
         Level::High,
-        By::Words,
+        MatchKind::Words,
         &[
             "sudo",
             "doas",
@@ -181,20 +181,20 @@ pub(super) const TABLE: [Row; 12] = [
             "alter user",
         ],
     ),
-    row(Privilege, Level::High, By::InLine, &["su", "passwd", "root"]),
+    row(Privilege, Level::High, MatchKind::InLine, &["su", "passwd", "root"]),
     row(
         Privilege,
         Level::High,
-        By::Flag,
+        MatchKind::Flag,
         &["privileged", "cap-add", "as-root", "allow-root", "sudo", "setuid", "admin", "is-admin"],
     ),
     row(
         Network,
         Level::High,
-        By::Words,
+        MatchKind::Words,
         &["curl", "wget", "ssh", "scp", "sftp", "rsync", "netcat", "ncat", "telnet", "ngrok"],
     ),
-    row(Network, Level::High, By::InLine, &["nc", "ftp", "http", "https", "socat"]),
-    row(Network, Level::High, By::Form, &["upload", "exfiltrate"]),
-    row(Network, Level::High, By::Flag, &["publish", "upload"]),
+    row(Network, Level::High, MatchKind::InLine, &["nc", "ftp", "http", "https", "socat"]),
+    row(Network, Level::High, MatchKind::Form, &["upload", "exfiltrate"]),
+    row(Network, Level::High, MatchKind::Flag, &["publish", "upload"]),
 ];

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use holdshort_command::Part;
 
 use super::host;
-use super::table::{By, Row, TABLE, Topic};
+use super::table::{MatchKind, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::level::Level;
 
@@ -35,7 +35,7 @@ enum Form {
 }
 
 impl Text {
-    pub(super) fn words(place: &'static str, text: &str) -> Self {
+    pub(super) fn from_words(place: &'static str, text: &str) -> Self {
         Self { place, form: Form::Words(text.to_owned()) }
     }
 
@@ -49,18 +49,18 @@ impl Text {
     }
 
     /// Builds the text of a member.
-    pub(super) fn named(place: &'static str, name: &str, text: &str) -> Self {
+    pub(super) fn from_member(place: &'static str, name: &str, text: &str) -> Self {
         if Self::is_line(name) {
             let (read, understood) = without_reading(text);
             Self { place, form: Form::Line { line: text.to_owned(), read, understood } }
         } else if matches!(text.trim().to_lowercase().as_str(), "true" | "yes" | "on") {
             Self::switch(place, name)
         } else {
-            Self::words(place, text)
+            Self::from_words(place, text)
         }
     }
 
-    pub(super) fn place(&self) -> &'static str {
+    pub(super) fn location(&self) -> &'static str {
         self.place
     }
 
@@ -76,7 +76,7 @@ impl Text {
         let (text, is_known, words) = match &self.form {
             Form::Words(text) => (Cow::from(text), false, &[][..]),
             Form::Line { read, understood, .. } => (Cow::from(read.join(" ")), *understood, read.as_slice()),
-            Form::Switch(name) => return Compared { flags: vec![flag_name(name)], ..Compared::of(self) },
+            Form::Switch(name) => return Compared { flags: vec![flag_name(name)], ..Compared::new(self) },
         };
         Compared {
             readings: smart::read(&text),
@@ -84,7 +84,7 @@ impl Text {
             plain: words.iter().filter(|word| is_plain(word)).map(|word| word.to_lowercase()).collect(),
             recursive_and_forced: recursive_and_forced(&text),
             host: if is_known { None } else { host::first(&text) },
-            ..Compared::of(self)
+            ..Compared::new(self)
         }
     }
 }
@@ -102,7 +102,7 @@ pub(super) struct Compared<'t> {
 }
 
 impl<'t> Compared<'t> {
-    fn of(text: &'t Text) -> Self {
+    fn new(text: &'t Text) -> Self {
         let (readings, flags, plain) = (Vec::new(), Vec::new(), Vec::new());
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
@@ -126,15 +126,15 @@ impl<'t> Compared<'t> {
         for row in rows(topic) {
             for word in row.words {
                 let is_there = match row.by {
-                    By::Form => has_form(word),
-                    By::Words => !is_told(word) && smart::says_exactly(&self.readings, word),
-                    By::InLine => self.plain.iter().any(|said| said == word),
-                    By::Numbered => self.readings.iter().any(|read| read.is_numbered(word)),
-                    By::Flag => self.flags.iter().any(|flag| flag == word),
+                    MatchKind::Form => has_form(word),
+                    MatchKind::Words => !is_told(word) && smart::says_exactly(&self.readings, word),
+                    MatchKind::InLine => self.plain.iter().any(|said| said == word),
+                    MatchKind::Numbered => self.readings.iter().any(|read| read.is_numbered(word)),
+                    MatchKind::Flag => self.flags.iter().any(|flag| flag == word),
                 };
                 if is_there {
                     let dashes =
-                        if row.by == By::Flag && !matches!(form, Form::Switch(_)) { "--" } else { "" };
+                        if row.by == MatchKind::Flag && !matches!(form, Form::Switch(_)) { "--" } else { "" };
                     found.push((format!("{dashes}{word}"), row.level));
                 }
             }

@@ -103,7 +103,7 @@ fn thresholds(mode: Mode) -> Option<Thresholds> {
 
 /// Routes a task by its words alone.
 pub fn heuristics(task: &str, mode: Mode) -> Routed {
-    let words = Words::of(task);
+    let words = TaskWords::from_task(task);
     if let Some(thresholds) = thresholds(mode) {
         let unclear: [(&str, Option<String>); 4] = [
             ("it says itself that it is unclear", words.first_of(&META)),
@@ -138,7 +138,7 @@ pub fn heuristics(task: &str, mode: Mode) -> Routed {
     }
 }
 
-fn questions(words: &Words) -> Vec<String> {
+fn questions(words: &TaskWords) -> Vec<String> {
     let things = GENERIC.iter().flat_map(|(_, targets)| targets.iter());
     let named = things.filter(|thing| words.has(thing)).copied().next();
     match named {
@@ -178,10 +178,10 @@ pub(super) fn proposals() -> Vec<Proposal> {
 }
 
 /// Words of a task in lower case, without punctuation.
-struct Words(Vec<String>);
+struct TaskWords(Vec<String>);
 
-impl Words {
-    fn of(task: &str) -> Self {
+impl TaskWords {
+    fn from_task(task: &str) -> Self {
         let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         Self(task.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect())
     }

@@ -119,7 +119,12 @@ impl Draft<'_> {
         let plan = match self.run.check_own_plan(&call.step, &sent, "") {
             Ok(plan) => plan,
             Err(problems) => {
-                self.finish_call(id, CallEnd::Failed, Some("invalid_plan"), super::model::tell(&problems));
+                self.finish_call(
+                    id,
+                    CallEnd::Failed,
+                    Some("invalid_plan"),
+                    super::model::describe_problems(&problems),
+                );
                 return;
             }
         };

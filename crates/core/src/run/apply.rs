@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::apply_content::{changeset_of, drafted, found, layer_changes, routed, said_about};
-use super::fact::{CallEnd, Fact, Returned, RoutedTask, StepRole};
-use super::state::{Call, CallState, Entry, Found, ModelCall, Planned, Step, Summary, Trial, Trouble, Used};
-use super::{Called, Ended, Run, Started, step_ids};
+use super::fact::{CallEnd, Fact, ReturnReason, RoutedTask, StepRole};
+use super::state::{
+    Call, CallChanges, CallState, Entry, ModelCall, Planned, Step, Summary, Trial, Trouble, Used,
+};
+use super::{Run, RunEnd, Started, StartedPhase, step_ids};
 use crate::definition::PhaseKind;
 use crate::event::{self, Event};
 use crate::interrupt::{About, Cause, Interrupt, Kind};
@@ -67,7 +69,7 @@ impl Run {
                 phase.input = Some(text);
                 // The call may have been gated until a person approved it.
                 self.call(call, |call| call.state = CallState::Proposed);
-                let called = Called { call: call.clone(), nth: *nth, why: None, phase };
+                let called = StartedPhase { call: call.clone(), nth: *nth, why: None, phase };
                 self.called.insert_mut(called.phase.id.clone(), Arc::new(called));
             }
             Fact::StepStarted { step, phase, agent, role, subtask } => {
@@ -198,7 +200,7 @@ impl Run {
             }
             Fact::EndRefused { step, .. } => {
                 self.step(step, |step| step.refused_ends += 1);
-                self.tell(step, content);
+                self.push_note(step, content);
             }
             Fact::ModelFailed { step, kind, retry_at, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
@@ -273,7 +275,7 @@ impl Run {
                     let found = found(content, *changeset, *changed, *deleted);
                     let layer = layer.as_ref().and_then(|layer| layer_changes(content, layer));
                     call.trial.found =
-                        Some(Arc::new(Found { ask_because: ask_because.clone(), layer, ..found }));
+                        Some(Arc::new(CallChanges { ask_because: ask_because.clone(), layer, ..found }));
                 });
             }
             Fact::ChangesProposed { call, changeset, changed, deleted } => self.call(call, |call| {
@@ -373,14 +375,14 @@ impl Run {
                     call.interrupted = false;
                     call.authority = None;
                     match why {
-                        Returned::Edited => {
+                        ReturnReason::Edited => {
                             call.arguments = content.data.get("arguments").cloned().unwrap_or_default();
                             call.cleared = released;
                             call.digest = None;
                         }
                         // The digest stays. Only exactly the same call runs again without another question.
-                        Returned::Rerun => call.cleared = released,
-                        Returned::Changed | Returned::Withdrawn => {
+                        ReturnReason::Rerun => call.cleared = released,
+                        ReturnReason::Changed | ReturnReason::Withdrawn => {
                             call.cleared = None;
                             call.digest = None;
                         }
@@ -423,7 +425,7 @@ impl Run {
             }
             Fact::PlanUnusable { phase, step } => {
                 self.plan(phase, |plan| plan.unusable += 1);
-                self.tell(step, content);
+                self.push_note(step, content);
             }
             Fact::PlanSettled { phase, version } => self.plan(phase, |plan| {
                 plan.settled = Some(*version);
@@ -471,7 +473,7 @@ impl Run {
             Fact::RoundsOver { phase } => self.rounds(phase, |rounds| rounds.is_over = true),
             Fact::StepJudged { step, .. } => {
                 self.step(step, |step| step.judged += 1);
-                self.tell(step, content);
+                self.push_note(step, content);
             }
             Fact::ResultHeld { call, digest, .. } => self.keep_held(call, *digest, content),
             Fact::OutputReleased { .. } => self.released.push_back_mut(content.data.clone()),
@@ -533,7 +535,7 @@ impl Run {
             | Fact::InterruptEscalated { interrupt: id, .. }
             | Fact::InterruptSnoozed { interrupt: id, .. }
             | Fact::AnswerCorrected { interrupt: id }
-            | Fact::ApprovalUsed { interrupt: id, .. } => self.hears(id, event),
+            | Fact::ApprovalUsed { interrupt: id, .. } => self.apply_to_interrupt(id, event),
             Fact::AnswerErased { interrupt: id, events } => self.erased(event, id, events),
             Fact::ContentErased { from, to, because } => {
                 self.content_erased(event, *from, *to, *because);
@@ -541,9 +543,9 @@ impl Run {
             Fact::LegalHoldPlaced => self.legal_hold_placed(event),
             Fact::LegalHoldLifted => self.held = None,
             Fact::InterruptResolved { interrupt: id, outcome, cause, .. } => {
-                self.hears(id, event);
+                self.apply_to_interrupt(id, event);
                 if *cause == Cause::Decision {
-                    self.heard(id, *outcome);
+                    self.reset_refused_ends(id, *outcome);
                 }
                 self.unblock(id);
             }
@@ -554,18 +556,18 @@ impl Run {
                 self.tell_all(content);
             }
             Fact::NoteAdded { step, interrupt: id, later } => {
-                self.hears(id, event);
-                self.tell(step, content);
+                self.apply_to_interrupt(id, event);
+                self.push_note(step, content);
                 if *later {
                     self.messages.push_back_mut(Arc::from(said_about(step, content.as_text())));
                 }
             }
-            Fact::JudgementUnusable { step } | Fact::ReplyResumed { step } => self.tell(step, content),
+            Fact::JudgementUnusable { step } | Fact::ReplyResumed { step } => self.push_note(step, content),
         }
     }
 
     fn end(&mut self, event: &Event, status: Status, reason: &str) {
-        self.ended = Some(Arc::new(Ended {
+        self.ended = Some(Arc::new(RunEnd {
             status,
             reason: reason.to_owned(),
             seq: self.seq,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::fact::{LayerDigest, Node};
-use super::state::{Entry, Found};
+use super::state::{CallChanges, Entry};
 use crate::changeset::Changeset;
 use crate::digest::Digest;
 use crate::envelope::Content;
@@ -48,8 +48,8 @@ pub(super) fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, 
 }
 
 /// Returns the changes of a call as an event records them.
-pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> Found {
-    Found {
+pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> CallChanges {
+    CallChanges {
         digest,
         changed,
         deleted,
@@ -78,7 +78,7 @@ pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Ar
 const ERASED: &str = "The answer was erased.";
 
 impl Run {
-    pub(super) fn tell(&mut self, step: &str, content: &Content) {
+    pub(super) fn push_note(&mut self, step: &str, content: &Content) {
         self.step(step, |step| {
             step.entries.push_back_mut(Entry::Note { text: Arc::from(content.as_text()) });
         });
@@ -99,7 +99,7 @@ impl Run {
     }
 
     /// Applies an event to the interrupt that it is about.
-    pub(super) fn hears(&mut self, id: &InterruptId, event: &Event) {
+    pub(super) fn apply_to_interrupt(&mut self, id: &InterruptId, event: &Event) {
         let seq = self.seq;
         self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::fact::{Authority, StepRole};
-use super::state::{CallState, HeldResult, ModelCall, Rounds};
-use super::{Action, ActionId, Call, Erased, Erasure, LegalHold, Run};
+use super::state::{CallState, ModelCall, Rounds, WithheldResult};
+use super::{Action, ActionId, Call, Erasure, ErasureReason, LegalHold, Run};
 use crate::definition::PhaseKind;
 use crate::digest::Digest;
 use crate::envelope::Content;
@@ -89,7 +89,7 @@ impl Run {
     }
 
     /// Resets the refused ends of a step after a person has spoken in it. An approved call tells its agent nothing.
-    pub(super) fn heard(&mut self, interrupt: &InterruptId, outcome: Outcome) {
+    pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
         if let Some(step) = opened.step.clone().filter(|_| is_word) {
@@ -135,7 +135,7 @@ impl Run {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
         let content = content.text.as_deref().map(Arc::from).unwrap_or_default();
-        self.call(call, |call| call.held = Some(Arc::new(HeldResult { title, content, digest, data })));
+        self.call(call, |call| call.held = Some(Arc::new(WithheldResult { title, content, digest, data })));
     }
 
     /// Holds the run until the interrupt is resolved. An interrupt that already holds the run keeps holding it.
@@ -156,7 +156,7 @@ impl Run {
     }
     /// Marks a range of content as erased. The event itself has no content to erase. The first event of a run is erased
     /// last.
-    pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: Erased) {
+    pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: ErasureReason) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
         }
@@ -176,8 +176,8 @@ impl Run {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =
             self.terms(self.model_of(id).as_deref(), Some(answered)).and_then(|terms| terms.price.as_ref());
-        let cost = price.map(|price| price.of(usage));
-        let most = self.prices().map(|price| price.of(usage)).max();
+        let cost = price.map(|price| price.cost(usage));
+        let most = self.prices().map(|price| price.cost(usage)).max();
         let spent = &mut self.spent;
         spent.requests += 1;
         spent.tokens = spent.tokens.saturating_add(tokens);

@@ -9,13 +9,13 @@ use super::{Call, CallEnd, CallState, Run};
 use crate::asking::RECORD;
 use crate::gate::Verdict;
 use crate::handoff::FINISH;
-use crate::interrupt::{About, Given, Interrupt, Kind, Outcome, Resolution};
+use crate::interrupt::{About, AnswerContent, Interrupt, Kind, Outcome, Resolution};
 use crate::schema;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
     pub(super) fn open_question(&mut self, id: &str, call: &Call) {
-        let question = asked(call);
+        let question = question_text(call);
         let mut opening = Opening::new(Kind::Question, About::Call(id.to_owned()), question);
         opening.step = Some(call.step.clone());
         call.argument("context").unwrap_or_default().clone_into(&mut opening.message);
@@ -151,7 +151,7 @@ impl Run {
         let mut asked: Vec<&Interrupt> =
             self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
         asked.sort_by_key(|interrupt| interrupt.opened_seq);
-        asked.into_iter().map(told).chain(self.unshown()).collect()
+        asked.into_iter().map(describe_question).chain(self.unshown()).collect()
     }
 
     /// Returns the questions that no person saw, because the run ended while they were kept back.
@@ -169,7 +169,7 @@ impl Run {
                 && !shown.contains(id.as_str())
         });
         unshown.map(|(_, call)| {
-            let mut told = json!({ "interrupt": null, "agent": call.agent, "question": asked(call) });
+            let mut told = json!({ "interrupt": null, "agent": call.agent, "question": question_text(call) });
             for key in ["id", "context"] {
                 if let Some(value) = call.arguments.get(key) {
                     told[key] = value.clone();
@@ -226,7 +226,7 @@ pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
 }
 
 /// Returns the question. The tool of contract C8 names it `message`.
-fn asked(call: &Call) -> &str {
+fn question_text(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
 }
 
@@ -244,7 +244,7 @@ fn is_recorded(call: &Call) -> bool {
     call.tool == RECORD && call.state == CallState::Ended(CallEnd::Done)
 }
 
-fn told(interrupt: &Interrupt) -> Value {
+fn describe_question(interrupt: &Interrupt) -> Value {
     let payload = |key: &str| interrupt.content.pointer(&format!("/payload/{key}")).cloned();
     let mut told = json!({
         "interrupt": interrupt.opened.interrupt,
@@ -266,7 +266,7 @@ fn told(interrupt: &Interrupt) -> Value {
         if interrupt.kept.erased {
             told["erased"] = json!(true);
         } else {
-            let given = interrupt.answer().unwrap_or_else(|| interrupt.given());
+            let given = interrupt.answer().unwrap_or_else(|| interrupt.answer_from_votes());
             if given.edit.is_null() {
                 told["answer"] = json!(given.text);
             } else {
@@ -290,7 +290,7 @@ fn told(interrupt: &Interrupt) -> Value {
 }
 
 /// Returns the answer of one of several people.
-fn each_told((by, given): (&str, Given)) -> Value {
+fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::draft::Draft;
 use super::input::{Ask, Rejection, check_text};
-use super::{Fact, Reassigned, Withdrawn};
+use super::{Fact, ReassignmentReason, WithdrawalReason};
 use crate::definition::Definition;
 use crate::envelope::Content;
 use crate::id::InterruptId;
@@ -27,7 +27,7 @@ impl Draft<'_> {
 
     pub(super) fn take_vote_back(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         self.interrupt(id)?.check_take_back(&self.voter())?;
-        self.withdraw(id, self.cx.actor.id.clone(), Withdrawn::TakenBack);
+        self.withdraw(id, self.cx.actor.id.clone(), WithdrawalReason::TakenBack);
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl Draft<'_> {
         }
         let assignment = assignment.started_by(self.run.starter().unwrap_or_default());
         if assignment != interrupt.assignment {
-            self.assign(id, assignment, Reassigned::Person, Content::maybe_text(text))?;
+            self.assign(id, assignment, ReassignmentReason::Person, Content::maybe_text(text))?;
         }
         Ok(())
     }
@@ -56,14 +56,14 @@ impl Draft<'_> {
         &mut self,
         id: &InterruptId,
         assignment: Assignment,
-        cause: Reassigned,
+        cause: ReassignmentReason,
         why: Content,
     ) -> Result<(), Rejection> {
         let assignment = Box::new(assignment);
         self.emit(Fact::InterruptReassigned { interrupt: id.clone(), assignment, cause }, why);
         let voted: BTreeSet<String> = self.interrupt(id)?.votes.into_iter().map(|vote| vote.by).collect();
         for by in voted {
-            self.withdraw(id, by, Withdrawn::Reassigned);
+            self.withdraw(id, by, WithdrawalReason::Reassigned);
         }
         Ok(())
     }
@@ -92,7 +92,9 @@ impl Draft<'_> {
             let instead = self.if_emptied(&interrupt.assignment);
             // The interrupt is open, so it exists.
             let _ = match instead {
-                Some(assignment) => self.assign(&id, assignment, Reassigned::Emptied, Content::none()),
+                Some(assignment) => {
+                    self.assign(&id, assignment, ReassignmentReason::Emptied, Content::none())
+                }
                 None => self.unseat(&id),
             };
         }
@@ -102,7 +104,7 @@ impl Draft<'_> {
     /// admins and operators, with a quorum that these can reach. The other stages stay.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
-        while let Some(lack) = instead.lack(&self.cx.system.people, self.run.starter()) {
+        while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {
             let stage = instead.stages.get_mut(lack.stage)?;
             if !stage.is_open() {
                 *stage = Stage { roles: Represented::Any, ..stage.handed_to(Vec::new(), Vec::new()) };
@@ -128,10 +130,10 @@ impl Draft<'_> {
     /// Withdraws the votes of people who have left, or whose seat has changed.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
-            self.withdraw(id, by, Withdrawn::Left);
+            self.withdraw(id, by, WithdrawalReason::Left);
         }
         for by in self.interrupt(id)?.out_of_reach(&self.cx.system.people, self.run.starter()) {
-            self.withdraw(id, by, Withdrawn::NeededElsewhere);
+            self.withdraw(id, by, WithdrawalReason::NeededElsewhere);
         }
         Ok(())
     }
@@ -140,11 +142,11 @@ impl Draft<'_> {
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
-            self.withdraw(&interrupt.opened.interrupt, by.clone(), Withdrawn::Reassigned);
+            self.withdraw(&interrupt.opened.interrupt, by.clone(), WithdrawalReason::Reassigned);
         }
     }
 
-    fn withdraw(&mut self, id: &InterruptId, by: String, cause: Withdrawn) {
+    fn withdraw(&mut self, id: &InterruptId, by: String, cause: WithdrawalReason) {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
 
@@ -171,9 +173,9 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     }
     // The starter is not known yet when a workflow is loaded.
     let lack = match starter {
-        Some(starter) => assignment.clone().started_by(starter).lack(people, Some(starter)),
-        None if assignment.named().0.contains(STARTER) => None,
-        None => assignment.lack(people, None),
+        Some(starter) => assignment.clone().started_by(starter).find_shortage(people, Some(starter)),
+        None if assignment.people_and_groups().0.contains(STARTER) => None,
+        None => assignment.find_shortage(people, None),
     };
     let told = lack.map(|lack| {
         let stage =

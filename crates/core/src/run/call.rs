@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Opening};
-use super::fact::{Authority, Returned};
+use super::fact::{Authority, ReturnReason};
 use super::input::Rejection;
-use super::state::Found;
-use super::{Call, CallEnd, CallState, Fact, Look, stop};
+use super::state::CallChanges;
+use super::{Call, CallEnd, CallState, Fact, InspectionFacts, stop};
 use crate::digest::Digest;
 use crate::envelope::Content;
 use crate::gate::{Reason, Release, Source, Verdict};
@@ -17,7 +17,7 @@ use crate::interrupt::{About, Cause, Effect, KEEP_SOME, Kind, Outcome};
 use crate::level::Level;
 use crate::text::clip;
 use crate::time::lasting;
-use crate::tool::{CommandEffect, Inspected, OnCrash, Outcome as Ran, Precondition, Proposed};
+use crate::tool::{CommandEffect, InspectionOutcome, OnCrash, Outcome as Ran, Precondition, ProposedChanges};
 
 impl Draft<'_> {
     pub(super) fn call(&self, id: &str) -> Result<Call, Rejection> {
@@ -47,7 +47,7 @@ impl Draft<'_> {
         &mut self,
         id: &str,
         revision: u32,
-        inspected: Inspected,
+        inspected: InspectionOutcome,
     ) -> Result<(), Rejection> {
         let call = self.call(id)?;
         let awaited = match call.state {
@@ -63,16 +63,16 @@ impl Draft<'_> {
             return Err(Rejection::Outdated);
         }
         let inspection = match inspected {
-            Inspected::Impossible { .. } if self.run.waits_its_turn(id, &call) => {
+            InspectionOutcome::Impossible { .. } if self.run.waits_its_turn(id, &call) => {
                 self.defer(id, &call);
                 return Ok(());
             }
-            Inspected::Impossible { code, message } => {
+            InspectionOutcome::Impossible { code, message } => {
                 self.supersede(&call);
                 self.finish_call(id, CallEnd::Failed, Some(code), message);
                 return Ok(());
             }
-            Inspected::Ready(inspection) => inspection,
+            InspectionOutcome::Ready(inspection) => inspection,
         };
         let proposed = inspection.proposed.clone();
         let (look, card) = self.run.look_of(&call, inspection);
@@ -92,7 +92,7 @@ impl Draft<'_> {
             // proposed.
             let begins_anew = |call: &Arc<Call>| self.run.needs_judgement(call) || self.run.is_tried(call);
             if self.run.calls.get(id).is_some_and(begins_anew) {
-                self.give_back(id, Returned::Changed, Vec::new());
+                self.give_back(id, ReturnReason::Changed, Vec::new());
                 return Ok(());
             }
         }
@@ -106,14 +106,14 @@ impl Draft<'_> {
         &mut self,
         id: &str,
         call: &Call,
-        (look, card): (Look, Value),
-        proposed: Option<Box<Proposed>>,
+        (look, card): (InspectionFacts, Value),
+        proposed: Option<Box<ProposedChanges>>,
     ) {
         let as_released = call.look.as_ref() == Some(&look);
         let verdict = self.run.vote(call, &self.session, self.cx.system, self.now());
         let stands = as_released && self.still_releases(call, &verdict);
         if !stands {
-            let why = if as_released { Returned::Withdrawn } else { Returned::Changed };
+            let why = if as_released { ReturnReason::Withdrawn } else { ReturnReason::Changed };
             self.give_back(id, why, Vec::new());
         }
         self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(card));
@@ -124,9 +124,9 @@ impl Draft<'_> {
     }
 
     /// Records the changes that a tool proposes. The start of the call commits exactly these.
-    fn propose(&mut self, id: &str, proposed: Option<Box<Proposed>>) {
+    fn propose(&mut self, id: &str, proposed: Option<Box<ProposedChanges>>) {
         let Some(proposed) = proposed else { return };
-        let Proposed { changeset, text, data } = *proposed;
+        let ProposedChanges { changeset, text, data } = *proposed;
         let fact = Fact::ChangesProposed {
             call: id.to_owned(),
             changeset: changeset.digest(),
@@ -245,7 +245,7 @@ impl Draft<'_> {
             payload["trial"] = found.card.clone();
             payload["changeset"] = json!(found.digest);
             payload["note"] = json!(self.run.note_of(call));
-        } else if let Some(why) = self.run.told_untried(call) {
+        } else if let Some(why) = self.run.untried_reason(call) {
             payload["untried"] = json!(why);
         }
         if !call.judgement.is_null() {
@@ -256,7 +256,7 @@ impl Draft<'_> {
             payload["after"] = Value::Array(after);
         }
         let grant = self.run.grant_for(call).filter(|_| grantable);
-        let choice = call.found().and_then(Found::choice);
+        let choice = call.found().and_then(CallChanges::choice);
         opening.without =
             [grant.is_none().then_some("approve_session"), choice.is_none().then_some(KEEP_SOME)]
                 .into_iter()
@@ -271,7 +271,7 @@ impl Draft<'_> {
             payload["grant"] = json!(grant);
             let ends = self.run.definition.gates.grants.expires_after_ms;
             let ends = ends.map(|ms| format!("; it ends after {}", lasting(ms))).unwrap_or_default();
-            payload["grant"]["words"] = json!(format!("{}{ends}", grant.words()));
+            payload["grant"]["words"] = json!(format!("{}{ends}", grant.describe()));
             payload["grant"]["past"] = json!(self.run.covered_before(id, &grant, &self.session));
             payload["grant"]["refused"] = json!(self.session.refused_of(&grant));
         }
@@ -316,7 +316,7 @@ impl Draft<'_> {
             return;
         }
         if !is_as_released || (!changed.is_empty() && !is_resumed) {
-            self.give_back(id, Returned::Changed, changed);
+            self.give_back(id, ReturnReason::Changed, changed);
             return;
         }
         match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
@@ -326,7 +326,7 @@ impl Draft<'_> {
                 return;
             }
             verdict if !self.still_releases(&call, &verdict) => {
-                self.give_back(id, Returned::Withdrawn, Vec::new());
+                self.give_back(id, ReturnReason::Withdrawn, Vec::new());
                 return;
             }
             Verdict::Ask { .. } | Verdict::Allow(_) => {}
@@ -372,7 +372,7 @@ impl Draft<'_> {
     }
 
     /// Sends a call back to the gate, which records a new release or asks.
-    pub(super) fn give_back(&mut self, id: &str, why: Returned, paths: Vec<String>) {
+    pub(super) fn give_back(&mut self, id: &str, why: ReturnReason, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
 
@@ -401,7 +401,7 @@ impl Draft<'_> {
             }
             Ran::Failed { text } => self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text),
             Ran::Changed { .. } if call.stopped.is_some() => self.end_stopped(id, &call, None),
-            Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
+            Ran::Changed { paths } => self.give_back(id, ReturnReason::Changed, paths),
             Ran::Halfway { text } => self.doubt(id, &text),
             Ran::Stopped { text, data } => self.finish_stopped(id, &call, Some(text), data),
             Ran::Held(held) => self.hold_result(id, &call, *held),
@@ -411,14 +411,15 @@ impl Draft<'_> {
 
     /// Handles the outcome of a commit: all changes are in the workspace, or none. If a foreign change interrupted it,
     /// a person decides.
-    fn committed(&mut self, id: &str, found: &super::Found, outcome: Ran) {
+    fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
-                let text =
-                    self.call(id).map_or_else(|_| found.text.to_string(), |call| self.run.told(&call, found));
+                let text = self
+                    .call(id)
+                    .map_or_else(|_| found.text.to_string(), |call| self.run.result_text(&call, found));
                 self.finish_done(id, None, Content { text: Some(text), data: found.data.clone() });
             }
-            Ran::Changed { paths } => self.give_back(id, Returned::Changed, paths),
+            Ran::Changed { paths } => self.give_back(id, ReturnReason::Changed, paths),
             Ran::Failed { text } | Ran::Stopped { text, .. } => {
                 self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text);
             }

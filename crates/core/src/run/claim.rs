@@ -7,13 +7,13 @@ use super::draft::Draft;
 use super::input::Rejection;
 use crate::envelope::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Decision, Holder, Outcome};
+use crate::interrupt::{About, ClaimHolder, Decision, Outcome};
 
 impl Draft<'_> {
     pub(super) fn claim(
         &mut self,
         id: &InterruptId,
-        holder: Option<Holder>,
+        holder: Option<ClaimHolder>,
         over: Option<u64>,
     ) -> Result<(), Rejection> {
         if self.interrupt(id)?.check_claim(&self.voter(), holder.as_ref(), over)? {
@@ -23,7 +23,11 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn let_go(&mut self, id: &InterruptId, holder: Option<&Holder>) -> Result<(), Rejection> {
+    pub(super) fn release_claim(
+        &mut self,
+        id: &InterruptId,
+        holder: Option<&ClaimHolder>,
+    ) -> Result<(), Rejection> {
         if self.interrupt(id)?.check_release(&self.voter(), holder)? {
             self.emit(Fact::InterruptReleased { interrupt: id.clone() }, Content::none());
         }
@@ -52,7 +56,7 @@ impl Draft<'_> {
         &mut self,
         id: &InterruptId,
         decision: &Decision,
-        holder: Option<Holder>,
+        holder: Option<ClaimHolder>,
     ) -> Result<(), Rejection> {
         let written = self.written();
         self.decide(id, decision)?;

@@ -23,14 +23,14 @@ use crate::text::clip;
 
 /// Events of an input, and the run and the session after them.
 #[derive(Clone, Debug)]
-pub struct Decided {
+pub struct HandledInput {
     /// Events of the run and of its session, in order.
     pub events: Vec<Event>,
     pub run: Run,
     pub session: Session,
 }
 
-impl Decided {
+impl HandledInput {
     /// Appends a decision that was made on these states.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
@@ -113,8 +113,8 @@ impl<'a> Draft<'a> {
         Self { cx, run: run.clone(), session: cx.session.clone(), events: Vec::new(), draw }
     }
 
-    pub(super) fn finish(self) -> Decided {
-        Decided { events: self.events, run: self.run, session: self.session }
+    pub(super) fn finish(self) -> HandledInput {
+        HandledInput { events: self.events, run: self.run, session: self.session }
     }
 
     /// Returns a new id. Ids of one run sort in the order in which they were given, even within a millisecond. Lists of
@@ -149,7 +149,8 @@ impl<'a> Draft<'a> {
         self.run.apply(&event);
         let noted = match &event.fact {
             event::Fact::Run(fact) => {
-                let said = self.run.said(fact, &event.content).map(|said| (said, Content::none()));
+                let said =
+                    self.run.conversation_fact(fact, &event.content).map(|said| (said, Content::none()));
                 said.or_else(|| self.run.took_back(fact))
             }
             event::Fact::Session(_) | event::Fact::System(_) => None,
@@ -319,7 +320,7 @@ impl<'a> Draft<'a> {
 /// Returns an option of the table with the workflow's label and effect of `reject`. An effect that the table does not
 /// allow for the option is ignored, so no workflow turns a refusal into a release.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
-    let mut offer = Offer::of(row);
+    let mut offer = Offer::from_row(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {
         (*label).clone_into(&mut offer.label);
     }

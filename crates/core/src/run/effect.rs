@@ -1,7 +1,7 @@
 //! Effects of released commands: what they may do to the workspace (design, part 4). The sandbox enforces the effects
 //! decided here. This module does not look at the outside world.
 
-use super::state::Found;
+use super::state::CallChanges;
 use super::{Call, Run};
 use crate::gate::{self, Reason, Release, Source};
 use crate::policy::Rule;
@@ -58,7 +58,7 @@ impl Run {
             {
                 Some(paths) if paths.is_empty() => return Ok(Some(CommandEffect::Workspace)),
                 Some(paths) => {
-                    let places: Option<Vec<String>> = paths.iter().map(|glob| place(glob)).collect();
+                    let places: Option<Vec<String>> = paths.iter().map(|glob| covered_path(glob)).collect();
                     places.ok_or_else(not_enforceable)?
                 }
                 None => return Err(not_enforceable()),
@@ -71,7 +71,7 @@ impl Run {
     /// Checks that the release covers all changes of a command's trial.
     fn released_changes(
         &self,
-        found: &Found,
+        found: &CallChanges,
         release: &Release,
         session: &Session,
         system: &System,
@@ -150,7 +150,7 @@ fn reason(code: &str, text: &str) -> Reason {
 
 /// Returns the directory or file that a rule's path covers as a whole: `docs` for `docs/**`. `None` for any other
 /// pattern.
-fn place(glob: &str) -> Option<String> {
+fn covered_path(glob: &str) -> Option<String> {
     let place = glob.strip_suffix("/**").unwrap_or(glob);
     if place == "**" {
         return Some(".".to_owned());

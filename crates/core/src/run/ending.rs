@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Opening};
 use super::{Call, CallEnd, CallState, Entry, Fact, Run, Step, StepEnd, StepRole};
 use crate::asking::RECORD;
-use crate::definition::Ends;
+use crate::definition::EndCondition;
 use crate::envelope::Content;
 use crate::handoff::FINISH;
 use crate::interrupt::{About, Kind};
 use crate::level::Level;
 use crate::limits;
 use crate::plan;
-use crate::reply::{self, Flaw, Known};
+use crate::reply::{self, CallableTool, Flaw};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
@@ -109,7 +109,7 @@ impl Run {
         if !may_not_ask(step.role) {
             return None;
         }
-        let asks = reply::asked(text).map(|question| (Flaw::Asks, question));
+        let asks = reply::find_request(text).map(|question| (Flaw::Asks, question));
         asks.or_else(|| reply::announced(text).map(|announced| (Flaw::Announces, announced)))
             .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
@@ -127,7 +127,7 @@ impl Run {
             | StepRole::Summariser => false,
         };
         let agent = self.definition.agents.get(&step.agent);
-        works && agent.is_some_and(|agent| agent.ends == Ends::Finish)
+        works && agent.is_some_and(|agent| agent.ends == EndCondition::Finish)
     }
 
     /// Returns the items that agents reported as undone in their last call of `finish`, in the order of their steps.
@@ -145,12 +145,12 @@ impl Run {
         self.planning(&step.phase).is_some_and(|planning| planning.optional)
     }
 
-    fn callable<'r>(&'r self, step: &Step) -> Vec<Known<'r>> {
+    fn callable<'r>(&'r self, step: &Step) -> Vec<CallableTool<'r>> {
         let agent = self.definition.agents.get(&step.agent);
         let names = agent.into_iter().flat_map(|agent| &agent.tools);
         let names = names.filter(|name| !self.is_asked_in_replies(name));
         let specs = names.filter_map(|name| self.spec(name));
-        specs.map(|spec| Known { name: &spec.name, parameters: &spec.parameters }).collect()
+        specs.map(|spec| CallableTool { name: &spec.name, parameters: &spec.parameters }).collect()
     }
 
     fn last_words(&self, step: &Step) -> String {

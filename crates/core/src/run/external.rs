@@ -130,7 +130,7 @@ impl Draft<'_> {
         }
         let Ok(standing) = self.interrupt(&interrupt.opened.interrupt) else { return };
         let Some(resolution) = &standing.resolution else { return };
-        let given = standing.given();
+        let given = standing.answer_from_votes();
         let result = json!({
             "outcome": resolution.outcome,
             "option": resolution.option,
@@ -182,7 +182,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut offers: Vec<Offer> = Vec::new();
     for (i, (id, _)) in ask.options.iter().enumerate() {
         let offer = match option(ask.kind, id) {
-            Some(row) => Some(Offer::of(row)),
+            Some(row) => Some(Offer::from_row(row)),
             None if ask.kind == Kind::Choice && is_name(id, limits::OPTION_BYTES) => Some(Offer {
                 id: id.clone(),
                 label: id.clone(),
@@ -229,7 +229,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     }
     if problems.is_empty() && !offers.is_empty() && !offers.iter().any(|offer| holds_back(ask.kind, offer)) {
         let holding =
-            ask.kind.row().options.iter().map(Offer::of).filter(|offer| holds_back(ask.kind, offer));
+            ask.kind.row().options.iter().map(Offer::from_row).filter(|offer| holds_back(ask.kind, offer));
         let ids: Vec<String> = holding.map(|offer| offer.id).collect();
         let message = format!("the approver could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
@@ -237,10 +237,10 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     // The approver can always answer with a text of their own.
     if ask.kind == Kind::Choice && problems.is_empty() && !offers.is_empty() {
         let own = offers.iter().position(|offer| offer.id == CUSTOM).map(|at| offers.remove(at));
-        offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::of)));
+        offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::from_row)));
     }
     if ask.options.is_empty() {
-        let all = ask.kind.row().options.iter().map(Offer::of);
+        let all = ask.kind.row().options.iter().map(Offer::from_row);
         let only: &[&str] = if ask.kind == Kind::Checkpoint { &["approve", "edit", "reject"] } else { &[] };
         offers = all
             .filter(|offer| {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::{Fact, Run};
-use crate::actor::{Actor, Whose};
+use crate::actor::{Actor, ResponsiblePeople};
 use crate::envelope::Content;
 use crate::gate::foreign::{ForeignCall, ForeignInputs, Gated};
 use crate::gate::{Release, Verdict};
@@ -28,7 +28,11 @@ impl ForeignCall {
         now: Timestamp,
         asked_at: Option<Timestamp>,
     ) -> Gated {
-        let granters = Granters { assignment, people: &system.people, starter: Some(Whose::alone(agent)) };
+        let granters = Granters {
+            assignment,
+            people: &system.people,
+            starter: Some(ResponsiblePeople::for_person(agent)),
+        };
         let grants = assignment.takes_one().then(|| session.grants_by(granters, asked_at, now));
         let refusals = session.standing_refusals().collect();
         self.vote(agent, &ForeignInputs { rules: &system.rules, grants, refusals })
@@ -84,7 +88,7 @@ pub(super) fn card(
 
 /// Returns the option that allows the call for the session.
 pub(super) fn grant_offer() -> Option<Offer> {
-    option(Kind::ToolApproval, "approve_session").map(Offer::of)
+    option(Kind::ToolApproval, "approve_session").map(Offer::from_row)
 }
 
 impl Draft<'_> {

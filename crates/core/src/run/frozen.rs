@@ -10,7 +10,7 @@ impl Run {
     pub fn freeze<'s>(&self, system: &'s System) -> Option<&'s Freeze> {
         let elsewhere = self.definition.is_external().then(|| self.starter()).flatten();
         let of_agent = || elsewhere.and_then(|agent| system.freezes.of_agent(agent));
-        system.freezes.of_run(&self.id, &self.definition.name).or_else(of_agent)
+        system.freezes.for_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
     /// Returns true if this action belongs to a frozen agent.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::state::Trial;
-use super::{Authority, Call, CallState, Look, Run, merge, undo};
+use super::{Authority, Call, CallState, InspectionFacts, Run, merge, undo};
 use crate::actor::Actor;
 use crate::definition::{KindGate, SameAction};
 use crate::digest::Digest;
@@ -57,12 +57,12 @@ pub(super) fn title(call: &Call) -> String {
     if let Some(task) =
         call.argument("task").filter(|_| [undo::TOOL, merge::TOOL].contains(&call.tool.as_str()))
     {
-        let does = call.found().map(|found| format!(" ({})", found.words())).unwrap_or_default();
+        let does = call.found().map(|found| format!(" ({})", found.describe())).unwrap_or_default();
         return format!("{task}{does}");
     }
     match (call.argument("command"), call.argument("path")) {
         (Some(command), _) if call.trial.found.is_some() => {
-            let did = call.trial.found.as_ref().map(|found| found.words()).unwrap_or_default();
+            let did = call.trial.found.as_ref().map(|found| found.describe()).unwrap_or_default();
             format!("{}: {} ({did})", call.tool, clip(command, limits::TITLE_BYTES / 2))
         }
         (Some(command), _) => match reach(&call.card) {
@@ -139,7 +139,7 @@ impl Run {
         // several people must release a call, no grant applies, because a single person gave the grant.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
-        let starter = self.begun_by().map(Actor::whose);
+        let starter = self.begun_by().map(Actor::responsible_people);
         let granters = Granters { assignment: &assignment, people: &system.people, starter };
         let grants = lifts.then(|| session.grants_by(granters, asked_at, now));
         let covers = gates.grants.covers;
@@ -176,7 +176,7 @@ impl Run {
         if let Some(found) = call.found() {
             return Self::stakes_of_changes(found);
         }
-        call.argument("command").filter(|_| runs_commands).map(stakes::of).unwrap_or_default()
+        call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
     /// Returns the approval of the identical action, if it may release one more call and has not done so yet (contract
@@ -190,14 +190,17 @@ impl Run {
         if self.definition.gates.same_action == SameAction::Ask {
             return None;
         }
-        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::whose));
+        let (may_decide, starter) =
+            (self.gate_of(call).assigned(), self.begun_by().map(Actor::responsible_people));
         let approves = |interrupt: &Interrupt| {
             let opened = &interrupt.opened;
             let by = interrupt.settled_by().filter(|made| made.option == "approve");
             opened.kind == Kind::ToolApproval
                 && opened.action_digest == Some(digest)
                 && interrupt.resolution.as_ref().is_some_and(|resolution| resolution.cause == Cause::Decision)
-                && by.is_some_and(|made| may_decide.still_trusts(made.whose(), made.at, people, starter))
+                && by.is_some_and(|made| {
+                    may_decide.still_trusts(made.responsible_people(), made.at, people, starter)
+                })
         };
         let released = |id: &InterruptId| {
             let by = Some(Authority::Interrupt(id.clone()));
@@ -226,7 +229,8 @@ impl Run {
             return BTreeSet::new();
         }
         let workspace = call.look.as_ref().map(|look| look.workspace.as_str());
-        let (may_decide, starter) = (self.gate_of(call).assigned(), self.begun_by().map(Actor::whose));
+        let (may_decide, starter) =
+            (self.gate_of(call).assigned(), self.begun_by().map(Actor::responsible_people));
         let grants = session.grants_by(Granters { assignment: &may_decide, people, starter }, None, now);
         let here = grants.into_iter().filter(|grant| workspace == Some(&grant.matcher.workspace));
         here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
@@ -237,7 +241,7 @@ impl Run {
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
         // It is unknown what a grant would cover if the client runs the call.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
-        here.and_then(|_| Matcher::given(&self.subject(call), self.definition.gates.grants.covers))
+        here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))
     }
 
     /// Returns the latest calls of this run that a grant would have covered. Leaves out the call that the grant is
@@ -285,7 +289,7 @@ impl Run {
             places: look.map(|look| look.places.as_slice()).unwrap_or_default(),
             preconditions: look.map(|look| look.preconditions.as_slice()).unwrap_or_default(),
             changes: self.known_changes(call),
-            untried: self.told_untried(call),
+            untried: self.untried_reason(call),
             elsewhere: false,
         }
     }
@@ -349,22 +353,23 @@ impl Run {
         let lists = [system.rules.as_slice(), run, self.definition.gates.rules.as_slice()];
         // A search returns lines of files, so the rules of reads apply to it, too.
         let reads = (call.tool == "search_codebase").then_some("read_file");
-        Some(WithheldPaths::of(&self.subject(call), lists, reads))
+        Some(WithheldPaths::for_call(&self.subject(call), lists, reads))
     }
 
     /// Returns the digest that an approval of a call binds to.
-    pub(super) fn approval_digest(&self, call: &Call, look: &Look) -> Digest {
+    pub(super) fn approval_digest(&self, call: &Call, look: &InspectionFacts) -> Digest {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
     /// Returns the part of an inspection for gates and digest, and the card.
-    pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (Look, Value) {
+    pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (InspectionFacts, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =
             inspection;
         preconditions.sort();
         let digest = Digest::ZERO;
-        let mut look = Look { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
+        let mut look =
+            InspectionFacts { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
         // The working directory decides whether the call reaches guarded paths.
         let looked_at = Call { look: Some(look.clone()), trial: Trial::default(), ..call.clone() };
         look.digest = self.action_digest(&looked_at, &look, self.approved_effect(&looked_at).as_ref());
@@ -372,7 +377,12 @@ impl Run {
     }
 
     /// Returns the digest of what will run, and on what (design, part 4). An approval is valid only for this digest.
-    pub(super) fn action_digest(&self, call: &Call, look: &Look, effect: Option<&CommandEffect>) -> Digest {
+    pub(super) fn action_digest(
+        &self,
+        call: &Call,
+        look: &InspectionFacts,
+        effect: Option<&CommandEffect>,
+    ) -> Digest {
         let mut bound = json!({
             "v": 2,
             "tool": call.tool,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Decided, Draft};
+use super::draft::{Draft, HandledInput};
 use super::input::{Begin, Context, FrontStart, Input, Rejection, Start, check_text};
 use super::{Action, ActionId, Fact, Run};
 use crate::actor::{Actor, Role};
@@ -15,7 +15,7 @@ use crate::session::{self, State};
 
 impl Run {
     /// Decides what an input means. Changes nothing: the caller appends the events, then takes the next states.
-    pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<Decided, Rejection> {
+    pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<HandledInput, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
             let Input::Start(start) = input else { return Err(Rejection::Outdated) };
@@ -51,7 +51,7 @@ impl Draft<'_> {
         if let Some(ended) = &self.run.ended {
             // A decision on an ended run still gets the existing result or 409. Comments are still accepted.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
-            let is_late = input.is_of_history() || input.is_of_what_was_asked();
+            let is_late = input.is_of_history() || input.is_about_external_ask();
             if !is_of_interrupt && !is_late && !matches!(input, Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
@@ -81,7 +81,7 @@ impl Draft<'_> {
             }
             Input::Decide { interrupt, decision, holder } => self.decide_as(&interrupt, &decision, holder),
             Input::Claim { interrupt, holder, over } => self.claim(&interrupt, holder, over),
-            Input::Release { interrupt, holder } => self.let_go(&interrupt, holder.as_ref()),
+            Input::Release { interrupt, holder } => self.release_claim(&interrupt, holder.as_ref()),
             Input::Comment { interrupt, text } => self.comment(&interrupt, text),
             Input::View { interrupt } => self.view(&interrupt),
             Input::Snooze { interrupt, until } => self.snooze(&interrupt, until),
@@ -206,7 +206,7 @@ impl Draft<'_> {
         for undone in
             news.filter(|undone| !self.run.undone.contains_key(&undone.by)).cloned().collect::<Vec<_>>()
         {
-            let told = Content::text(undone.told());
+            let told = Content::text(undone.describe());
             self.emit_by(Actor::engine(), Fact::ChangesUndone { by: undone.by }, told);
         }
     }

@@ -104,7 +104,7 @@ impl Draft<'_> {
             }
             // The step ends as with an agent's final reply, gates included. Before that, the agent gets a message about
             // failed calls of the same reply.
-            Some(Receiver::Terminator) => match self.run.went_wrong_beside(call) {
+            Some(Receiver::Terminator) => match self.run.find_failed_sibling(call) {
                 Some(tool) => {
                     let text = format!("Not finished yet: check the result of `{tool}`.");
                     self.finish_call(id, CallEnd::Failed, Some("not_finished"), text);
@@ -152,7 +152,7 @@ impl Run {
     }
 
     /// Returns a call of the same reply that was refused, or that should have changed something and failed.
-    fn went_wrong_beside(&self, call: &Call) -> Option<&str> {
+    fn find_failed_sibling(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {
             self.receiver(&other.tool).is_none()

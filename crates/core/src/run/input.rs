@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::LegalHold;
 use super::action::ActionId;
 use super::config::{Config, Origin};
-use super::fact::{CallEnd, Erased};
+use super::fact::{CallEnd, ErasureReason};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::id::{InterruptId, Seed, SessionId};
 use crate::interrupt::{
-    Assignment, Decision, Delegation, Given, HandedTo, Holder, Kind, Refusal, Timing, Unusable, Withhold,
+    AnswerContent, Assignment, ClaimHolder, Decision, Delegation, HandedTo, Kind, Refusal, Timing, Unusable,
+    Withhold,
 };
 use crate::level::Level;
 use crate::limits;
@@ -24,7 +25,7 @@ use crate::schema::Problem;
 use crate::session::{self, Session};
 use crate::system::System;
 use crate::time::Timestamp;
-use crate::tool::{Inspected, Outcome, Precondition, Tried};
+use crate::tool::{InspectionOutcome, Outcome, Precondition, TrialOutcome};
 use crate::trace_parent::TraceParent;
 
 /// Everything outside the run that a decision may depend on.
@@ -54,19 +55,19 @@ pub enum Input {
         interrupt: InterruptId,
         decision: Decision,
         /// Client that decides, if it is to receive the call that the decision lets a client run.
-        holder: Option<Holder>,
+        holder: Option<ClaimHolder>,
     },
     /// Claims an interrupt.
     Claim {
         interrupt: InterruptId,
-        holder: Option<Holder>,
+        holder: Option<ClaimHolder>,
         /// Sequence of the claim to take over, whose client is gone.
         over: Option<u64>,
     },
     /// Releases a claim.
     Release {
         interrupt: InterruptId,
-        holder: Option<Holder>,
+        holder: Option<ClaimHolder>,
     },
     Comment {
         interrupt: InterruptId,
@@ -101,7 +102,7 @@ pub enum Input {
     /// Corrects the stored answer to a question.
     CorrectAnswer {
         interrupt: InterruptId,
-        given: Given,
+        given: AnswerContent,
     },
     /// Erases the stored answer to a question.
     EraseAnswer {
@@ -109,7 +110,7 @@ pub enum Input {
     },
     /// Erases the content of the run. Each input erases the next part; the sender repeats it until no event follows.
     EraseContent {
-        because: Erased,
+        because: ErasureReason,
     },
     /// Forbids the erasure of the run's content. `reason`: the reason.
     LegalHold {
@@ -123,7 +124,7 @@ pub enum Input {
         source: InterruptId,
         /// Person who gave the answer.
         by: String,
-        given: Given,
+        given: AnswerContent,
     },
     Message {
         text: String,
@@ -159,12 +160,12 @@ pub enum Input {
     Inspected {
         call: String,
         revision: u32,
-        inspected: Inspected,
+        inspected: InspectionOutcome,
     },
     Tried {
         call: String,
         attempt: u32,
-        tried: Tried,
+        tried: TrialOutcome,
     },
     Ran {
         call: String,
@@ -274,7 +275,7 @@ impl Input {
     }
 
     /// Returns true if the input is about a question of an external agent. Its run may have ended with the answer.
-    pub(super) fn is_of_what_was_asked(&self) -> bool {
+    pub(super) fn is_about_external_ask(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::Withdraw { .. })
     }
 }

@@ -73,15 +73,15 @@ impl Draft<'_> {
             calls.into_iter().map(|(id, call)| (id.clone(), call.clone())).collect();
         for (id, call) in calls {
             match self.run.stopped_by_interruption(&id, &call) {
-                Stopped::Untouched => {}
-                Stopped::WhenItsProcessEnds => {
+                StopEffect::Untouched => {}
+                StopEffect::WhenItsProcessEnds => {
                     self.emit(Fact::ToolStopped { call: id, interrupted: true }, Content::none());
                 }
-                Stopped::Skipped => {
+                StopEffect::Skipped => {
                     self.supersede(&call);
                     self.skip_interrupted(&id);
                 }
-                Stopped::Abandoned => {
+                StopEffect::Abandoned => {
                     self.finish_call(&id, CallEnd::Skipped, Some(INTERRUPTED), NO_RESULT);
                 }
             }
@@ -210,7 +210,7 @@ impl Draft<'_> {
 }
 
 /// Effect of an interruption on a call.
-enum Stopped {
+enum StopEffect {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
@@ -270,19 +270,23 @@ impl Run {
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
     }
 
-    fn stopped_by_interruption(&self, id: &str, call: &Call) -> Stopped {
+    fn stopped_by_interruption(&self, id: &str, call: &Call) -> StopEffect {
         let is_command = self.command(call).is_some();
         match call.state {
-            _ if call.stopped.is_some() || self.begins_open_phase(id) => Stopped::Untouched,
-            CallState::Ended(_) | CallState::WithClient(_) | CallState::Doubted(_) => Stopped::Untouched,
-            CallState::Started { .. } if call.committing().is_some() => Stopped::Untouched,
-            CallState::Started { .. } if is_command => Stopped::WhenItsProcessEnds,
-            CallState::Started { .. } if self.writes(&call.tool) => Stopped::Untouched,
-            CallState::Started { .. } => Stopped::Abandoned,
+            _ if call.stopped.is_some() || self.begins_open_phase(id) => StopEffect::Untouched,
+            CallState::Ended(_) | CallState::WithClient(_) | CallState::Doubted(_) => StopEffect::Untouched,
+            CallState::Started { .. } if call.committing().is_some() => StopEffect::Untouched,
+            CallState::Started { .. } if is_command => StopEffect::WhenItsProcessEnds,
+            CallState::Started { .. } if self.writes(&call.tool) => StopEffect::Untouched,
+            CallState::Started { .. } => StopEffect::Abandoned,
             // Some of its changes may be written already.
-            CallState::Authorised if call.trial.commits > 0 => Stopped::Untouched,
+            CallState::Authorised if call.trial.commits > 0 => StopEffect::Untouched,
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
-                if call.trial.running.is_some() { Stopped::WhenItsProcessEnds } else { Stopped::Skipped }
+                if call.trial.running.is_some() {
+                    StopEffect::WhenItsProcessEnds
+                } else {
+                    StopEffect::Skipped
+                }
             }
         }
     }

@@ -6,16 +6,17 @@
 
 mod action;
 mod advance;
-mod also;
 mod apply;
 mod apply_content;
 mod apply_effects;
 mod asking;
 mod assigning;
 mod call;
+mod call_changes;
 mod claim;
 mod client;
 mod config;
+mod conversation_events;
 mod decide;
 mod draft;
 mod effect;
@@ -23,20 +24,17 @@ mod ending;
 mod external;
 mod fact;
 mod foreign;
-mod found;
 mod frozen;
 mod gating;
-mod given;
+mod grant_coverage;
 mod handle;
 mod handoff;
-mod held_result;
 mod history;
-mod hold;
 mod input;
 mod interruption;
 mod interrupts;
-mod keeping;
 mod lookups;
+mod manual_result;
 pub mod merge;
 mod model;
 mod next_actions;
@@ -46,10 +44,10 @@ mod oversight;
 mod phase;
 mod progress;
 mod reader;
+mod reply_questions;
 mod request;
-mod returned;
-mod said;
-mod spent;
+mod retention;
+mod review_hold;
 mod state;
 mod step;
 mod step_ids;
@@ -57,10 +55,12 @@ mod stop;
 mod summary;
 mod task;
 mod timing;
+mod totals;
 mod trial;
 pub mod undo;
 mod usage;
 mod wind_up;
+mod withheld_result;
 mod work;
 
 use std::borrow::Cow;
@@ -72,23 +72,23 @@ pub use action::{Action, ActionId};
 pub use apply_content::said_about;
 pub use assigning::undecidable;
 pub use config::{Config, Gates, Origin};
-pub use draft::Decided;
+pub use conversation_events::conversation_text;
+pub use draft::HandledInput;
 pub use external::unkeepable;
 pub use fact::{
-    Authority, CallEnd, Erased, Fact, Judgement, Listed, Look, Node, PlanPart, Reassigned, Returned,
-    RoutedBy, RoutedTask, StepEnd, StepRole, Withdrawn,
+    Authority, CallEnd, ErasureReason, Fact, InspectionFacts, Judgement, Listed, Node, PlanPart,
+    ReassignmentReason, ReturnReason, RoutedBy, RoutedTask, StepEnd, StepRole, WithdrawalReason,
 };
 pub use history::SUMMARISER;
 pub use input::{Ask, Begin, ClientOutcome, Context, FrontStart, Hold, Input, Rejection, Start};
-pub use order::{Lack, Mending};
+pub use order::{MissingPath, Remedy};
 pub use oversight::OVERSEER;
 pub use progress::Progress;
 pub use reader::{Part, StepActivity};
 pub use request::another_plan;
-pub use said::words;
 pub use state::{
-    Brief, Call, CallState, Called, Entry, Found, HeldResult, History, ModelCall, Planned, Rounds, Spent,
-    Step, Summary, Trial, Trouble, Used,
+    Brief, Call, CallChanges, CallState, Entry, History, ModelCall, Planned, Rounds, Spent, StartedPhase,
+    Step, Summary, Trial, Trouble, Used, WithheldResult,
 };
 pub use work::{Doing, Work};
 
@@ -128,7 +128,7 @@ pub struct Run {
     /// Interrupt that holds the whole run: the turn of a person who interrupted it, or a review that a service
     /// requested.
     pub interrupted: Option<InterruptId>,
-    pub ended: Option<Arc<Ended>>,
+    pub ended: Option<Arc<RunEnd>>,
     /// Started phases. `Some` once a phase has ended.
     pub phases: SharedMap<String, Option<StepEnd>>,
     pub steps: OpenMap<String, Step>,
@@ -137,7 +137,7 @@ pub struct Run {
     /// Rounds of copilot phases.
     pub rounds: SharedMap<String, Arc<Rounds>>,
     /// Phases that calls began, by the ids of these phases.
-    pub called: SharedMap<String, Arc<Called>>,
+    pub called: SharedMap<String, Arc<StartedPhase>>,
     pub calls: OpenMap<String, Call>,
     pub interrupts: OpenMap<InterruptId, Interrupt>,
     /// Number of calls proposed so far. It numbers the next call.
@@ -150,7 +150,7 @@ pub struct Run {
     pub messages: SharedList<Arc<str>>,
     /// Undos that the agents were told of, each with the text.
     pub undone: SharedMap<RunId, Arc<str>>,
-    /// Conversation before this run, in the form of [`conversation::told`](crate::conversation::told). No event holds
+    /// Conversation before this run, in the form of [`conversation::render_history`](crate::conversation::render_history). No event holds
     /// it. The loader of a live run reads it from the earlier runs.
     pub earlier: Option<Arc<str>>,
     /// Sequence up to which the content of all events is erased.
@@ -174,7 +174,7 @@ pub struct Started {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct RunEnd {
     pub status: Status,
     pub reason: String,
     pub seq: u64,
@@ -191,7 +191,7 @@ pub struct Ended {
 pub struct Erasure {
     pub by: String,
     pub at: Timestamp,
-    pub because: Erased,
+    pub because: ErasureReason,
 }
 
 /// Legal hold: forbids the erasure of a run's content.

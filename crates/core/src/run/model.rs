@@ -154,7 +154,7 @@ impl Draft<'_> {
                 if problems.is_empty() && super::ending::is_blank(&call.tool, arguments) {
                     problems.push(schema::Problem::new("/summary", "is blank: say what you did"));
                 }
-                (!problems.is_empty()).then(|| ("invalid_arguments", tell(&problems)))
+                (!problems.is_empty()).then(|| ("invalid_arguments", describe_problems(&problems)))
             }
         }
     }
@@ -240,7 +240,7 @@ fn value(arguments: &Arguments) -> Value {
 }
 
 /// Returns schema problems as a text for the model.
-pub(super) fn tell(problems: &[schema::Problem]) -> String {
+pub(super) fn describe_problems(problems: &[schema::Problem]) -> String {
     let lines = problems.iter().map(|problem| {
         let at = if problem.pointer.is_empty() { "the arguments" } else { &problem.pointer };
         format!("{at}: {}", problem.message)

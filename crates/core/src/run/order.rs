@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::fact::Returned;
+use super::fact::ReturnReason;
 use super::{Call, CallState, Entry, Fact, Run, gating};
 use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
@@ -16,15 +16,15 @@ use crate::tool::Runs;
 
 /// Missing state of the workspace that a call needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
+pub struct MissingPath {
     /// Path that is missing, relative to the workspace.
     pub path: String,
-    pub mended_by: Mending,
+    pub mended_by: Remedy,
 }
 
 /// Effect of another call that would provide it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mending {
+pub enum Remedy {
     /// Writing that file. A command that writes could do it, too.
     WritingIt,
     /// Writing that file or one below it. A command that writes could do it, too.
@@ -38,7 +38,7 @@ impl Draft<'_> {
     pub(super) fn defer(&mut self, id: &str, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
-            self.give_back(id, Returned::Changed, Vec::new());
+            self.give_back(id, ReturnReason::Changed, Vec::new());
         }
         self.emit(Fact::ToolDeferred { call: id.to_owned() }, Content::none());
     }
@@ -55,7 +55,7 @@ impl Run {
     }
 
     /// Returns true if an unfinished earlier call of the same reply may provide what this one lacks.
-    pub fn may_be_mended(&self, id: &str, call: &Call, lack: &Lack) -> bool {
+    pub fn may_be_provided(&self, id: &str, call: &Call, lack: &MissingPath) -> bool {
         let lacked = names(&lack.path);
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
             |(_, other)| {
@@ -64,9 +64,9 @@ impl Run {
                 }
                 let Some(path) = other.argument("path") else { return true };
                 match lack.mended_by {
-                    Mending::WritingIt => names(path) == lacked,
-                    Mending::WritingBelow => names(path).starts_with(&lacked),
-                    Mending::Command => false,
+                    Remedy::WritingIt => names(path) == lacked,
+                    Remedy::WritingBelow => names(path).starts_with(&lacked),
+                    Remedy::Command => false,
                 }
             },
         )

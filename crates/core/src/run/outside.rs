@@ -1,16 +1,16 @@
 //! Marks on a card: changed paths outside the paths that the task of a call names.
 //!
 //! The marks follow from the step's task and from the messages of people at the time when the card is made. A mark
-//! changes neither votes nor releases. [`named`] holds the rule.
+//! changes neither votes nor releases. [`mentioned_paths`] holds the rule.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::state::{Entry, Found};
+use super::state::{CallChanges, Entry};
 use super::{Call, CallEnd, CallState, Run, Step, StepRole};
 use crate::changeset::{self, Change};
-use crate::named;
+use crate::mentioned_paths;
 
 impl Run {
     /// Marks each outside change in the payload of a call's card, and their total number.
@@ -29,7 +29,7 @@ impl Run {
         }
     }
 
-    fn mark_tried(&self, call: &Call, found: &Found, trial: &mut Value) {
+    fn mark_tried(&self, call: &Call, found: &CallChanges, trial: &mut Value) {
         let listed = trial.get_mut("changes").and_then(Value::as_array_mut);
         let of = |change: &Value| change["path"].as_str().map(str::to_owned);
         let paths: BTreeSet<String> = listed.iter().flat_map(|all| all.iter()).filter_map(of).collect();
@@ -49,7 +49,7 @@ impl Run {
     fn outside<'f>(
         &self,
         call: &Call,
-        found: &'f Found,
+        found: &'f CallChanges,
         is_listed: impl Fn(&str) -> bool,
     ) -> BTreeSet<&'f str> {
         let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
@@ -60,7 +60,7 @@ impl Run {
         let texts = self.steps.get(&call.step).map(|step| self.words_of_task(step)).unwrap_or_default();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let workspace = call.look.as_ref().map_or("", |look| look.workspace.as_str());
-        named::outside(&texts, workspace, paths)
+        mentioned_paths::outside(&texts, workspace, paths)
     }
 
     /// Returns the texts of a step's task: from people and from the settled plan, not from what agents say.

@@ -68,7 +68,7 @@ impl Run {
     }
 
     /// Returns the interrupts that people are asked about now.
-    pub fn asked(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
+    pub fn asked_interrupts(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
         self.open_interrupts().filter(|(_, interrupt)| self.asks(&interrupt.opened))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::fact::{Authority, CallEnd, Judgement, Look, StepEnd, StepRole};
+use super::fact::{Authority, CallEnd, InspectionFacts, Judgement, StepEnd, StepRole};
 use crate::changeset::Changeset;
 use crate::definition::Phase;
 use crate::digest::Digest;
@@ -239,14 +239,14 @@ pub struct Call {
     pub started_at: Option<Timestamp>,
     /// Last start whose outcome is unknown.
     pub lost: Option<u32>,
-    pub look: Option<Look>,
+    pub look: Option<InspectionFacts>,
     /// True after a write by another call: inspect again before the start, or at once if the card shows files.
     pub look_again: bool,
     /// True if the call depends on calls before it. It is inspected again after them.
     pub deferred: bool,
     pub card: Value,
     /// Changes that a file tool proposes, from its last inspection.
-    pub proposal: Option<Arc<Found>>,
+    pub proposal: Option<Arc<CallChanges>>,
     /// State of the trial, if the gate requires one.
     pub trial: Trial,
     pub digest: Option<Digest>,
@@ -276,12 +276,12 @@ pub struct Call {
     /// Data that the tool reported about its work.
     pub outcome: Value,
     /// Result that awaits a release, kept after the release.
-    pub held: Option<Arc<HeldResult>>,
+    pub held: Option<Arc<WithheldResult>>,
 }
 
 /// Result that awaits a release, as shown to the reviewer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HeldResult {
+pub struct WithheldResult {
     pub title: String,
     pub content: Arc<str>,
     /// Digest of the content.
@@ -369,7 +369,7 @@ pub struct Trial {
     pub running: Option<u64>,
     /// Number of trials in a row that were lost with their process.
     pub lost: u32,
-    pub found: Option<Arc<Found>>,
+    pub found: Option<Arc<CallChanges>>,
     /// True if a write since the trial requires another one. Has no meaning once a commit has begun.
     pub is_stale: bool,
     /// Number of commits begun. A begun commit is continued, because its preconditions may have changed by its own
@@ -381,7 +381,7 @@ pub struct Trial {
 
 /// Changes that a call makes to the workspace, as found by its trial or proposed by its tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct CallChanges {
     /// Digest of the changeset.
     pub digest: Digest,
     pub changed: usize,
@@ -496,7 +496,7 @@ pub struct Brief {
 }
 
 impl Brief {
-    pub(super) fn words(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let said = self.said.as_deref().unwrap_or_default();
         if self.is_new_task && !said.is_empty() { format!("New task: {said}") } else { said.to_owned() }
     }
@@ -550,7 +550,7 @@ impl Rounds {
 
 /// Phase that a call began.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Called {
+pub struct StartedPhase {
     pub phase: Phase,
     pub call: String,
     /// Index in its chain, from 0.

@@ -80,7 +80,7 @@ impl Draft<'_> {
     /// Ends a stopped call that had no effect: it was only tried, or did not start.
     pub(super) fn end_stopped(&mut self, id: &str, call: &Call, printed: Option<String>) {
         self.supersede(call);
-        let text = told(call, printed, TRIED);
+        let text = describe_stop(call, printed, TRIED);
         self.finish_call(id, CallEnd::Refused, Some(code(call)), text);
     }
 
@@ -91,7 +91,7 @@ impl Draft<'_> {
             end: CallEnd::Failed,
             code: Some(code(call).to_owned()),
         };
-        self.emit(fact, Content { text: Some(told(call, printed, STARTED)), data });
+        self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
     /// Ends a stopped call that no longer runs, after a crash or after a write to files that it read. Returns true if
@@ -114,7 +114,7 @@ fn code(call: &Call) -> &'static str {
 }
 
 /// Returns the message to the agent of a stopped call.
-fn told(call: &Call, printed: Option<String>, happened: &str) -> String {
+fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {
         _ if call.interrupted => "Run it again only if it is still wanted.".to_owned(),

@@ -3,7 +3,7 @@
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::history;
 use crate::id::InterruptId;
-use crate::interrupt::{Cause, Given, Interrupt};
+use crate::interrupt::{AnswerContent, Cause, Interrupt};
 use crate::projection::{AnswerRow, InterruptRow, RunRow, SessionRow, Status};
 use crate::text::clip;
 use crate::time::Timestamp;
@@ -155,7 +155,7 @@ impl Run {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);
         let last_at = ended.map_or(started.at, |ended| ended.at);
-        Some(SessionRow::of_run(started.session.clone(), started.at, last_at))
+        Some(SessionRow::from_run(started.session.clone(), started.at, last_at))
     }
 
     /// Returns the rows of the interrupts with these ids.
@@ -199,10 +199,12 @@ impl Run {
         let (given, question) = (interrupt.answer_kept(), interrupt.question());
         // Some stores cannot hold this character in a column.
         let readable = |text: &str| text.replace('\0', "\u{fffd}");
-        let answer = given.as_ref().map(Given::shown).unwrap_or_default();
+        let answer = given.as_ref().map(AnswerContent::render).unwrap_or_default();
         let is_kept = given.is_some();
-        let words =
-            history::words([question, answer.as_str()].into_iter().filter(|_| is_kept), history::WORDS);
+        let words = history::collect_words(
+            [question, answer.as_str()].into_iter().filter(|_| is_kept),
+            history::WORDS,
+        );
         Some(AnswerRow {
             interrupt: interrupt.opened.interrupt.clone(),
             run: self.id.clone(),
@@ -217,7 +219,7 @@ impl Run {
             reused: matches!(resolution.cause, Cause::Reused(_)),
             source,
             erased: !is_kept,
-            asked: if is_kept { history::asked(question) } else { String::new() },
+            asked: if is_kept { history::question_key(question) } else { String::new() },
             words: words.join(" "),
         })
     }

@@ -78,7 +78,7 @@ impl Run {
             text.push_str(input.trim_end());
         }
         for need in &phase.needs {
-            if let Some(told) = self.phase(need).and_then(|need| self.told_of(need)) {
+            if let Some(told) = self.phase(need).and_then(|need| self.phase_result_text(need)) {
                 text.extend(["\n\nResult of `", need, "`:\n", &told]);
             }
         }
@@ -125,7 +125,7 @@ impl Run {
         let Some(control) = phase.kind.control() else { return String::new() };
         let mut text = self.background(phase);
         if !phase.needs.contains(&control.plan)
-            && let Some(plan) = self.phase(&control.plan).and_then(|plan| self.told_of(plan))
+            && let Some(plan) = self.phase(&control.plan).and_then(|plan| self.phase_result_text(plan))
         {
             text.extend(["\n\nThe plan:\n", &plan]);
         }

@@ -9,7 +9,7 @@ use super::input::Rejection;
 use crate::actor::Actor;
 use crate::envelope::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{Escalation, Interrupt, Reminded, What};
+use crate::interrupt::{DueEvent, Escalation, Interrupt, ReminderReason};
 use crate::time::Timestamp;
 
 impl Draft<'_> {
@@ -33,9 +33,9 @@ impl Draft<'_> {
                 && !self.is_held(&interrupt)
             {
                 match interrupt.due_by(self.now()) {
-                    Some(What::Escalate) => self.ask_others(&interrupt),
-                    Some(What::Remind) => self.remind(&interrupt),
-                    Some(What::Wake) => self.wake(&interrupt),
+                    Some(DueEvent::Escalate) => self.ask_others(&interrupt),
+                    Some(DueEvent::Remind) => self.remind(&interrupt),
+                    Some(DueEvent::Wake) => self.wake(&interrupt),
                     None => break,
                 }
             }
@@ -54,7 +54,7 @@ impl Draft<'_> {
         let told = interrupt.due.reminded + 1;
         let remind_at =
             interrupt.opened.timing.next_reminder(told, self.now(), stage, &self.cx.system.people);
-        self.tell_again(interrupt, to, Reminded::Waiting, remind_at);
+        self.tell_again(interrupt, to, ReminderReason::Waiting, remind_at);
     }
 
     fn wake(&mut self, interrupt: &Interrupt) {
@@ -71,7 +71,7 @@ impl Draft<'_> {
             self.emit_by(Actor::engine(), fact, Content::none());
         }
         if !to.is_empty() {
-            self.tell_again(interrupt, to, Reminded::Snoozed, None);
+            self.tell_again(interrupt, to, ReminderReason::Snoozed, None);
         }
     }
 
@@ -79,7 +79,7 @@ impl Draft<'_> {
         &mut self,
         interrupt: &Interrupt,
         to: BTreeSet<String>,
-        cause: Reminded,
+        cause: ReminderReason,
         remind_at: Option<Timestamp>,
     ) {
         let (interrupt, to) = (interrupt.opened.interrupt.clone(), to.into_iter().collect());
@@ -97,7 +97,7 @@ impl Draft<'_> {
         let (timing, assignment) = (&interrupt.opened.timing, &interrupt.assignment);
         let at = interrupt.stage_now();
         let reaches = |step: &Escalation| {
-            let can_meet = || assignment.escalated(at, step).lack(people, starter).is_none();
+            let can_meet = || assignment.escalated(at, step).find_shortage(people, starter).is_none();
             step.reaches(assignment, people, starter) && (!step.replace || can_meet())
         };
         let left = timing.escalation.iter().enumerate().skip(interrupt.due.steps);
@@ -141,7 +141,7 @@ impl Draft<'_> {
     pub(super) fn begin_anew(&mut self) {
         let waits = |interrupt: &Interrupt| {
             let moved = || interrupt.due.is_outdated || interrupt.stage_now() > interrupt.due.stage;
-            interrupt.opened.timing.tells() && moved()
+            interrupt.opened.timing.has_follow_ups() && moved()
         };
         let changed = self.run.open_interrupts().filter(|(_, each)| waits(each));
         let changed: Vec<Interrupt> = changed.map(|(_, each)| each.clone()).collect();

@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
+use super::call_changes::not_tried;
 use super::draft::Draft;
-use super::fact::{Authority, LayerDigest, Returned};
-use super::found::not_tried;
+use super::fact::{Authority, LayerDigest, ReturnReason};
 use super::input::Rejection;
-use super::state::{Found, Trial};
+use super::state::{CallChanges, Trial};
 use super::{Call, CallEnd, CallState, Fact, Run, merge, undo};
 use crate::changeset::{self};
 use crate::envelope::Content;
@@ -18,7 +18,7 @@ use crate::interrupt::{About, Interrupt};
 use crate::limits;
 use crate::policy::Checkpoint;
 use crate::schema::Problem;
-use crate::tool::{SandboxLevel, Tried, Yielded};
+use crate::tool::{SandboxLevel, TrialOutcome, TrialResult};
 
 /// Note on the card of a command that was tried.
 const NOTE: &str = "It was tried on a copy, and nothing has happened yet. You approve exactly the changes that are \
@@ -35,8 +35,8 @@ impl Run {
     }
 
     /// Returns the result of a call whose changes are committed.
-    pub(super) fn told(&self, call: &Call, found: &Found) -> String {
-        if self.is_undo(call) { undo::told(found) } else { found.text.to_string() }
+    pub(super) fn result_text(&self, call: &Call, found: &CallChanges) -> String {
+        if self.is_undo(call) { undo::describe_result(found) } else { found.text.to_string() }
     }
 
     fn is_undo(&self, call: &Call) -> bool {
@@ -97,7 +97,7 @@ impl Run {
     }
 
     /// Returns the text for the card of a call that the workflow wants tried, but that was not.
-    pub(super) fn told_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
+    pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
@@ -120,7 +120,7 @@ impl Run {
     }
 
     /// Returns the reasons that make changes risky, whatever the gate says.
-    pub(super) fn stakes_of_changes(found: &Found) -> Vec<Reason> {
+    pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
         let deleted = changes.deletions().count();
         let text = match deleted {
@@ -136,7 +136,7 @@ impl Run {
     /// Returns the problems of the part of the changes that a person wants to keep.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
         let About::Call(id) = &interrupt.opened.about else { return vec![not_tried()] };
-        let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.kept(edit));
+        let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit));
         kept.err().into_iter().collect()
     }
 }
@@ -162,28 +162,28 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn tried(&mut self, id: &str, attempt: u32, tried: Tried) -> Result<(), Rejection> {
+    pub(super) fn tried(&mut self, id: &str, attempt: u32, tried: TrialOutcome) -> Result<(), Rejection> {
         let call = self.call(id)?;
         if call.trial.running.is_none() || call.trial.attempt != attempt {
             return Err(Rejection::Outdated);
         }
         if call.stopped.is_some() {
-            let printed = if let Tried::Yielded(yielded) = tried { Some(yielded.text) } else { None };
+            let printed = if let TrialOutcome::Yielded(yielded) = tried { Some(yielded.text) } else { None };
             self.end_stopped(id, &call, printed);
             return Ok(());
         }
         match tried {
-            Tried::Changed { paths } => {
+            TrialOutcome::Changed { paths } => {
                 self.supersede(&call);
-                self.give_back(id, Returned::Changed, paths);
+                self.give_back(id, ReturnReason::Changed, paths);
             }
-            Tried::Impossible { why } => self.give_up_trial(id, &call, why),
-            Tried::Yielded(yielded) => self.yielded(id, &call, yielded),
+            TrialOutcome::Impossible { why } => self.give_up_trial(id, &call, why),
+            TrialOutcome::Yielded(yielded) => self.yielded(id, &call, yielded),
         }
         Ok(())
     }
 
-    fn yielded(&mut self, id: &str, call: &Call, yielded: Yielded) {
+    fn yielded(&mut self, id: &str, call: &Call, yielded: TrialResult) {
         if self.run.is_worked_out(call) && yielded.changeset.is_empty() {
             let code = if self.run.is_undo(call) { "nothing_to_undo" } else { "nothing_to_merge" };
             self.supersede(call);
@@ -191,7 +191,7 @@ impl Draft<'_> {
             self.finish_call(id, CallEnd::Done, Some(code), yielded.text);
             return;
         }
-        let Yielded { changeset, layer, ask_because, text, data, card } = yielded;
+        let TrialResult { changeset, layer, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
         // A person has also seen the printed output.
         let was_seen = matches!(call.state, CallState::Gated(_))
@@ -251,7 +251,7 @@ impl Draft<'_> {
     /// Sends the call back to the gate with its current inspection.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
-        self.give_back(id, Returned::Changed, Vec::new());
+        self.give_back(id, ReturnReason::Changed, Vec::new());
         if let Some(look) = call.look.clone() {
             self.emit(Fact::ToolInspected { call: id.to_owned(), look }, Content::data(call.card.clone()));
         }

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::found::some;
+use super::call_changes::some;
 use super::gating::title;
-use super::{Call, CallEnd, CallState, Fact, Found, Run};
+use super::{Call, CallChanges, CallEnd, CallState, Fact, Run};
 use crate::asking::Asking;
 use crate::changeset::{Changeset, Composed, Entry};
 use crate::definition::{Definition, Gates, KindGate, Limits, Phase, PhaseKind, StepGates};
@@ -61,7 +61,7 @@ impl Arguments {
     }
 
     /// Returns the arguments of a run that is an undo.
-    fn of(run: &Run) -> Option<Self> {
+    fn from_run(run: &Run) -> Option<Self> {
         let started = run.started.as_ref().filter(|_| run.definition.name == WORKFLOW)?;
         serde_json::from_value(started.input.clone()).ok()
     }
@@ -134,9 +134,9 @@ impl Run {
     }
 
     /// Returns the calls that committed changes, the newest first.
-    fn committed(&self) -> Vec<(&Call, &Found)> {
+    fn committed(&self) -> Vec<(&Call, &CallChanges)> {
         let done = self.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
-        let mut done: Vec<(&Call, &Found)> =
+        let mut done: Vec<(&Call, &CallChanges)> =
             done.filter_map(|call| Some((call, &**call.committing()?))).collect();
         done.sort_by_key(|(call, _)| std::cmp::Reverse(call.ended_at));
         done
@@ -181,7 +181,7 @@ impl Undo {
             self.changeset.changes().iter().map(|change| (change.path.as_str(), &change.before)).collect();
         let mut seen: BTreeMap<&RunId, u64> = BTreeMap::new();
         for by in since {
-            let Some(arguments) = Arguments::of(by) else { continue };
+            let Some(arguments) = Arguments::from_run(by) else { continue };
             let until = seen.get(&arguments.run).copied().unwrap_or(arguments.seen);
             seen.insert(&by.id, until);
             for change in by
@@ -204,7 +204,7 @@ impl Undo {
 }
 
 /// Returns the result of a completed undo. A person may have left out some of its changes.
-pub(super) fn told(found: &Found) -> String {
+pub(super) fn describe_result(found: &CallChanges) -> String {
     let changes = found.changeset.as_deref().map(Changeset::changes).unwrap_or_default();
     let done = match changes.iter().filter(|change| change.is_of_content()).count() {
         0 => "The folders are as they were before.".to_owned(),

@@ -18,7 +18,7 @@ impl Draft<'_> {
         asked.check_use(digest, self.now())?;
         // The gates vote on the call as a person edited it, by the current rules. A rule that forbids overrides the
         // approval.
-        let edit = asked.given().edit;
+        let edit = asked.answer_from_votes().edit;
         let gated = self.run.gate_foreign(&asked, &edit, &self.session, self.cx.system, self.now(), None);
         let verdict = gated.map(|gated| gated.verdict);
         if matches!(verdict, Some(Verdict::Forbid(_))) {

@@ -70,7 +70,7 @@ impl Run {
             .collect();
         if work.is_empty() {
             let asks: Vec<_> = self
-                .asked()
+                .asked_interrupts()
                 .filter(|(_, each)| {
                     each.opened.step.is_none() && each.opened.about.phase() == Some(&phase.id)
                 })
@@ -94,7 +94,7 @@ impl Run {
             return (Doing::Thinks, step.model_at);
         }
         let of_step = |opened: &crate::interrupt::Opened| opened.step.as_deref() == Some(id);
-        let asked: Vec<_> = self.asked().filter(|(_, each)| of_step(&each.opened)).collect();
+        let asked: Vec<_> = self.asked_interrupts().filter(|(_, each)| of_step(&each.opened)).collect();
         if let Some(since) = asked.iter().map(|(_, each)| each.opened_at).min() {
             return (Doing::Asks(asked.into_iter().map(|(id, _)| id).collect()), since);
         }

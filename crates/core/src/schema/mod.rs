@@ -117,7 +117,7 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     }
     let mut errors = compiled.validator.iter_errors(value);
     let problem = |error: &ValidationError<'_>| {
-        Problem::new(format!("{base}{}", error.instance_path()), shorten(&told(error)))
+        Problem::new(format!("{base}{}", error.instance_path()), shorten(&describe_error(error)))
     };
     let first: Vec<ValidationError<'_>> = errors.by_ref().take(MAX_PROBLEMS).collect();
     let mut problems: Vec<Problem> = first.iter().flat_map(union::within).map(problem).collect();
@@ -128,7 +128,7 @@ pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     problems
 }
 
-fn told(error: &ValidationError<'_>) -> String {
+fn describe_error(error: &ValidationError<'_>) -> String {
     if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) {
         return "takes too long to match against the schema's pattern: send something simpler".to_owned();
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use crate::actor::Whose;
+use crate::actor::ResponsiblePeople;
 use crate::gate::refusal::NAMED;
 use crate::gate::{Grant, Matcher, Refusal, RefusedBefore, Subject};
 use crate::interrupt::Assignment;
@@ -16,12 +16,12 @@ pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,
     pub(crate) people: &'a People,
     /// Actor who started the run.
-    pub(crate) starter: Option<Whose<'a>>,
+    pub(crate) starter: Option<ResponsiblePeople<'a>>,
 }
 
 impl Granters<'_> {
     fn count(&self, grant: &Grant) -> bool {
-        self.assignment.still_trusts(grant.whose(), grant.added_at, self.people, self.starter)
+        self.assignment.still_trusts(grant.responsible_people(), grant.added_at, self.people, self.starter)
     }
 }
 
@@ -48,13 +48,13 @@ impl Session {
         let mut refused: Vec<&Refusal> =
             self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();
         refused.sort_by_key(|refusal| std::cmp::Reverse(refusal.seq));
-        refused.into_iter().take(NAMED).map(Refusal::words).collect()
+        refused.into_iter().take(NAMED).map(Refusal::describe).collect()
     }
 
     /// Renders a grant for a card.
     pub(crate) fn grant_card(&self, grant: &Matcher) -> Value {
         let mut card = json!(grant);
-        card["words"] = json!(grant.words());
+        card["words"] = json!(grant.describe());
         card["past"] = json!([]);
         card["refused"] = json!(self.refused_of(grant));
         card

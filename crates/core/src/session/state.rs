@@ -36,7 +36,7 @@ pub struct Opened {
 
 /// First and last event that determine the session's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct RowSpan {
     pub first_at: Timestamp,
     pub last_at: Timestamp,
     pub last_seq: u64,

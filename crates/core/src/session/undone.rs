@@ -19,7 +19,7 @@ pub struct Undone {
 
 impl Undone {
     /// Describes the undo to an agent.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let told = format!("A person has undone changes that you may rely on. {}", self.text);
         told.trim_end().to_owned()
     }

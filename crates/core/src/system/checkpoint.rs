@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 /// Tree that a checkpoint covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Covered {
+pub struct CheckpointTree {
     /// Number of events.
     pub size: u64,
     pub root: Digest,
@@ -19,12 +19,12 @@ pub struct Covered {
 
 /// Last checkpoint that was sent to channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastTold {
+pub struct LastSentCheckpoint {
     pub at: Timestamp,
-    pub covered: Covered,
+    pub covered: CheckpointTree,
 }
 
-impl LastTold {
+impl LastSentCheckpoint {
     /// Returns true if another checkpoint may follow now. `size` is the number of events in the journal.
     pub fn is_followed(&self, now: Timestamp, every_ms: u64, size: u64) -> bool {
         // The delivery's own event is one more.
@@ -34,7 +34,7 @@ impl LastTold {
 
 /// Sends a checkpoint to channels, unless one was sent within `every_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tell {
-    pub covered: Covered,
+pub struct SendCheckpoint {
+    pub covered: CheckpointTree,
     pub every_ms: u64,
 }

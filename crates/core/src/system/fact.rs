@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::checkpoint::Covered;
+use super::checkpoint::CheckpointTree;
 use super::freeze::Part;
 use super::push::Subscription;
 use super::webhooks::Webhook;
@@ -96,7 +96,7 @@ pub enum Fact {
         public: String,
     },
     /// A checkpoint over these events is sent to channels.
-    CheckpointTold(Covered),
+    CheckpointTold(CheckpointTree),
     /// A webhook receives reviews from here on. The journal does not contain its URL and its secrets.
     WebhookRegistered {
         webhook: WebhookId,

@@ -46,7 +46,7 @@ pub struct Freezes {
 }
 
 impl Freezes {
-    pub fn of(&self, part: Option<&Part>) -> Option<&Freeze> {
+    pub fn for_part(&self, part: Option<&Part>) -> Option<&Freeze> {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
@@ -56,7 +56,7 @@ impl Freezes {
     }
 
     /// Returns the widest freeze that holds a run of a workflow, for all of its agents.
-    pub fn of_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
+    pub fn for_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 

@@ -40,7 +40,7 @@ pub enum Input {
     SetCheckpointKey {
         public: String,
     },
-    TellCheckpoint(checkpoint::Tell),
+    TellCheckpoint(checkpoint::SendCheckpoint),
     /// Takes over the claims of an identity provider's token, issued at `person.issued_at`.
     TakeUp {
         id: String,

@@ -9,7 +9,7 @@ use crate::actor::Role;
 use crate::digest::Digest;
 use crate::id::KeyId;
 use crate::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
-use crate::time::{Timestamp, in_words};
+use crate::time::{Timestamp, format_duration};
 
 /// Roles that a key may have. Never `admin`, because a stolen key could then create further keys.
 pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
@@ -45,7 +45,7 @@ pub enum Status {
 
 /// Result of looking up a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum KeyLookup<'a> {
     /// The secret is valid until then, unless the key is rotated or revoked first. `None` for a key without expiry.
     Live { key: &'a Key, until: Option<Timestamp> },
     /// The key has expired.
@@ -76,7 +76,7 @@ pub enum Refusal {
     Role,
     #[error("must be later than now")]
     Expiry,
-    #[error("must be at most {}", in_words(KEY_OVERLAP_MS))]
+    #[error("must be at most {}", format_duration(KEY_OVERLAP_MS))]
     Overlap,
     #[error("there are at most {KEYS} keys: revoke keys that are no longer needed")]
     Limit,
@@ -127,24 +127,26 @@ impl Keys {
     }
 
     /// Returns the valid key of this name.
-    pub fn named(&self, name: &str, now: Timestamp) -> Option<&Key> {
+    pub fn find_by_name(&self, name: &str, now: Timestamp) -> Option<&Key> {
         self.all().find(|key| key.name == name && key.status(now) == Status::Live)
     }
 
     /// Looks up a key by the digest of a secret.
-    pub fn find(&self, digest: &Digest, now: Timestamp) -> Found<'_> {
-        let Some(key) = self.by_digest.get(digest).and_then(|id| self.get(id)) else { return Found::Unknown };
+    pub fn find(&self, digest: &Digest, now: Timestamp) -> KeyLookup<'_> {
+        let Some(key) = self.by_digest.get(digest).and_then(|id| self.get(id)) else {
+            return KeyLookup::Unknown;
+        };
         let previous = key.previous.filter(|previous| previous.digest == *digest);
         if previous.is_some_and(|previous| previous.until <= now) {
-            return Found::Unknown;
+            return KeyLookup::Unknown;
         }
         match key.status(now) {
             Status::Live => {
                 let ends = [key.expires_at, previous.map(|previous| previous.until)];
-                Found::Live { key, until: ends.into_iter().flatten().min() }
+                KeyLookup::Live { key, until: ends.into_iter().flatten().min() }
             }
-            Status::Expired => Found::Expired,
-            Status::Revoked => Found::Unknown,
+            Status::Expired => KeyLookup::Expired,
+            Status::Revoked => KeyLookup::Unknown,
         }
     }
 

@@ -39,7 +39,7 @@ pub struct System {
     pub people: People,
     /// Public keys that have signed checkpoints, the newest last.
     pub checkpoint_keys: Vec<String>,
-    pub checkpoint_told: Option<checkpoint::LastTold>,
+    pub checkpoint_told: Option<checkpoint::LastSentCheckpoint>,
     /// Ended sessions at the identity provider.
     pub signed_out_there: SignedOutThere,
     /// Webhooks registered over the API.
@@ -140,7 +140,8 @@ impl System {
             }
             Fact::CheckpointKeySet { public } => self.checkpoint_keys.push(public.clone()),
             Fact::CheckpointTold(covered) => {
-                self.checkpoint_told = Some(checkpoint::LastTold { at: event.at, covered: *covered });
+                self.checkpoint_told =
+                    Some(checkpoint::LastSentCheckpoint { at: event.at, covered: *covered });
             }
             Fact::WebhookRegistered { webhook, is } => {
                 let registered = Registered { is: is.clone(), by: event.actor.id.clone(), at: event.at };
@@ -159,7 +160,7 @@ impl System {
                 let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);
                 // An expired key may have left its name to another one.
-                if let Some(name) = name.filter(|name| self.keys.named(name, event.at).is_none()) {
+                if let Some(name) = name.filter(|name| self.keys.find_by_name(name, event.at).is_none()) {
                     self.people.serves_no_more(&name, moment);
                 }
             }
@@ -194,12 +195,17 @@ impl System {
 
     /// Describes the owner of a name, as the rest of a sentence that begins with the name. Returns `None` if the name
     /// is free. No two owners have the same name, in any form of it.
-    pub fn whose(&self, name: &str, now: Timestamp) -> Option<&'static str> {
-        self.taken(name, now, &|_| false)
+    pub fn describe_name_owner(&self, name: &str, now: Timestamp) -> Option<&'static str> {
+        self.describe_remaining_owner(name, now, &|_| false)
     }
 
     /// Describes the owner of a name, once these people have left.
-    fn taken(&self, name: &str, now: Timestamp, leaves: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    fn describe_remaining_owner(
+        &self,
+        name: &str,
+        now: Timestamp,
+        leaves: &dyn Fn(&str) -> bool,
+    ) -> Option<&'static str> {
         let is = |other: &str| is_same(other, name);
         if actor::RESERVED.into_iter().any(is) {
             Some("is reserved for Holdshort")

@@ -2,7 +2,7 @@
 //! (contract C).
 
 use holdshort_core::asking::{self, Asking, Deliver};
-use holdshort_core::definition::{Definition, Ends};
+use holdshort_core::definition::{Definition, EndCondition};
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::run::{Config, Input, Rejection};
 use serde_json::{Value, json};
@@ -232,7 +232,7 @@ fn an_assumption_is_recorded_or_missed() {
 #[test]
 fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
     let mut definition = asks(Asking::default());
-    definition.agents.get_mut("pair").expect("it is there").ends = Ends::Finish;
+    definition.agents.get_mut("pair").expect("it is there").ends = EndCondition::Finish;
     definition.agents.get_mut("pair").expect("it is there").tools.push("finish".to_owned());
     definition.tools.insert("finish".to_owned(), holdshort_core::handoff::finish());
     let finish = || calls(&[("finish", json!({ "summary": "It is done." }))]);
@@ -256,7 +256,7 @@ fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
 fn a_step_that_ends_by_its_tool_is_told_once() {
     let mut definition = asks(Asking { timeout_ms: Some(1_000), ..Asking::default() });
     let agent = definition.agents.get_mut("pair").expect("it is there");
-    agent.ends = Ends::Finish;
+    agent.ends = EndCondition::Finish;
     agent.tools.push("finish".to_owned());
     definition.tools.insert("finish".to_owned(), holdshort_core::handoff::finish());
     let finish = || calls(&[("finish", json!({ "summary": "It is done." }))]);

@@ -373,7 +373,7 @@ fn what_an_assignment_lacks() {
         ),
     ];
     for (about, assignment, can) in table {
-        let lack = assignment.lack(&system.people, Some("operator"));
+        let lack = assignment.find_shortage(&system.people, Some("operator"));
         assert_eq!(lack.is_none(), can, "{about}: {lack:?}");
     }
 }
@@ -403,13 +403,13 @@ fn what_was_simple_is_written_as_before() {
 /// A question to several people is answered once the quorum has answered. Each answer keeps its own text.
 #[test]
 fn several_people_answer_a_question() {
-    let (mut world, id) = asked(2);
+    let (mut world, id) = open_question(2);
     decide(&mut world, &id, "anna", choose_with("answer", "Yes.")).expect("it is taken");
     assert!(world.run.interrupts[&id].is_open());
     decide(&mut world, &id, "ben", choose_with("answer", "No.")).expect("it is taken");
     let standing = &world.run.interrupts[&id];
     assert!(!standing.is_open());
-    assert_eq!(standing.given().text.as_deref(), Some("anna: Yes.\nben: No."));
+    assert_eq!(standing.answer_from_votes().text.as_deref(), Some("anna: Yes.\nben: No."));
 }
 
 /// The result names each person with the answer. A data answer keeps the text that was sent with it.
@@ -424,7 +424,7 @@ fn each_of_several_answers_stands_in_the_result() {
     };
     decide(&mut world, &id, "anna", answer(1, "about")).expect("it is taken");
     decide(&mut world, &id, "ben", answer(2, "")).expect("it is taken");
-    let given = world.run.interrupts[&id].given();
+    let given = world.run.interrupts[&id].answer_from_votes();
     assert_eq!(given.text.as_deref(), Some("anna: {\"n\":1}\nanna: about\nben: {\"n\":2}"));
     let told = &world.run.asked_and_assumed()["questions"][0];
     assert_eq!(
@@ -461,12 +461,12 @@ fn answers_that_are_alike_are_kept_as_one() {
 
 #[test]
 fn one_of_several_answers_where_one_is_enough() {
-    let (mut world, id) = asked(1);
+    let (mut world, id) = open_question(1);
     decide(&mut world, &id, "ben", choose_with("answer", "No.")).expect("it is taken");
-    assert_eq!(world.run.interrupts[&id].given().text.as_deref(), Some("No."));
+    assert_eq!(world.run.interrupts[&id].answer_from_votes().text.as_deref(), Some("No."));
 }
 
-fn asked(required: u32) -> (World, InterruptId) {
+fn open_question(required: u32) -> (World, InterruptId) {
     asked_for(required, json!({ "question": "Is it so?" }))
 }
 

@@ -31,7 +31,7 @@ fn external() -> World {
 }
 
 /// Returns the callback notices of the events that `happens` appends.
-fn told(world: &mut World, happens: impl FnOnce(&mut World)) -> Vec<Notice> {
+fn collect_callbacks(world: &mut World, happens: impl FnOnce(&mut World)) -> Vec<Notice> {
     let (seq, from) = (world.run.seq, world.log.len());
     happens(world);
     callbacks(&world.run, seq + 1, &world.log[from..])
@@ -101,7 +101,7 @@ fn each_resolution_is_told_once_to_whoever_said_where() {
         for callback in [Some(id()), None] {
             let mut world = external();
             let asked = Ask { callback: callback.clone(), ..ask.clone() };
-            let found = told(&mut world, |world| {
+            let found = collect_callbacks(&mut world, |world| {
                 asks(world, asked);
                 happens(world);
             });
@@ -137,7 +137,7 @@ fn a_run_that_ends_tells_all_that_were_open() {
         asks(&mut world, Ask { callback: Some(id.clone()), ..ask() });
     }
     asks(&mut world, ask());
-    let found = told(&mut world, |world| {
+    let found = collect_callbacks(&mut world, |world| {
         world.try_send(&agent(), Input::Finish { result: json!("done") }).unwrap();
     });
     assert_eq!(found.iter().map(|notice| notice.interrupt.clone()).collect::<Vec<_>>(), ids);

@@ -1,6 +1,6 @@
 //! Phases as tools: they run within the run, and their output is the result of the call.
 
-use holdshort_core::definition::{Agent, Definition, Ends, PlanGate};
+use holdshort_core::definition::{Agent, Definition, EndCondition, PlanGate};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::policy::RuleAction;
@@ -34,7 +34,7 @@ fn phases() -> Definition {
             asking_instructions: None,
             model: None,
             tools,
-            ends: Ends::Reply,
+            ends: EndCondition::Reply,
         };
         definition.agents.insert(name.to_owned(), agent);
     }

@@ -5,7 +5,7 @@ use holdshort_core::digest::Digest;
 
 #[expect(clippy::unnecessary_wraps, reason = "one side of a change, which may be absent")]
 fn file(text: &str) -> Option<Entry> {
-    Some(Entry::File { digest: Digest::of(text.as_bytes()), bytes: text.len() as u64, mode: 0o644 })
+    Some(Entry::File { digest: Digest::of_bytes(text.as_bytes()), bytes: text.len() as u64, mode: 0o644 })
 }
 
 fn change(path: &str, before: Option<Entry>, after: Option<Entry>) -> Change {

@@ -1,7 +1,7 @@
 //! Actions that resolve nothing, such as claims and comments, and the client that holds a call.
 
 use holdshort_core::actor::{Actor, Role};
-use holdshort_core::interrupt::{Assignment, Decision, Holder, Kind, Refusal};
+use holdshort_core::interrupt::{Assignment, ClaimHolder, Decision, Kind, Refusal};
 use holdshort_core::limits;
 use holdshort_core::run::{ClientOutcome, Fact, Input, Rejection};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn release(world: &World) -> Input {
     Input::Release { interrupt: world.open(Kind::ToolApproval), holder: None }
 }
 
-fn told(world: &mut World, actor: &Actor, input: Input) -> String {
+fn send_and_describe(world: &mut World, actor: &Actor, input: Input) -> String {
     match world.try_send(actor, input) {
         Ok(events) if events.is_empty() => "–".to_owned(),
         Ok(events) => {
@@ -56,7 +56,7 @@ fn a_claim_is_one_persons_and_resolves_nothing() {
         (&Actor::agent("a", "rest"), &claim, "✗ Role"),
     ];
     for (n, (actor, input, expected)) in table.into_iter().enumerate() {
-        assert_eq!(told(&mut world, actor, input.clone()), expected, "row {n}");
+        assert_eq!(send_and_describe(&mut world, actor, input.clone()), expected, "row {n}");
     }
     let id = world.open(Kind::ToolApproval);
     let rows = world.run.interrupt_rows([&id]);
@@ -65,7 +65,7 @@ fn a_claim_is_one_persons_and_resolves_nothing() {
     let decide = Input::Decide { interrupt: id.clone(), decision: choose("approve"), holder: None };
     world.try_send(&bob, decide).expect("it is taken");
     let again = Input::Claim { interrupt: id, holder: None, over: None };
-    assert_eq!(told(&mut world, &bob, again), "✗ AlreadyResolved");
+    assert_eq!(send_and_describe(&mut world, &bob, again), "✗ AlreadyResolved");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
         (&bob, &claim, limit.as_str()),
     ];
     for (n, (actor, input, expected)) in table.into_iter().enumerate() {
-        assert_eq!(told(&mut world, actor, input.clone()), expected, "row {n}");
+        assert_eq!(send_and_describe(&mut world, actor, input.clone()), expected, "row {n}");
     }
     // A claim does not keep others from deciding.
     let decide = Input::Decide { interrupt: id, decision: choose("reject"), holder: None };
@@ -97,16 +97,16 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
 fn whoever_may_not_decide_may_not_claim_or_comment() {
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
-    let ann = Assignment::of(vec!["ann".to_owned()]);
+    let ann = Assignment::from_approvers(vec!["ann".to_owned()]);
     world.run.interrupts.change(&id, |interrupt| interrupt.assignment = ann);
     let comment = Input::Comment { interrupt: id.clone(), text: "why?".to_owned() };
     let claim = claim(&world);
     for input in [&comment, &claim] {
-        assert_eq!(told(&mut world, &person("bob"), input.clone()), "✗ NotAnApprover");
-        assert_eq!(told(&mut world, &Actor::agent("a", "rest"), input.clone()), "✗ Role");
+        assert_eq!(send_and_describe(&mut world, &person("bob"), input.clone()), "✗ NotAnApprover");
+        assert_eq!(send_and_describe(&mut world, &Actor::agent("a", "rest"), input.clone()), "✗ Role");
     }
-    assert_eq!(told(&mut world, &person("ann"), comment), "comment_added");
-    assert_eq!(told(&mut world, &person("ann"), claim), "interrupt_claimed");
+    assert_eq!(send_and_describe(&mut world, &person("ann"), comment), "comment_added");
+    assert_eq!(send_and_describe(&mut world, &person("ann"), claim), "interrupt_claimed");
 }
 
 /// The first view of each person is recorded while the interrupt is open, and changes nothing else.
@@ -124,7 +124,7 @@ fn the_first_look_of_each_person_is_recorded() {
         (&bob, "–"),
         (&Actor::agent("a", "rest"), "✗ Role"),
     ] {
-        assert_eq!(told(&mut world, actor, view.clone()), expected);
+        assert_eq!(send_and_describe(&mut world, actor, view.clone()), expected);
     }
     let interrupt = &world.run.interrupts[&id];
     assert_eq!((interrupt.views.len(), interrupt.version), (2, version));
@@ -134,9 +134,9 @@ fn the_first_look_of_each_person_is_recorded() {
         interrupt.views.extend(others.map(|n| (format!("p{n}"), now)));
     });
     let limit = format!("✗ Limit {{ name: \"views\", limit: {} }}", limits::VIEWS);
-    assert_eq!(told(&mut world, &person("cleo"), view.clone()), limit);
+    assert_eq!(send_and_describe(&mut world, &person("cleo"), view.clone()), limit);
     world.decide(Kind::ToolApproval, choose("reject"));
-    assert_eq!(told(&mut world, &person("dora"), view), "–", "it is over");
+    assert_eq!(send_and_describe(&mut world, &person("dora"), view), "–", "it is over");
 }
 
 #[test]
@@ -162,8 +162,8 @@ fn a_comment_is_kept_beside_the_decisions_also_later() {
     assert!(world.try_send(&person("ann"), comment("one more")).is_err(), "there is a limit");
 }
 
-fn window(number: u64) -> Holder {
-    Holder { node: 1, number }
+fn window(number: u64) -> ClaimHolder {
+    ClaimHolder { node: 1, number }
 }
 
 /// Returns a run with a call for a client, which waits for approval.
@@ -176,7 +176,7 @@ fn with_call() -> World {
     world
 }
 
-fn holder(world: &World) -> Option<Holder> {
+fn holder(world: &World) -> Option<ClaimHolder> {
     let handed_out = &world.run.interrupts[&world.open(Kind::ClientCall)];
     handed_out.claim.as_ref().and_then(|claim| claim.holder.clone())
 }
@@ -206,30 +206,30 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     let claim = |number, over| Input::Claim { interrupt: id.clone(), holder: Some(window(number)), over };
     let let_go = |number| Input::Release { interrupt: id.clone(), holder: Some(window(number)) };
     let operator = Actor::operator("rest");
-    assert_eq!(told(&mut world, &operator, claim(1, None)), "interrupt_claimed");
+    assert_eq!(send_and_describe(&mut world, &operator, claim(1, None)), "interrupt_claimed");
     // Two windows of one person are two claim holders.
-    assert_eq!(told(&mut world, &operator, claim(2, None)), "✗ Claimed { by: \"operator\" }");
-    assert_eq!(told(&mut world, &operator, let_go(2)), "✗ Claimed { by: \"operator\" }");
+    assert_eq!(send_and_describe(&mut world, &operator, claim(2, None)), "✗ Claimed { by: \"operator\" }");
+    assert_eq!(send_and_describe(&mut world, &operator, let_go(2)), "✗ Claimed { by: \"operator\" }");
     // Taking over needs the sequence of the claim that was seen. A later claim is not taken over.
     let seen = world.run.interrupts[&id].claim.as_ref().map(|claim| claim.seq);
     assert_eq!(
-        told(&mut world, &operator, claim(2, seen.map(|seq| seq - 1))),
+        send_and_describe(&mut world, &operator, claim(2, seen.map(|seq| seq - 1))),
         "✗ Claimed { by: \"operator\" }"
     );
-    assert_eq!(told(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
-    assert_eq!(told(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
-    assert_eq!(told(&mut world, &operator, let_go(2)), "interrupt_released");
+    assert_eq!(send_and_describe(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
+    assert_eq!(send_and_describe(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
+    assert_eq!(send_and_describe(&mut world, &operator, let_go(2)), "interrupt_released");
     // A person cannot release a call that a client holds, for the client may be running it.
-    assert_eq!(told(&mut world, &operator, claim(3, None)), "interrupt_claimed");
+    assert_eq!(send_and_describe(&mut world, &operator, claim(3, None)), "interrupt_claimed");
     let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None, let_in_by: None };
     for actor in [&operator, &admin] {
         let release = Input::Release { interrupt: id.clone(), holder: None };
-        assert_eq!(told(&mut world, actor, release), "✗ Claimed { by: \"operator\" }");
+        assert_eq!(send_and_describe(&mut world, actor, release), "✗ Claimed { by: \"operator\" }");
     }
     // Any client may send the result.
     let outcome = ClientOutcome::Done { text: "written".to_owned() };
     world.person(Input::ClientResult { call: "call_1".to_owned(), outcome });
-    assert_eq!(told(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
+    assert_eq!(send_and_describe(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
 }
 
 /// The viewing time that a client reports, at most a day, is part of the vote. A repeated decision may differ in it.
@@ -254,7 +254,7 @@ fn how_long_somebody_looked_is_recorded_with_their_vote() {
         world.try_send(&ann, decide(said)).expect("it is taken");
         let vote = world.run.interrupts[&id].votes.last().expect("a vote");
         assert_eq!((vote.by.as_str(), vote.viewed_ms), ("ann", recorded), "{said:?}");
-        assert_eq!(told(&mut world, &ann, decide(Some(1))), "–", "{said:?}");
+        assert_eq!(send_and_describe(&mut world, &ann, decide(Some(1))), "–", "{said:?}");
     }
 }
 
@@ -270,17 +270,21 @@ fn a_decision_from_a_page_notes_a_look_before_it() {
         let mut world = held();
         let id = world.open(Kind::ToolApproval);
         if looked {
-            assert_eq!(told(&mut world, &ann, Input::View { interrupt: id.clone() }), "interrupt_viewed");
+            assert_eq!(
+                send_and_describe(&mut world, &ann, Input::View { interrupt: id.clone() }),
+                "interrupt_viewed"
+            );
         }
         let decision = Decision { from_page, ..choose("reject") };
-        let told = told(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
+        let told =
+            send_and_describe(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
         assert!(told.starts_with(expected), "{looked} {from_page}: {told}");
     }
     // A decision on a stale version records no view.
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
     let decision = Decision { from_page: true, version: Some(999), ..choose("reject") };
-    let told = told(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
+    let told = send_and_describe(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
     assert_eq!((told.starts_with('✗'), world.count("interrupt_viewed")), (true, 0), "{told}");
 }
 
@@ -308,10 +312,14 @@ fn for_whom_somebody_decided_is_recorded_with_their_vote() {
             said.iter().map(|name| ("ann".to_owned(), (*name).to_owned())).collect();
         assert_eq!(settled, expected, "{said:?}");
         assert_eq!(interrupt.decided_by(), ["ann"], "who decided is who is signed in");
-        assert_eq!(told(&mut world, &ann, decide(said)), "–", "{said:?}");
-        assert_eq!(told(&mut world, &ann, decide(None)), "–", "{said:?}");
+        assert_eq!(send_and_describe(&mut world, &ann, decide(said)), "–", "{said:?}");
+        assert_eq!(send_and_describe(&mut world, &ann, decide(None)), "–", "{said:?}");
         // A decision that names another person is a different decision, and too late.
-        assert_eq!(told(&mut world, &ann, decide(Some("carl"))), "✗ AlreadyResolved", "{said:?}");
+        assert_eq!(
+            send_and_describe(&mut world, &ann, decide(Some("carl"))),
+            "✗ AlreadyResolved",
+            "{said:?}"
+        );
     }
 }
 

@@ -50,7 +50,7 @@ fn state(world: &World) -> &CallState {
 }
 
 /// Returns the result of the first call in the model's next request.
-fn heard(world: &World) -> String {
+fn first_call_result(world: &World) -> String {
     let request = world.run.request("work").expect("the step is there");
     paired(&request);
     let of_call = |message: &Message| match message {
@@ -93,7 +93,7 @@ fn what_is_free_is_handed_out_at_once_and_the_answer_is_its_result() {
     assert_eq!(world.run.status(), Status::Waiting);
     assert!(world.run.actions().is_empty(), "nothing is done here");
     world.person(done("call_1", "the text"));
-    assert_eq!(heard(&world), "the text");
+    assert_eq!(first_call_result(&world), "the text");
     world.work();
     assert_eq!(world.run.status(), Status::Completed);
 }
@@ -107,7 +107,7 @@ fn what_asks_is_handed_out_after_the_approval() {
     assert_eq!(world.open_kinds(), ["client_call"]);
     world.decide(Kind::ClientCall, choose_with("error", "the disk is full"));
     assert_eq!(state(&world), &CallState::Ended(CallEnd::Failed));
-    assert_eq!(heard(&world), "the disk is full");
+    assert_eq!(first_call_result(&world), "the disk is full");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_is_refused_is_never_handed_out_and_an_edit_is_what_goes_out() {
     world.decide(Kind::ToolApproval, choose_with("reject", "not now"));
     world.work();
     assert_eq!(world.count("tool_started"), 0);
-    assert!(heard(&world).contains("not now"));
+    assert!(first_call_result(&world).contains("not now"));
 }
 
 #[test]
@@ -154,7 +154,10 @@ fn a_result_before_the_decision_is_that_persons_approval() {
 #[test]
 fn one_that_may_not_be_approved_by_this_person_is_not_implied_either() {
     let mut definition = client();
-    let gate = KindGate { assignment: Some(Assignment::of(vec!["other".to_owned()])), ..KindGate::default() };
+    let gate = KindGate {
+        assignment: Some(Assignment::from_approvers(vec!["other".to_owned()])),
+        ..KindGate::default()
+    };
     definition.gates.kinds.insert(Kind::ToolApproval, gate);
     let mut world = World::started(definition, vec![calls(&[store()])]);
     world.work();
@@ -257,7 +260,7 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     world.work();
     world.pass_ms(1_001);
     world.send(Input::Tick);
-    assert!(heard(&world).contains("did not report"), "{}", heard(&world));
+    assert!(first_call_result(&world).contains("did not report"), "{}", first_call_result(&world));
 }
 
 /// The approving client may run the call at once, so its result may come before the call is handed out.
@@ -289,7 +292,7 @@ fn a_write_that_the_client_does_not_tell_of_is_in_doubt() {
     world.send(Input::Tick);
     assert_eq!(world.open_kinds(), ["unknown_outcome"]);
     world.decide(Kind::UnknownOutcome, choose_with("happened", "written"));
-    assert_eq!(heard(&world), "written");
+    assert_eq!(first_call_result(&world), "written");
 }
 
 /// Any node may hand a call out. The node that drives the run keeps its epoch then.

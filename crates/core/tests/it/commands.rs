@@ -62,7 +62,7 @@ fn lines_are_read_as_the_shell_would() {
         for part in &parsed.parts {
             let _ = writeln!(text, "    $ {}", show(part));
         }
-        if let Some(matcher) = Matcher::of(&subject(&command)) {
+        if let Some(matcher) = Matcher::for_call(&subject(&command)) {
             let covers: Vec<String> = matcher
                 .commands
                 .iter()
@@ -232,7 +232,7 @@ fn what_a_grant_covers() {
     let wrong: Vec<_> = given
         .into_iter()
         .filter(|(given, later, covers)| {
-            let matcher = Matcher::of(&subject(given));
+            let matcher = Matcher::for_call(&subject(given));
             matcher.is_some_and(|matcher| matcher.covers(&subject(later))) != *covers
         })
         .collect();
@@ -245,7 +245,7 @@ fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     let place = |named: &str, resolved: &str| {
         vec![ResolvedPath { named: named.to_owned(), resolved: Some(resolved.to_owned()) }]
     };
-    let given = Matcher::of(&subject("sh a.sh > log")).expect("it may be given");
+    let given = Matcher::for_call(&subject("sh a.sh > log")).expect("it may be given");
     let elsewhere = place("log", "/ws/src/main.rs");
     let rows = [
         (subject("sh a.sh > log"), true),
@@ -256,9 +256,9 @@ fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     let told = rows.map(|(subject, _)| given.covers(&subject));
     assert_eq!(told, rows.map(|(_, covers)| covers));
     let hooks = place("log", "/ws/.git/hooks/x");
-    assert_eq!(Matcher::of(&Subject { places: &hooks, ..subject("sh a.sh > log") }), None);
+    assert_eq!(Matcher::for_call(&Subject { places: &hooks, ..subject("sh a.sh > log") }), None);
     let anywhere = [ResolvedPath { named: String::new(), resolved: None }];
-    assert_eq!(Matcher::of(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
+    assert_eq!(Matcher::for_call(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
 }
 
 /// A person reads this text before giving a grant.
@@ -283,7 +283,7 @@ fn what_a_grant_will_cover_is_said_in_words() {
              names, in `/ws/sub`, redirected to or from `/ws/sub/log`; also every command that only reads",
         ),
     ];
-    let told = rows.map(|(line, _)| (line, Matcher::of(&subject(line)).map(|grant| grant.words())));
+    let told = rows.map(|(line, _)| (line, Matcher::for_call(&subject(line)).map(|grant| grant.describe())));
     assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
 }
 
@@ -296,7 +296,7 @@ type Granted = (&'static str, Vec<Precondition>, &'static str, Vec<Precondition>
 fn a_grant_is_for_the_scripts_as_they_were() {
     let file = |path: &str, text: Option<&str>| Precondition {
         path: path.to_owned(),
-        sha256: text.map(|text| Digest::of(text.as_bytes())),
+        sha256: text.map(|text| Digest::of_bytes(text.as_bytes())),
     };
     let rows: [Granted; 12] = [
         ("sh a.sh", vec![file("a.sh", Some("1"))], "sh a.sh", vec![file("a.sh", Some("1"))], true),
@@ -331,14 +331,15 @@ fn a_grant_is_for_the_scripts_as_they_were() {
         ("touch a", vec![], "touch b", vec![], true),
     ];
     let told = rows.iter().map(|(given, then, later, now, _)| {
-        let given = Matcher::of(&Subject { preconditions: then, ..subject(given) }).expect("it may be given");
+        let given =
+            Matcher::for_call(&Subject { preconditions: then, ..subject(given) }).expect("it may be given");
         (*later, given.covers(&Subject { preconditions: now, ..subject(later) }))
     });
     let told: Vec<_> = told.collect();
     assert_eq!(told, rows.iter().map(|(_, _, later, _, covers)| (*later, *covers)).collect::<Vec<_>>());
     let seen = [file("a.sh", Some("1")), file("b.sh", None)];
-    let words =
-        Matcher::of(&Subject { preconditions: &seen, ..subject("sh a.sh") }).map(|grant| grant.words());
+    let words = Matcher::for_call(&Subject { preconditions: &seen, ..subject("sh a.sh") })
+        .map(|grant| grant.describe());
     assert_eq!(
         words.as_deref(),
         Some(
@@ -401,6 +402,7 @@ fn no_grant_is_offered_for_what_can_not_be_told_by_its_name() {
         "uv run --with x y",
         "npm run --silent deploy",
     ];
-    let offered: Vec<&str> = lines.into_iter().filter(|line| Matcher::of(&subject(line)).is_some()).collect();
+    let offered: Vec<&str> =
+        lines.into_iter().filter(|line| Matcher::for_call(&subject(line)).is_some()).collect();
     assert_eq!(offered, Vec::<&str>::new());
 }

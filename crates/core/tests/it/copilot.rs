@@ -1,6 +1,6 @@
 //! Copilots: rounds, the interrupts before and after them, and the messages that each round gets.
 
-use holdshort_core::definition::{Agent, Copilot, Definition, Ends, PhaseKind};
+use holdshort_core::definition::{Agent, Copilot, Definition, EndCondition, PhaseKind};
 use holdshort_core::interrupt::{Kind, Refusal};
 use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::projection::Status;
@@ -22,7 +22,7 @@ fn copilot(copilot: Copilot) -> Definition {
             asking_instructions: None,
             model: None,
             tools: Vec::new(),
-            ends: Ends::Reply,
+            ends: EndCondition::Reply,
         };
         definition.agents.insert(name.to_owned(), agent);
     }
@@ -79,7 +79,7 @@ pub(crate) fn routed_team() -> Definition {
         asking_instructions: None,
         model: None,
         tools: Vec::new(),
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     definition.agents.insert("router".to_owned(), router);
     let what = Copilot {
@@ -125,7 +125,7 @@ pub(crate) fn begun_with(
 }
 
 /// Returns the messages in the request of a step, except the system message.
-fn told(world: &World, step: &str) -> Vec<String> {
+fn request_messages(world: &World, step: &str) -> Vec<String> {
     let request = world.run.request(&format!("work/{step}")).expect("the step is there");
     let texts = request.messages.iter().skip(1).map(|message| match message {
         Message::System { text } | Message::User { text } | Message::Tool { text, .. } => text.clone(),
@@ -166,7 +166,7 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
     world.work();
     assert_eq!(world.count("task_routed"), 2);
     assert_eq!(world.count("interrupt_opened"), 1);
-    assert_eq!(told(&world, "round_1")[0], "fix it\n\nsort it in util.py");
+    assert_eq!(request_messages(&world, "round_1")[0], "fix it\n\nsort it in util.py");
     assert_eq!(end(&world), Some((Status::Completed, "done")));
 }
 
@@ -187,7 +187,7 @@ fn a_question_that_is_skipped_lets_work_begin_with_a_guess() {
     let mut world = begun(by_rules(Mode::Balanced), "fix it", &[("round_1", vec![says("Guessed.")])]);
     world.decide(Kind::Question, choose("skip"));
     world.work();
-    assert!(told(&world, "round_1")[0].contains("best guess"));
+    assert!(request_messages(&world, "round_1")[0].contains("best guess"));
     assert_eq!(end(&world), Some((Status::Completed, "done")));
     let world = begun(by_rules(Mode::Minimal), "fix it", &[("round_1", vec![says("Fixed.")])]);
     assert_eq!((world.count("interrupt_opened"), end(&world)), (0, Some((Status::Completed, "done"))));
@@ -199,7 +199,7 @@ fn a_router_decides_who_begins_and_what_is_asked() {
     let world =
         begun(routed(), "look around", &[("route_1", vec![says(route)]), ("round_1", vec![says("Found.")])]);
     assert_eq!(world.run.steps["work/round_1"].agent, "researcher");
-    let first = &told(&world, "round_1")[0];
+    let first = &request_messages(&world, "round_1")[0];
     assert!(first.contains("Find X") && first.contains("a plan helps"), "{first}");
     let request = world.run.request("work/route_1").expect("the router was asked");
     assert!(
@@ -232,7 +232,7 @@ fn a_router_that_proposes_leaves_the_choice_to_a_person() {
         assert!(world.try_send(&holdshort_core::actor::Actor::operator("rest"), nine).is_err());
         world.decide(Kind::Choice, decision);
         world.work();
-        assert_eq!(told(&world, "round_1")[0], format!("rework\n\n{expected}"));
+        assert_eq!(request_messages(&world, "round_1")[0], format!("rework\n\n{expected}"));
         assert_eq!(end(&world), Some((Status::Completed, "done")));
     }
 }
@@ -282,11 +282,14 @@ fn in_a_conversation_the_person_has_a_turn_after_every_round() {
     );
     world.decide(Kind::Turn, choose_with("submit", "new task: Y"));
     world.work();
-    assert_eq!(told(&world, "round_2"), ["do it", "> One.", "New task: Y", "> Two."]);
+    assert_eq!(request_messages(&world, "round_2"), ["do it", "> One.", "New task: Y", "> Two."]);
     // A message to the run is the person's turn if a turn is open.
     world.message("shorter");
     world.work();
-    assert_eq!(told(&world, "round_3"), ["do it", "> One.", "New task: Y", "> Two.", "shorter", "> Three."]);
+    assert_eq!(
+        request_messages(&world, "round_3"),
+        ["do it", "> One.", "New task: Y", "> Two.", "shorter", "> Three."]
+    );
     world.decide(Kind::Turn, choose("done"));
     assert_eq!(end(&world), Some((Status::Completed, "done")));
     assert_eq!(text(&world), "Three.");
@@ -301,7 +304,10 @@ fn what_is_said_while_a_round_works_is_heard_once() {
     world.work();
     world.decide(Kind::Turn, choose_with("continue", "and tests"));
     world.work();
-    assert_eq!(told(&world, "round_2"), ["do it", "use TypeScript", "> One.", "and tests", "> Two."]);
+    assert_eq!(
+        request_messages(&world, "round_2"),
+        ["do it", "use TypeScript", "> One.", "and tests", "> Two."]
+    );
 }
 
 /// Case 23: the question about satisfaction has three options.
@@ -321,14 +327,14 @@ fn whoever_is_asked_whether_it_meets_their_needs_has_three_answers() {
     assert_eq!(options, expected.map(|(id, label)| (id.to_owned(), label.to_owned())));
     world.decide(Kind::Turn, choose_with("submit", "in metric units"));
     world.work();
-    assert_eq!(told(&world, "round_2"), ["do it", "> One.", "in metric units", "> Two."]);
+    assert_eq!(request_messages(&world, "round_2"), ["do it", "> One.", "in metric units", "> Two."]);
     world.decide(Kind::Turn, choose("done"));
     assert_eq!(end(&world), Some((Status::Completed, "done")));
 
     let mut world = begun(what(), "do it", &scripts);
     world.decide(Kind::Turn, choose("new_task"));
     world.work();
-    assert_eq!(told(&world, "round_2"), ["do it", "> Two."], "begun again, it remembers nothing");
+    assert_eq!(request_messages(&world, "round_2"), ["do it", "> Two."], "begun again, it remembers nothing");
 
     // In an unattended run the copilot does not ask.
     let unattended = Config { unattended: true, ..Config::default() };

@@ -4,7 +4,7 @@ use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::Input;
-use holdshort_core::tool::{Inspected, Inspection, Precondition, SandboxLevel};
+use holdshort_core::tool::{Inspection, InspectionOutcome, Precondition, SandboxLevel};
 use serde_json::{Value, json};
 
 use crate::world::{World, calls, choose, command, definition, edit, write};
@@ -29,7 +29,7 @@ fn inspection() -> Inspection {
 fn digest(definition: Definition, call: (&str, Value), inspection: Inspection) -> Digest {
     let mut world = World::started(definition, vec![calls(&[call])]);
     world.work_once();
-    let inspected = Inspected::Ready(inspection);
+    let inspected = InspectionOutcome::Ready(inspection);
     world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected });
     let id = world.open(Kind::ToolApproval);
     world.run.interrupts[&id].opened.action_digest.expect("a call has one")
@@ -78,7 +78,11 @@ fn it_changes_with_everything_that_runs_and_with_nothing_else() {
         ("the working directory", inspected(|look| "/ws/sub".clone_into(&mut look.cwd)), true),
         ("the sandbox", inspected(|look| look.sandbox = Some(SandboxLevel::Partial)), true),
         ("the network", defined(|definition| definition.network = true), true),
-        ("a file's content", inspected(|look| look.preconditions[1].sha256 = Some(Digest::of(b"x"))), true),
+        (
+            "a file's content",
+            inspected(|look| look.preconditions[1].sha256 = Some(Digest::of_bytes(b"x"))),
+            true,
+        ),
         ("a file's absence", inspected(|look| look.preconditions[0].sha256 = Some(Digest::ZERO)), true),
         ("one file less", inspected(|look| look.preconditions.truncate(1)), true),
         ("the order of the files", inspected(|look| look.preconditions.reverse()), false),

@@ -15,7 +15,8 @@ use holdshort_core::tool::Outcome;
 use serde_json::Value;
 
 use crate::world::{
-    World, adopt, calls, choose, choose_with, command, definition, draw, edit, read, says, tell, write,
+    World, adopt, calls, choose, choose_with, command, definition, describe_event, draw, edit, read, says,
+    write,
 };
 
 /// Returns a run with all features: free and gated calls, a question, a plan, an edit, a grant and a message. The
@@ -182,7 +183,7 @@ fn tampering_is_found() {
         let mut sealed = sealed.clone();
         let head = String::from_utf8(sealed[at].head.clone()).expect("the head is text");
         sealed[at].head = head.replacen("\"id\":\"", "\"id\":\"x", 1).into_bytes();
-        sealed[at].hash = holdshort_core::digest::Digest::of(&sealed[at].head);
+        sealed[at].hash = holdshort_core::digest::Digest::of_bytes(&sealed[at].head);
         sealed
     };
     let table = [
@@ -478,7 +479,7 @@ fn every_prefix_replays() {
         .map(|upto| {
             let (run, _) = replay(&story, &story.log[..upto]);
             let due: Vec<String> = run.actions().iter().map(|action| action.id().to_string()).collect();
-            let last = story.log[..upto].last().map(tell).unwrap_or_default();
+            let last = story.log[..upto].last().map(describe_event).unwrap_or_default();
             format!("{last}: {} {}", run.status().as_str(), due.join(" ")).trim_end().to_owned()
         })
         .collect();

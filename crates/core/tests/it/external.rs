@@ -327,8 +327,8 @@ fn what_an_agent_calls_its_options_is_content() {
 /// A choice also offers an answer in the person's own words, after the options of the asker.
 #[test]
 fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
-    type Given<'a> = &'a [(&'a str, Option<&'a str>)];
-    let table: [(Given<'_>, &str); 4] = [
+    type OfferedOptions<'a> = &'a [(&'a str, Option<&'a str>)];
+    let table: [(OfferedOptions<'_>, &str); 4] = [
         (&[], "custom: Other answer"),
         (&[("go", Some("Deploy now"))], "go: Deploy now, custom: Other answer"),
         (&[("go", None), ("stay", None)], "go: go, stay: stay, custom: Other answer"),

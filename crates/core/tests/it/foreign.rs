@@ -268,7 +268,7 @@ fn what_a_rule_forbids_by_now_is_not_used() {
     world.try_send(&agent(), Input::UseApproval { interrupt: id, digest }).expect("nothing forbids it");
 }
 
-fn named(ask: &mut Ask, change: impl FnOnce(&mut ForeignCall)) {
+fn change_call(ask: &mut Ask, change: impl FnOnce(&mut ForeignCall)) {
     change(&mut ask.call.as_mut().expect("there is one").0);
 }
 
@@ -289,17 +289,20 @@ fn what_does_not_fit_is_refused_with_its_place() {
         }
     };
     assert_eq!(of(|_| ()), [""; 0]);
-    assert_eq!(of(|ask| named(ask, |call| call.tool = " ".to_owned())), ["/call/tool"]);
-    assert_eq!(of(|ask| named(ask, |call| call.arguments = json!([1]))), ["/call/arguments"]);
-    assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("ws".to_owned()))), ["/call/workspace"]);
-    // Every path lies below the root, so the root is not a valid workspace.
-    assert_eq!(of(|ask| named(ask, |call| call.workspace = Some("/".to_owned()))), ["/call/workspace"]);
+    assert_eq!(of(|ask| change_call(ask, |call| call.tool = " ".to_owned())), ["/call/tool"]);
+    assert_eq!(of(|ask| change_call(ask, |call| call.arguments = json!([1]))), ["/call/arguments"]);
     assert_eq!(
-        of(|ask| named(ask, |call| call.workspace = Some("/ws/../x".to_owned()))),
+        of(|ask| change_call(ask, |call| call.workspace = Some("ws".to_owned()))),
         ["/call/workspace"]
     );
-    assert_eq!(of(|ask| named(ask, |call| call.cwd = Some("./x".to_owned()))), ["/call/cwd"]);
-    assert_eq!(of(|ask| named(ask, |call| call.before = Some("x".to_owned()))), ["/call/after"]);
+    // Every path lies below the root, so the root is not a valid workspace.
+    assert_eq!(of(|ask| change_call(ask, |call| call.workspace = Some("/".to_owned()))), ["/call/workspace"]);
+    assert_eq!(
+        of(|ask| change_call(ask, |call| call.workspace = Some("/ws/../x".to_owned()))),
+        ["/call/workspace"]
+    );
+    assert_eq!(of(|ask| change_call(ask, |call| call.cwd = Some("./x".to_owned()))), ["/call/cwd"]);
+    assert_eq!(of(|ask| change_call(ask, |call| call.before = Some("x".to_owned()))), ["/call/after"]);
     assert_eq!(of(|ask| ask.kind = Kind::Checkpoint), ["/call"]);
     assert_eq!(of(|ask| ask.payload = json!({ "tool": "x", "note": "y" })), ["/payload/tool"]);
     assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);

@@ -93,6 +93,6 @@ fn another_reason_does_not_hide_the_one_that_stands() {
         assert_eq!(freeze(&world, "ben", "a leak"), Ok(Vec::new()));
         let refused = freeze(&world, "ben", "a fire").expect_err("the first would be lost").to_string();
         assert!(refused.contains("by anna (a leak)"), "{refused}");
-        assert_eq!(world.system.freezes.of(part.as_ref()).map(|freeze| &*freeze.by), Some("anna"));
+        assert_eq!(world.system.freezes.for_part(part.as_ref()).map(|freeze| &*freeze.by), Some("anna"));
     }
 }

@@ -7,7 +7,7 @@ use holdshort_core::envelope::Content;
 use holdshort_core::event::{self, Event};
 use holdshort_core::history;
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{Assignment, Cause, Decision, Given, Kind, Refusal};
+use holdshort_core::interrupt::{AnswerContent, Assignment, Cause, Decision, Kind, Refusal};
 use holdshort_core::projection::AnswerRow;
 use holdshort_core::run::{Config, Fact, Input, Rejection, Run};
 use holdshort_core::time::Timestamp;
@@ -23,7 +23,7 @@ fn asks(asking: Asking) -> Definition {
 }
 
 /// Returns a run about a subject that has asked this question.
-fn asked(subject: &Value, definition: Definition, arguments: Value) -> World {
+fn run_with_question(subject: &Value, definition: Definition, arguments: Value) -> World {
     let mut world =
         World::new(definition).with("work", vec![calls(&[("ask_human", arguments)]), says("Noted.")]);
     let mut input = world.start_input(Config::default());
@@ -36,15 +36,15 @@ fn asked(subject: &Value, definition: Definition, arguments: Value) -> World {
 }
 
 fn ill(subject: &str) -> World {
-    asked(&json!(subject), asks(Asking::default()), json!({ "question": "Were you ill in May?" }))
+    run_with_question(&json!(subject), asks(Asking::default()), json!({ "question": "Were you ill in May?" }))
 }
 
 fn rows(world: &World) -> Vec<AnswerRow> {
     world.run.answer_rows(world.run.interrupts.keys())
 }
 
-fn words(text: &str) -> Given {
-    Given { text: Some(text.to_owned()), edit: Value::Null }
+fn text_answer(text: &str) -> AnswerContent {
+    AnswerContent { text: Some(text.to_owned()), edit: Value::Null }
 }
 
 fn only(world: &World) -> InterruptId {
@@ -89,23 +89,23 @@ fn words_are_the_same_for_every_store() {
     let long = "x".repeat(1_000);
     assert_eq!(history::searched(&long), ["x".repeat(64)]);
     let many = (0..2_000).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
-    assert_eq!(history::words([many.as_str()], history::WORDS).len(), history::WORDS);
+    assert_eq!(history::collect_words([many.as_str()], history::WORDS).len(), history::WORDS);
     assert_eq!(history::searched(&many).len(), history::SEARCHED_WORDS);
 }
 
 #[test]
 fn the_same_question_is_the_same_text() {
-    let same = history::asked("Were you ill in May?");
+    let same = history::question_key("Were you ill in May?");
     for (question, is_same) in [
         ("  were YOU ill\n in   May? ", true),
         ("Were you ill in May", false),
         ("Were you ill in June?", false),
     ] {
-        assert_eq!(history::asked(question) == same, is_same, "{question}");
+        assert_eq!(history::question_key(question) == same, is_same, "{question}");
     }
 }
 
-fn kept(n: u8, question: &str, answer: &str, at: i64) -> AnswerRow {
+fn answer_row(n: u8, question: &str, answer: &str, at: i64) -> AnswerRow {
     AnswerRow {
         interrupt: draw(n).id(),
         run: draw(100).id::<RunId>(),
@@ -120,7 +120,7 @@ fn kept(n: u8, question: &str, answer: &str, at: i64) -> AnswerRow {
         reused: false,
         source: None,
         erased: false,
-        asked: history::asked(question),
+        asked: history::question_key(question),
         words: String::new(),
     }
 }
@@ -134,19 +134,23 @@ fn suggestions_are_the_likeliest_newest_and_each_once() {
     };
     let may = "were you ill in may?";
     let june = "Were you ill in June?";
-    assert_eq!(suggested(vec![kept(1, june, "no", 9), kept(2, may, "yes", 1)]), ["yes", "no"]);
-    assert_eq!(suggested(vec![kept(1, may, "old", 1), kept(2, may, "new", 2)]), ["new", "old"]);
-    assert_eq!(suggested(vec![kept(1, may, "a", 1), kept(2, may, "a", 2), kept(3, june, "a", 3)]), ["a"]);
-    assert_eq!(suggested(vec![kept(1, "How did you sleep?", "well", 1)]), [""; 0]);
-    let nine = (0..9).map(|n| kept(n, may, &n.to_string(), n.into())).collect();
+    assert_eq!(suggested(vec![answer_row(1, june, "no", 9), answer_row(2, may, "yes", 1)]), ["yes", "no"]);
+    assert_eq!(suggested(vec![answer_row(1, may, "old", 1), answer_row(2, may, "new", 2)]), ["new", "old"]);
+    assert_eq!(
+        suggested(vec![answer_row(1, may, "a", 1), answer_row(2, may, "a", 2), answer_row(3, june, "a", 3)]),
+        ["a"]
+    );
+    assert_eq!(suggested(vec![answer_row(1, "How did you sleep?", "well", 1)]), [""; 0]);
+    let nine = (0..9).map(|n| answer_row(n, may, &n.to_string(), n.into())).collect();
     assert_eq!(suggested(nine), ["8", "7", "6"]);
-    let corrected = AnswerRow { corrected_at: Some(Timestamp::from_millis(9)), ..kept(1, may, "fixed", 1) };
-    assert_eq!(suggested(vec![kept(2, may, "newer", 5), corrected]), ["fixed", "newer"]);
+    let corrected =
+        AnswerRow { corrected_at: Some(Timestamp::from_millis(9)), ..answer_row(1, may, "fixed", 1) };
+    assert_eq!(suggested(vec![answer_row(2, may, "newer", 5), corrected]), ["fixed", "newer"]);
     let never = [
-        AnswerRow { erased: true, ..kept(1, may, "erased", 1) },
-        AnswerRow { reused: true, ..kept(2, may, "reused", 1) },
-        AnswerRow { interrupt: itself.clone(), ..kept(3, may, "itself", 1) },
-        kept(4, may, history::NOTHING, 1),
+        AnswerRow { erased: true, ..answer_row(1, may, "erased", 1) },
+        AnswerRow { reused: true, ..answer_row(2, may, "reused", 1) },
+        AnswerRow { interrupt: itself.clone(), ..answer_row(3, may, "itself", 1) },
+        answer_row(4, may, history::NOTHING, 1),
     ];
     assert_eq!(suggested(never.to_vec()), [""; 0]);
 }
@@ -155,7 +159,7 @@ fn suggestions_are_the_likeliest_newest_and_each_once() {
 fn what_is_reused_is_young_and_was_given_by_somebody() {
     let now = Timestamp::from_millis(1_000);
     let reusable = |rows: &[AnswerRow], ms| history::reusable(rows.to_vec(), now, ms).map(|row| row.answer);
-    let (old, new) = (kept(1, "Q?", "old", 400), kept(2, "Q?", "new", 900));
+    let (old, new) = (answer_row(1, "Q?", "old", 400), answer_row(2, "Q?", "new", 900));
     assert_eq!(reusable(&[old.clone(), new.clone()], 600).as_deref(), Some("new"));
     assert_eq!(reusable(std::slice::from_ref(&old), 600).as_deref(), Some("old"));
     assert_eq!(reusable(std::slice::from_ref(&old), 599), None);
@@ -183,7 +187,7 @@ fn an_answer_is_kept_where_the_run_has_a_subject() {
         assert_eq!(rows(&world), [], "{option}");
     }
     for subject in [json!(7), json!("")] {
-        let mut world = asked(&subject, asks(Asking::default()), json!({ "question": "Which?" }));
+        let mut world = run_with_question(&subject, asks(Asking::default()), json!({ "question": "Which?" }));
         world.decide(Kind::Question, choose_with("answer", "This."));
         assert_eq!(rows(&world), [], "{subject}");
     }
@@ -195,17 +199,17 @@ fn an_answer_is_corrected_in_its_own_form() {
     let schema =
         json!({ "type": "object", "required": ["hours"], "properties": { "hours": { "type": "number" } } });
     let question = json!({ "question": "How did you sleep?", "response_schema": schema });
-    let mut world = asked(&json!("athlete-7"), asks(Asking::default()), question);
+    let mut world = run_with_question(&json!("athlete-7"), asks(Asking::default()), question);
     let id = only(&world);
     let correct = |given| Input::CorrectAnswer { interrupt: id.clone(), given };
-    let data = |hours: Value| Given { text: None, edit: json!({ "hours": hours }) };
+    let data = |hours: Value| AnswerContent { text: None, edit: json!({ "hours": hours }) };
     let me = Actor::operator("rest");
     let early = world.try_send(&me, correct(data(json!(8))));
     assert!(matches!(early, Err(Rejection::NoAnswer(_))), "{early:?}");
     world.decide(Kind::Question, Decision { edit: json!({ "hours": 7 }), ..choose("answer") });
     world.work();
     assert!(world.run.ended.is_some());
-    for wrong in [data(json!("eight")), words("eight"), Given::default()] {
+    for wrong in [data(json!("eight")), text_answer("eight"), AnswerContent::default()] {
         let refused = world.try_send(&me, correct(wrong.clone()));
         assert!(matches!(refused, Err(Rejection::Refused(Refusal::Invalid(_)))), "{wrong:?}: {refused:?}");
     }
@@ -255,7 +259,7 @@ fn nothing_is_left_of_an_answer_that_is_erased() {
             world.work();
         }
         if corrects {
-            let given = words(&format!("{SECRET}, really"));
+            let given = text_answer(&format!("{SECRET}, really"));
             world.person(Input::CorrectAnswer { interrupt: id.clone(), given });
         }
         assert!(
@@ -267,7 +271,7 @@ fn nothing_is_left_of_an_answer_that_is_erased() {
         assert_eq!(world.person(Input::EraseAnswer { interrupt: id.clone() }), [""; 0], "once");
         let late = world.try_send(
             &Actor::operator("rest"),
-            Input::CorrectAnswer { interrupt: id.clone(), given: words("no") },
+            Input::CorrectAnswer { interrupt: id.clone(), given: text_answer("no") },
         );
         assert_eq!(late, Err(Rejection::NoAnswer("it was erased")));
 
@@ -311,12 +315,13 @@ fn an_agent_may_not_change_what_people_answered() {
         let actor = Actor { role, ..Actor::operator("rest") };
         for input in [
             Input::EraseAnswer { interrupt: id.clone() },
-            Input::CorrectAnswer { interrupt: id.clone(), given: words("no") },
+            Input::CorrectAnswer { interrupt: id.clone(), given: text_answer("no") },
         ] {
             assert_eq!(world.try_send(&actor, input), Err(Rejection::Role), "{role:?}");
         }
     }
-    let reuse = Input::Reuse { interrupt: id.clone(), source: id, by: "x".to_owned(), given: words("no") };
+    let reuse =
+        Input::Reuse { interrupt: id.clone(), source: id, by: "x".to_owned(), given: text_answer("no") };
     assert_eq!(world.try_send(&Actor::operator("rest"), reuse), Err(Rejection::Role));
 }
 
@@ -330,15 +335,15 @@ fn an_earlier_answer_counts_without_asking() {
         by: "operator".to_owned(),
         given,
     };
-    let blank = world.try_send(&Actor::engine(), reuse(words(" ")));
+    let blank = world.try_send(&Actor::engine(), reuse(text_answer(" ")));
     assert_eq!(blank, Err(Rejection::Outdated), "no answer leaves it open");
-    world.send(reuse(words("Yes, a week.")));
+    world.send(reuse(text_answer("Yes, a week.")));
     let interrupt = &world.run.interrupts[&id];
     let resolution = interrupt.resolution.as_ref().unwrap();
     assert_eq!((&resolution.cause, resolution.by.as_str()), (&Cause::Reused(source.clone()), "engine"));
     let row = rows(&world).remove(0);
     assert_eq!((row.reused, row.source.as_ref(), row.answer.as_str()), (true, Some(&source), "Yes, a week."));
-    let late = world.try_send(&Actor::engine(), reuse(words("No.")));
+    let late = world.try_send(&Actor::engine(), reuse(text_answer("No.")));
     assert_eq!(late, Err(Rejection::Outdated));
     world.work();
     let told = &world.run.ended.as_ref().unwrap().result["questions"][0];
@@ -352,11 +357,14 @@ fn an_earlier_answer_counts_only_from_whom_the_question_is_for() {
         [(vec![], "ann", true), (vec!["ann".to_owned()], "ann", true), (vec!["ann".to_owned()], "bob", false)]
     {
         let mut definition = asks(Asking::default());
-        let gate = KindGate { assignment: Some(Assignment::of(approvers.clone())), ..KindGate::default() };
+        let gate = KindGate {
+            assignment: Some(Assignment::from_approvers(approvers.clone())),
+            ..KindGate::default()
+        };
         definition.gates.kinds.insert(Kind::Question, gate);
-        let mut world = asked(&json!("athlete-7"), definition, json!({ "question": "Which?" }));
+        let mut world = run_with_question(&json!("athlete-7"), definition, json!({ "question": "Which?" }));
         let (interrupt, source) = (only(&world), draw(50).id::<InterruptId>());
-        let input = Input::Reuse { interrupt, source, by: by.to_owned(), given: words("This.") };
+        let input = Input::Reuse { interrupt, source, by: by.to_owned(), given: text_answer("This.") };
         let taken = world.try_send(&Actor::engine(), input);
         assert_eq!(taken.is_ok(), counts, "{approvers:?} {by}: {taken:?}");
     }
@@ -382,7 +390,7 @@ fn only_an_answer_is_taken_from_history() {
 #[test]
 fn an_answer_of_data_shows_as_it_is_read_again() {
     let asked_for = json!({ "question": "When?", "response_schema": { "type": "object" } });
-    let mut world = asked(&json!("athlete-7"), asks(Asking::default()), asked_for);
+    let mut world = run_with_question(&json!("athlete-7"), asks(Asking::default()), asked_for);
     let edit: Value =
         serde_json::from_str(r#"{"hour":14.0,"day":"tue","near":{"b":1e2,"a":-0.0}}"#).expect("JSON");
     world.decide(Kind::Question, Decision { edit, ..choose("answer") });
@@ -392,16 +400,16 @@ fn an_answer_of_data_shows_as_it_is_read_again() {
 
 #[test]
 fn what_is_suggested_has_the_form_that_is_asked_for() {
-    let data = |text: &str| AnswerRow { is_data: true, ..kept(1, "When?", text, 1) };
+    let data = |text: &str| AnswerRow { is_data: true, ..answer_row(1, "When?", text, 1) };
     let (of_object, of_text) = (json!({ "type": "object" }), json!({ "type": "string", "maxLength": 3 }));
     for (row, schema, fits) in [
-        (kept(1, "When?", "tue", 1), None, true),
+        (answer_row(1, "When?", "tue", 1), None, true),
         (data(r#"{"day":"tue"}"#), None, false),
         (data(r#"{"day":"tue"}"#), Some(&of_object), true),
         (data("14"), Some(&of_object), false),
-        (kept(1, "When?", "{}", 1), Some(&of_object), false),
-        (kept(1, "When?", "tue", 1), Some(&of_text), true),
-        (kept(1, "When?", "tuesday", 1), Some(&of_text), false),
+        (answer_row(1, "When?", "{}", 1), Some(&of_object), false),
+        (answer_row(1, "When?", "tue", 1), Some(&of_text), true),
+        (answer_row(1, "When?", "tuesday", 1), Some(&of_text), false),
     ] {
         assert_eq!(history::has_form(&row, schema), fits, "{} {schema:?}", row.answer);
     }

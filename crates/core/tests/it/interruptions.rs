@@ -7,7 +7,7 @@ use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Begin, CallEnd, CallState, Config, Input, Rejection, Run, StepRole};
-use holdshort_core::tool::{Outcome, PhaseTool, Runs, Spec, Tried};
+use holdshort_core::tool::{Outcome, PhaseTool, Runs, Spec, TrialOutcome};
 use serde_json::{Value, json};
 
 use crate::copilot;
@@ -38,7 +38,7 @@ fn stopped(world: &mut World, step: &str, text: &str) -> Vec<String> {
 }
 
 /// Returns the messages in the next request of a step, except the system message and the task.
-fn told(run: &Run, step: &str) -> Vec<String> {
+fn request_messages(run: &Run, step: &str) -> Vec<String> {
     let request = run.request(step).expect("the step is there");
     let texts = request.messages.iter().skip(2).map(|message| match message {
         Message::System { text } | Message::User { text } => text.clone(),
@@ -88,7 +88,7 @@ fn settle(world: &mut World) {
         let parts: Vec<String> = action.split('/').map(str::to_owned).collect();
         let (call, attempt) = (parts[1].clone(), parts[2].parse().expect("a number"));
         if parts[0] == "try" {
-            world.send(Input::Tried { call, attempt, tried: Tried::Changed { paths: Vec::new() } });
+            world.send(Input::Tried { call, attempt, tried: TrialOutcome::Changed { paths: Vec::new() } });
         } else {
             let outcome = Outcome::Stopped { text: "half".to_owned(), data: Value::Null };
             world.send(Input::Ran { call, attempt, outcome });
@@ -105,11 +105,11 @@ fn the_words_of_a_reply_that_is_interrupted_are_kept_and_the_next_request_holds_
     assert!(world.person(interrupt()).is_empty(), "twice is once");
     assert_eq!(stopped(&mut world, "work", "I will now"), ["model_stopped"]);
     assert_eq!((world.run.status(), due(&world).len(), stopping(&world).len()), (Status::Waiting, 0, 0));
-    assert_eq!(told(&world.run, "work"), ["> I will now"]);
+    assert_eq!(request_messages(&world.run, "work"), ["> I will now"]);
 
     world.message("Use tabs.");
     assert_eq!(world.run.status(), Status::Running);
-    assert_eq!(told(&world.run, "work"), ["> I will now", "Use tabs."]);
+    assert_eq!(request_messages(&world.run, "work"), ["> I will now", "Use tabs."]);
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
     assert_eq!(world.count("message_added"), 1);
@@ -122,7 +122,7 @@ fn words_that_come_with_it_count_at_once_and_nobody_is_asked() {
     assert_eq!(world.person(with_words("Use tabs.")), ["run_interrupted", "message_added"]);
     assert_eq!((stopping(&world).len(), due(&world).len()), (1, 0), "not before the model is back");
     stopped(&mut world, "work", "I will");
-    assert_eq!(told(&world.run, "work"), ["> I will", "Use tabs."]);
+    assert_eq!(request_messages(&world.run, "work"), ["> I will", "Use tabs."]);
     assert_eq!(due(&world), ["model/work/1/1"], "the next request is another call");
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
@@ -137,7 +137,7 @@ fn words_after_an_interruption_are_the_turn() {
         ["decision_made submit", "interrupt_resolved answered submit", "message_added"]
     );
     stopped(&mut world, "work", "I");
-    assert_eq!(told(&world.run, "work"), ["> I", "Use tabs."]);
+    assert_eq!(request_messages(&world.run, "work"), ["> I", "Use tabs."]);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn to_continue_goes_on_where_it_stopped() {
             assert!(due(&world).is_empty());
             stopped(&mut world, "work", "I will");
         }
-        assert_eq!(told(&world.run, "work"), ["> I will", go_on]);
+        assert_eq!(request_messages(&world.run, "work"), ["> I will", go_on]);
         world.work();
         assert_eq!(ended(&world), Some((Status::Completed, "done")));
     }
@@ -164,7 +164,7 @@ fn to_continue_goes_on_where_it_stopped() {
     world.person(interrupt());
     stopped(&mut world, "work", "");
     assert_eq!(world.decide(Kind::Turn, choose("continue")).len(), 2);
-    assert!(told(&world.run, "work").is_empty());
+    assert!(request_messages(&world.run, "work").is_empty());
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_was_said_is_lost_with_its_process_and_counts_as_no_crash() {
     assert_eq!(world.crash(), ["adopted", "model_stopped"]);
     assert_eq!((world.run.status(), world.run.steps["work"].crashes), (Status::Waiting, 0));
     world.message("Go on.");
-    assert_eq!(told(&world.run, "work"), ["Go on."]);
+    assert_eq!(request_messages(&world.run, "work"), ["Go on."]);
     assert_eq!(due(&world), ["model/work/1/1"]);
 }
 
@@ -372,7 +372,7 @@ fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
     assert!(world.person(stop(None)).is_empty());
     world.person(stop(Some("use ninja")));
     assert!(world.open_kinds().is_empty(), "the words are the turn");
-    assert!(told(&world.run, "work").iter().any(|text| text == "use ninja"));
+    assert!(request_messages(&world.run, "work").iter().any(|text| text == "use ninja"));
 }
 
 /// A commit that a crash cuts off is completed while the person has the turn.
@@ -409,7 +409,7 @@ fn all_steps_that_are_at_work_stop_and_hear_what_is_said() {
     stopped(&mut world, "b", "From b");
     world.message("Both of you.");
     for (step, said) in [("a", "> From a"), ("b", "> From b")] {
-        assert_eq!(told(&world.run, step), [said, "Both of you."]);
+        assert_eq!(request_messages(&world.run, step), [said, "Both of you."]);
     }
     assert_eq!(due(&world).len(), 2);
     // Each step ends with its last text.
@@ -447,7 +447,7 @@ fn a_phase_that_a_call_began_is_interrupted_with_its_steps_and_goes_on() {
     let mut world = begun();
     assert_eq!(end_of(&world, "call_1"), None, "its phase goes on");
     world.message("And quickly.");
-    assert_eq!(told(&world.run, "of:call_1"), ["> One, two", "And quickly."]);
+    assert_eq!(request_messages(&world.run, "of:call_1"), ["> One, two", "And quickly."]);
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
     assert!(result(&world, "call_1").contains("Three."));

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::endings::finish::{finishes, finishing};
 use crate::events::{open, replay, seal, story};
-use crate::world::{World, calls, choose, choose_with, command, read, rule, says, tell, write};
+use crate::world::{World, calls, choose, choose_with, command, describe_event, read, rule, says, write};
 use crate::{copilot, plans};
 
 #[derive(Serialize, Deserialize)]
@@ -120,7 +120,7 @@ fn new_journals_are_written_on_demand() {
             .into_iter()
             .map(|sealed| String::from_utf8(json::canonical(&Line::from(sealed))).expect("JSON is UTF-8"))
             .collect();
-        let told: Vec<String> = world.log.iter().map(tell).collect();
+        let told: Vec<String> = world.log.iter().map(describe_event).collect();
         for (suffix, text) in [
             ("jsonl", lines.join("\n") + "\n"),
             (
@@ -164,7 +164,7 @@ fn old_journals_replay() {
         let (run, session) = replay(&world, &log);
 
         assert_eq!(
-            log.iter().map(|event| tell(event) + "\n").collect::<String>(),
+            log.iter().map(|event| describe_event(event) + "\n").collect::<String>(),
             kept("story.txt"),
             "{name}"
         );

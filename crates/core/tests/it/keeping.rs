@@ -3,7 +3,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Erased, Erasure, Input, Rejection, Run};
+use holdshort_core::run::{Erasure, ErasureReason, Input, Rejection, Run};
 use serde_json::Value;
 
 use crate::world::{World, definition, says};
@@ -23,7 +23,7 @@ fn a_run_ends_where_it_ended_whatever_comes_after() {
     for input in [
         Input::LegalHold { reason: "A case is open.".to_owned() },
         Input::LiftLegalHold,
-        Input::EraseContent { because: Erased::Request },
+        Input::EraseContent { because: ErasureReason::Request },
     ] {
         world.pass_ms(60_000);
         let told = world.try_send(&anna(), input).expect("it has ended");
@@ -57,8 +57,12 @@ fn a_run_says_who_erased_it_once_all_of_it_is() {
     world.work();
     assert_eq!(world.run.erased, None);
     world.pass_ms(60_000);
-    while !world.try_send(&anna(), Input::EraseContent { because: Erased::Retention }).unwrap().is_empty() {}
-    let expected = Erasure { by: "anna".to_owned(), at: world.now, because: Erased::Retention };
+    while !world
+        .try_send(&anna(), Input::EraseContent { because: ErasureReason::Retention })
+        .unwrap()
+        .is_empty()
+    {}
+    let expected = Erasure { by: "anna".to_owned(), at: world.now, because: ErasureReason::Retention };
     assert_eq!(world.run.erased, Some(expected));
     // A replay gives the same state.
     let mut again = Run::new(world.run.id.clone(), world.run.definition.clone());

@@ -8,7 +8,7 @@ use holdshort_core::event;
 use holdshort_core::id::{Draw, KeyId, Seed};
 use holdshort_core::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use holdshort_core::rights::{Permission, ROLES, acting};
-use holdshort_core::system::keys::{Found, NewKey, Refusal, Status};
+use holdshort_core::system::keys::{KeyLookup, NewKey, Refusal, Status};
 use holdshort_core::system::{Fact, Input, Rejection, System};
 use holdshort_core::time::Timestamp;
 
@@ -23,7 +23,7 @@ fn id(n: u8) -> KeyId {
 }
 
 fn secret(text: &str) -> Digest {
-    Digest::of(text.as_bytes())
+    Digest::of_bytes(text.as_bytes())
 }
 
 fn new(n: u8, name: &str) -> NewKey {
@@ -68,13 +68,13 @@ fn revoke(n: u8) -> Input {
 /// Returns the name of the key of a secret, `expired` or `unknown`, and the time until which the secret is valid.
 fn found(system: &System, text: &str, now: i64) -> (String, Option<i64>) {
     match system.keys.find(&secret(text), at(now)) {
-        Found::Live { key, until } => (key.name.clone(), until.map(Timestamp::as_millis)),
-        Found::Expired => ("expired".to_owned(), None),
-        Found::Unknown => ("unknown".to_owned(), None),
+        KeyLookup::Live { key, until } => (key.name.clone(), until.map(Timestamp::as_millis)),
+        KeyLookup::Expired => ("expired".to_owned(), None),
+        KeyLookup::Unknown => ("unknown".to_owned(), None),
     }
 }
 
-fn known(name: &str) -> (String, Option<i64>) {
+fn without_expiry(name: &str) -> (String, Option<i64>) {
     (name.to_owned(), None)
 }
 
@@ -85,7 +85,7 @@ fn only_an_admin_makes_rotates_and_revokes() {
     let inputs = || [Input::MakeKey(new(2, "other")), rotate(1, "x", 0), revoke(1)];
     for role in ROLES {
         for input in inputs() {
-            let result = system.handle(at(NOW), &Actor::of(role, "rest"), input);
+            let result = system.handle(at(NOW), &Actor::for_role(role, "rest"), input);
             assert_eq!(result.is_ok(), role == Role::Admin, "{role:?}");
         }
     }
@@ -129,7 +129,7 @@ fn names() {
 /// A key cannot have the name of a role's token or of the engine.
 #[test]
 fn nobody_is_called_like_one_of_ours() {
-    let ours = ROLES.into_iter().map(|role| Actor::of(role, "rest")).chain([Actor::engine()]);
+    let ours = ROLES.into_iter().map(|role| Actor::for_role(role, "rest")).chain([Actor::engine()]);
     for actor in ours {
         assert!(RESERVED.contains(&&*actor.id), "{}", actor.id);
     }
@@ -176,12 +176,12 @@ fn a_secret_counts_from_its_making_to_the_expiry() {
     let bot = ("bot".to_owned(), Some(NOW + 10));
     assert_eq!(found(&system, "secret 1", NOW), bot);
     assert_eq!(found(&system, "secret 1", NOW + 9), bot);
-    assert_eq!(found(&system, "secret 1", NOW + 10), known("expired"));
-    assert_eq!(found(&system, "secret 2", NOW), known("unknown"));
-    assert_eq!(found(&system, "", NOW), known("unknown"));
+    assert_eq!(found(&system, "secret 1", NOW + 10), without_expiry("expired"));
+    assert_eq!(found(&system, "secret 2", NOW), without_expiry("unknown"));
+    assert_eq!(found(&system, "", NOW), without_expiry("unknown"));
     assert_eq!(send_at(&mut system, NOW + 10, rotate(1, "x", 0)), Err(Refusal::Expired.into()));
     assert_eq!(send_at(&mut system, NOW + 10, revoke(1)), Ok(1));
-    assert_eq!(found(&system, "secret 1", NOW + 10), known("unknown"));
+    assert_eq!(found(&system, "secret 1", NOW + 10), without_expiry("unknown"));
 }
 
 #[test]
@@ -189,17 +189,17 @@ fn a_rotation_ends_the_secret_before_at_once_or_later() {
     let mut system = System::default();
     make(&mut system, new(1, "bot")).unwrap();
     send(&mut system, rotate(1, "b", 0)).unwrap();
-    assert_eq!(found(&system, "secret 1", NOW), known("unknown"));
-    assert_eq!(found(&system, "b", NOW), known("bot"));
+    assert_eq!(found(&system, "secret 1", NOW), without_expiry("unknown"));
+    assert_eq!(found(&system, "b", NOW), without_expiry("bot"));
 
     send(&mut system, rotate(1, "c", 10)).unwrap();
     let previous = ("bot".to_owned(), Some(NOW + 10));
-    assert_eq!([found(&system, "b", NOW), found(&system, "c", NOW)], [previous, known("bot")]);
-    assert_eq!(found(&system, "b", NOW + 10), known("unknown"));
+    assert_eq!([found(&system, "b", NOW), found(&system, "c", NOW)], [previous, without_expiry("bot")]);
+    assert_eq!(found(&system, "b", NOW + 10), without_expiry("unknown"));
 
     // A third secret ends the first at once, even within its overlap.
     send(&mut system, rotate(1, "d", 10)).unwrap();
-    assert_eq!(found(&system, "b", NOW), known("unknown"));
+    assert_eq!(found(&system, "b", NOW), without_expiry("unknown"));
     assert_eq!(found(&system, "c", NOW), ("bot".to_owned(), Some(NOW + 10)));
 
     let refused = |refusal: Refusal| Err(Rejection::Key(refusal));
@@ -217,7 +217,7 @@ fn a_revocation_ends_every_secret_and_is_one_however_often_it_is_asked_for() {
     assert_eq!(send(&mut system, revoke(1)), Ok(1));
     assert_eq!(send(&mut system, revoke(1)), Ok(0));
     for text in ["secret 1", "b"] {
-        assert_eq!(found(&system, text, NOW), known("unknown"), "{text}");
+        assert_eq!(found(&system, text, NOW), without_expiry("unknown"), "{text}");
     }
     assert_eq!(send(&mut system, rotate(1, "c", 0)), Err(Refusal::Revoked.into()));
     assert_eq!(send(&mut system, revoke(2)), Err(Refusal::Unknown.into()));

@@ -8,7 +8,9 @@ use holdshort_core::interrupt::{Effect, Escalation, Kind, Reminders};
 use holdshort_core::run::Input;
 use serde_json::json;
 
-use crate::world::{World, assigned, calls, checkpoint, choose, definition, named, one_shot, says, write};
+use crate::world::{
+    World, assigned, calls, checkpoint, choose, definition, first_approvers, one_shot, says, write,
+};
 
 fn texts(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
@@ -117,8 +119,13 @@ fn each_phase_has_its_own_requests() {
     } {
         let options: Vec<&str> = opened.options.iter().map(|each| each.id.as_str()).collect();
         let left = opened.expires_at.map(|at| at.ms_since(world.now));
-        asked.push(format!("{:?} {left:?} {:?} {}", opened.about, named(&opened), options.join(" ")));
-        let who = Actor { id: named(&opened)[0].clone(), ..Actor::operator("rest") };
+        asked.push(format!(
+            "{:?} {left:?} {:?} {}",
+            opened.about,
+            first_approvers(&opened),
+            options.join(" ")
+        ));
+        let who = Actor { id: first_approvers(&opened)[0].clone(), ..Actor::operator("rest") };
         let decides =
             Input::Decide { interrupt: world.open(kind), decision: choose("approve"), holder: None };
         assert!(world.handle(&Actor::operator("rest"), decides.clone()).is_err(), "nobody else may");
@@ -157,7 +164,10 @@ fn a_plan_has_the_gate_of_the_phase_that_plans() {
     ] });
     world.person(Input::Replan { phase: "plan".to_owned(), version: None, plan: more });
     let opened = &world.run.interrupts[&world.open(Kind::PlanApproval)].opened;
-    assert_eq!((opened.expires_at, named(opened)), (Some(world.now.plus_ms(9_000)), texts(&["operator"])));
+    assert_eq!(
+        (opened.expires_at, first_approvers(opened)),
+        (Some(world.now.plus_ms(9_000)), texts(&["operator"]))
+    );
 }
 
 /// Returns the phase kinds planning, control and idea generation.

@@ -1,7 +1,7 @@
 //! The two layers of MARS: gates around steps, and gates within the conversation (contracts A1, A2, A14).
 
 use holdshort_core::definition::{
-    Agent, Control, Definition, Ends, Judge, Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
+    Agent, Control, Definition, EndCondition, Judge, Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
 };
 use holdshort_core::interrupt::Kind;
 use holdshort_core::policy::Checkpoint;
@@ -22,7 +22,7 @@ fn free() -> Definition {
         asking_instructions: None,
         model: None,
         tools: Vec::new(),
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     definition.agents.insert("planner".to_owned(), agent);
     let planning = Planning {
@@ -60,7 +60,7 @@ fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> 
 }
 
 /// Approves everything and returns the interrupts in order: the kind, then its position and the codes of its reasons.
-fn asked(mut world: World) -> Vec<String> {
+fn approve_all(mut world: World) -> Vec<String> {
     let mut asked = Vec::new();
     for _ in 0..20 {
         world.work();
@@ -127,7 +127,7 @@ fn each_layer_fires_by_itself() {
             .with("plan/plan", vec![says(PLAN)])
             .with("work/a", vec![calls(&[write("config.yaml")]), says("Done.")]);
         world.start(config(mode, *handoffs, mandatory, *smart));
-        assert_eq!(asked(world), *expected, "{mode} {handoffs} {mandatory:?} {smart}");
+        assert_eq!(approve_all(world), *expected, "{mode} {handoffs} {mandatory:?} {smart}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_run_adds_checkpoints() {
         .with("plan/plan", vec![says(PLAN)])
         .with("work/a", vec![calls(&[command("make release"), write("config.yaml")]), says("Done.")]);
     world.start(config("never", true, &[Checkpoint::BeforeDeploy], false));
-    assert_eq!(asked(world), ["plan_approval after_planning", "tool_approval before_deploy deploys"]);
+    assert_eq!(approve_all(world), ["plan_approval after_planning", "tool_approval before_deploy deploys"]);
 }
 
 /// `after_step: unless_clean` skips the checkpoint after a step without failures (contract A14,

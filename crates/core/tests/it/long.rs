@@ -9,7 +9,7 @@ use holdshort_core::id::StreamId;
 use holdshort_core::limits::EVENTS;
 use holdshort_core::message::{Stop, Usage};
 use holdshort_core::projection::Status;
-use holdshort_core::run::{Authority, CallEnd, Config, Fact, Input, Listed, Look, Run};
+use holdshort_core::run::{Authority, CallEnd, Config, Fact, Input, InspectionFacts, Listed, Run};
 use holdshort_core::tool::Category;
 use serde_json::json;
 
@@ -48,7 +48,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
         };
         let text = "I look at the next file, to see whether it has to change with the others.";
         say(replied, Content { text: Some(text.to_owned()), data: json!({ "arguments": [arguments] }) });
-        let look = Look {
+        let look = InspectionFacts {
             digest,
             category: Category::ReadOnly,
             workspace: "/ws".to_owned(),

@@ -121,7 +121,7 @@ fn nobody_releases_their_own_work_under_another_form_of_their_name() {
 fn a_quorum_counts_them_once_when_it_looks_for_who_is_left() {
     let (world, _) = with_doubles(Assignment::default());
     let two = stages(vec![of_people(&["straße", "STRASSE"], 2)]);
-    assert!(two.lack(&world.system.people, None).is_some());
+    assert!(two.find_shortage(&world.system.people, None).is_some());
     let doubles: Vec<Vec<&str>> = world.system.people.doubles().collect();
     assert_eq!(doubles, [["STRASSE", "straße"]]);
 }

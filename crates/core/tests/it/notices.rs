@@ -48,7 +48,7 @@ fn all(before: &Run, world: &World) -> Vec<Notice> {
     all
 }
 
-fn told(before: &Run, world: &World) -> Vec<String> {
+fn describe_notices(before: &Run, world: &World) -> Vec<String> {
     let told = |notice: &Notice| {
         let of: Vec<&str> = notice.groups.iter().chain(&notice.people).map(String::as_str).collect();
         let outcome =
@@ -63,19 +63,19 @@ fn each_stage_hears_when_it_is_its_turn_and_all_of_the_end() {
     let stages = stages(vec![of_groups(&["legal"], 1), of_people(&["cleo"], 1)]);
     let (before, mut world) = held(gate(stages));
     let id = world.open(Kind::ToolApproval);
-    assert_eq!(told(&before, &world), ["opened: legal"]);
+    assert_eq!(describe_notices(&before, &world), ["opened: legal"]);
     decide(&mut world, &id, "anna", choose("approve")).unwrap();
-    assert_eq!(told(&before, &world), ["opened: legal", "asked: cleo"]);
+    assert_eq!(describe_notices(&before, &world), ["opened: legal", "asked: cleo"]);
     decide(&mut world, &id, "cleo", choose("approve")).unwrap();
     let wanted = ["opened: legal", "asked: cleo", "resolved approved: legal cleo"];
-    assert_eq!(told(&before, &world), wanted);
+    assert_eq!(describe_notices(&before, &world), wanted);
     // Each notice refers to the event that it reports.
     let run = world.run.id.clone();
     for notice in all(&before, &world) {
         assert_eq!((&notice.run, &notice.interrupt), (&run, &id));
         let of_run = world.log.iter().filter(|event| matches!(event.fact, Fact::Run(_)));
         let event = of_run.clone().nth(usize::try_from(notice.seq).unwrap() - 1).unwrap();
-        let kind = crate::world::tell(event);
+        let kind = crate::world::describe_event(event);
         let wanted = match notice.occasion {
             Occasion::Opened => "interrupt_opened",
             Occasion::Asked => "decision_made",
@@ -99,7 +99,7 @@ fn reminders_escalations_and_expiry_are_told() {
         world.pass_ms(HOUR);
         world.send(Input::Tick);
     }
-    let told = told(&before, &world);
+    let told = describe_notices(&before, &world);
     let starts: Vec<&str> = told.iter().map(|each| each.split(':').next().unwrap()).collect();
     assert_eq!(starts, ["opened", "reminded", "escalated", "expired expired"], "{told:?}");
     assert_eq!(told[0], "opened: anna");
@@ -116,7 +116,7 @@ fn what_nobody_is_asked_is_told_to_nobody() {
     let mut world = world.with("work", vec![calls(&[write("a.txt")])]);
     world.person(world.start_input(Config::default()));
     world.work();
-    assert_eq!(told(&before, &world), Vec::<String>::new());
+    assert_eq!(describe_notices(&before, &world), Vec::<String>::new());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_rule_takes_what_it_names() {
         (Rule { risk: Some(notice.risk), ..rule() }, true),
         (Rule { risk: Some(Level::Critical), ..rule() }, notice.risk == Level::Critical),
     ] {
-        assert_eq!(rule.takes(&notice), takes, "{rule:?}");
+        assert_eq!(rule.matches(&notice), takes, "{rule:?}");
     }
 }
 
@@ -174,7 +174,7 @@ fn recipients_are_those_who_may_decide() {
     };
     let others = people.iter().map(|(id, person)| (id.to_owned(), person.clone()));
     let all: Vec<_> = others.filter(|(id, _)| id != "anna").chain([away("anna", "cleo")]).collect();
-    people = People::of(&all);
+    people = People::from_entries(&all);
     assert_eq!(told((notice, people, now)), "ben cleo dirk");
 }
 

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::snapshot;
 use crate::world::{
-    self, Answer, World, assigned, calls, choose, command, definition, fails, named, read, says, write,
+    self, Answer, World, assigned, calls, choose, command, definition, fails, first_approvers, read, says,
+    write,
 };
 
 const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
@@ -187,7 +188,7 @@ fn what_options_do_in_words() {
     for kind in Kind::ALL {
         for row in kind.row().options {
             for effect in row.effects {
-                let offer = Offer { effect: *effect, ..Offer::of(row) };
+                let offer = Offer { effect: *effect, ..Offer::from_row(row) };
                 let own = offer.does(kind, true, false);
                 let others = [offer.does(kind, false, false), offer.does(kind, true, true)];
                 let name = [kind.as_str().to_owned(), row.id.to_owned(), format!("{effect:?}")];
@@ -269,7 +270,7 @@ fn what_follows_an_expiry() {
 #[test]
 fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
-        let rows: Vec<Offer> = kind.row().options.iter().map(Offer::of).collect();
+        let rows: Vec<Offer> = kind.row().options.iter().map(Offer::from_row).collect();
         for only in 0..1_u32 << rows.len() {
             let offered: Vec<Offer> = rows
                 .iter()
@@ -303,7 +304,7 @@ fn an_external_choice_is_not_made_by_time() {
 #[test]
 fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     for kind in Kind::ALL {
-        let rows: Vec<Offer> = kind.row().options.iter().map(Offer::of).collect();
+        let rows: Vec<Offer> = kind.row().options.iter().map(Offer::from_row).collect();
         for named in rows.iter().map(|offer| Some(offer.id.as_str())).chain([None]) {
             for offered in (0..rows.len()).map(|from| &rows[from..]).chain(rows.chunks(1)) {
                 let id = interrupt::on_expiry(kind, named, offered);
@@ -403,7 +404,7 @@ fn what_does_not_release_work() {
     let table: Vec<String> = Kind::ALL
         .iter()
         .map(|kind| {
-            let offers = kind.row().options.iter().map(Offer::of);
+            let offers = kind.row().options.iter().map(Offer::from_row);
             let ids: Vec<String> = offers.filter(|offer| !offer.releases()).map(|offer| offer.id).collect();
             format!("{}: {}", kind.as_str(), ids.join(" "))
         })
@@ -446,7 +447,7 @@ fn a_workflow_relabels_and_assigns() {
     let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
     let labels: Vec<&str> = opened.options.iter().map(|offer| offer.label.as_str()).collect();
     assert_eq!(
-        (labels, named(opened).as_slice(), opened.expires_at, opened.on_expiry.as_str()),
+        (labels, first_approvers(opened).as_slice(), opened.expires_at, opened.on_expiry.as_str()),
         (
             vec!["Go", "Approve for this session", "Edit and approve", "Provide the result", "Reject"],
             ["ann".to_owned()].as_slice(),

@@ -5,7 +5,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Config, Input, Rejection};
-use holdshort_core::tool::Inspected;
+use holdshort_core::tool::InspectionOutcome;
 use serde_json::{Value, json};
 
 use crate::world::{
@@ -260,8 +260,8 @@ fn a_doubt_has_what_other_steps_do_looked_at_again() {
 }
 
 /// Returns the result of an inspection before the file exists.
-fn impossible() -> Inspected {
-    Inspected::Impossible { code: "not_found", message: "there is no such text".to_owned() }
+fn impossible() -> InspectionOutcome {
+    InspectionOutcome::Impossible { code: "not_found", message: "there is no such text".to_owned() }
 }
 
 /// A call that is impossible before an earlier call does not fail, but is inspected again after that call.

@@ -7,7 +7,7 @@ use holdshort_core::definition::{Smart, StepGates};
 use holdshort_core::interrupt::{Assignment, Decision, Kind};
 use holdshort_core::message::{Failure, FailureKind, Reply};
 use holdshort_core::run::{Ask, Begin, ClientOutcome, Config, Input, Origin};
-use holdshort_core::tool::{Inspected, Outcome, Tried};
+use holdshort_core::tool::{InspectionOutcome, Outcome, TrialOutcome};
 use serde_json::{Value, json};
 
 use crate::handoffs::{TO_ADMIN, TO_WRITER};
@@ -282,12 +282,12 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let trial = of_call.map_or(0, |call| call.trial.attempt);
     let tried = || match of_call {
         Some(_) => world.try_command("call_1"),
-        None => Tried::Changed { paths: Vec::new() },
+        None => TrialOutcome::Changed { paths: Vec::new() },
     };
     let inspected = if of_call.is_some() {
         world.inspect("call_1")
     } else {
-        Inspected::Impossible { code: "none", message: String::new() }
+        InspectionOutcome::Impossible { code: "none", message: String::new() }
     };
     let at_work = world.run.steps.iter().find(|(_, step)| step.end.is_none());
     let last = at_work.or(world.run.steps.iter().next_back());
@@ -335,7 +335,11 @@ pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
         (
             "untried",
             engine(),
-            Input::Tried { call: call(), attempt: trial, tried: Tried::Impossible { why: "no".to_owned() } },
+            Input::Tried {
+                call: call(),
+                attempt: trial,
+                tried: TrialOutcome::Impossible { why: "no".to_owned() },
+            },
         ),
         ("ran", engine(), Input::Ran { call: call(), attempt, outcome: done }),
         ("ran (changed)", engine(), Input::Ran { call: call(), attempt, outcome: changed }),

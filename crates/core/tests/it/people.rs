@@ -151,14 +151,14 @@ fn who_may_change_people() {
     ] {
         let mut system = System::default();
         let input = Input::SetPerson { id: "anna".to_owned(), person: person(&[Role::Reviewer], &[]) };
-        let sent = send(&mut system, &Actor::of(role, "rest"), input);
+        let sent = send(&mut system, &Actor::for_role(role, "rest"), input);
         assert_eq!(sent.is_ok(), may, "{role:?}");
     }
     let mut system = System::default();
     for id in ["anna", "ben"] {
         set(&mut system, id, &[Role::Reviewer], &[]).expect("it is taken");
     }
-    let own = Actor { id: "anna".to_owned(), ..Actor::of(Role::Reviewer, "rest") };
+    let own = Actor { id: "anna".to_owned(), ..Actor::for_role(Role::Reviewer, "rest") };
     let gone =
         |id: &str| Input::SetAway { id: id.to_owned(), away: Some(Away { until: None, delegate: None }) };
     assert_eq!(send(&mut system, &own, gone("anna")), Ok(1), "who is away says so themselves");
@@ -175,7 +175,7 @@ fn who_stands_in_for_whom() {
     away(&mut system, "anna", "ben");
     away(&mut system, "ben", "cleo");
     let stands_in = |system: &System, id: &str, now: i64| -> Vec<String> {
-        system.people.stands_in_for(id, at(now)).into_iter().map(str::to_owned).collect()
+        system.people.represented_people(id, at(now)).into_iter().map(str::to_owned).collect()
     };
     assert_eq!(stands_in(&system, "ben", 2_000), ["anna"]);
     assert_eq!(stands_in(&system, "cleo", 2_000), ["anna", "ben"]);
@@ -362,7 +362,7 @@ fn key(name: &str) -> (Input, KeyId) {
         id: id.clone(),
         name: name.to_owned(),
         role: Role::Reviewer,
-        digest: Digest::of(b"secret"),
+        digest: Digest::of_bytes(b"secret"),
         expires_at: None,
     };
     (Input::MakeKey(new), id)
@@ -432,7 +432,7 @@ fn login_links_are_of_people_who_are_there() {
         assert_eq!(facts, if may { vec![(&fact, &none)] } else { Vec::new() }, "{person}");
     }
     for role in [Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor, Role::Engine] {
-        let refused = system.handle(at(1_000), &Actor::of(role, "rest"), link("anna"));
+        let refused = system.handle(at(1_000), &Actor::for_role(role, "rest"), link("anna"));
         assert_eq!(refused, Err(Rejection::Role), "{role:?}");
     }
 }
@@ -444,7 +444,7 @@ fn signed_out_everywhere_is_not_gone() {
     send(&mut system, &admin(), key("bot").0).expect("it is made");
     set(&mut system, "anna", &[Role::Reviewer], &[]).expect("it is taken");
     let out = |person: &str| Input::SignOut { person: person.to_owned() };
-    let anna = Actor { id: "anna".to_owned(), ..Actor::of(Role::Reviewer, "rest") };
+    let anna = Actor { id: "anna".to_owned(), ..Actor::for_role(Role::Reviewer, "rest") };
     for (who, person, expected) in [
         (anna.clone(), "operator", Err(Rejection::Role)),
         (admin(), "bot", Err(Rejection::UnknownPerson)),

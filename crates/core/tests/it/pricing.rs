@@ -25,7 +25,7 @@ fn an_amount_is_read_and_shown_without_a_float() {
 #[test]
 fn a_cost_is_exact_and_rounded_up_where_it_is_shown() {
     let price = Price { input_per_million: 150_000, output_per_million: 600_000, currency: "USD".to_owned() };
-    let once = price.of(Usage { input_tokens: 1, output_tokens: 0 });
+    let once = price.cost(Usage { input_tokens: 1, output_tokens: 0 });
     assert_eq!(once.millionths(), 1);
     let many = (0..100).fold(Cost::default(), |sum, _| sum.plus(once));
     assert_eq!(many.millionths(), 15, "100 times 0.15 millionths");

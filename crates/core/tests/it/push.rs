@@ -22,15 +22,15 @@ fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
 }
 
-fn of(person: &str) -> Actor {
-    Actor { id: person.to_owned(), ..Actor::of(Role::Reviewer, "rest") }
+fn reviewer(person: &str) -> Actor {
+    Actor { id: person.to_owned(), ..Actor::for_role(Role::Reviewer, "rest") }
 }
 
 fn browser(person: &str, endpoint: &str) -> Subscription {
     Subscription {
         person: person.to_owned(),
         host: "push.example.org".to_owned(),
-        endpoint: Digest::of(endpoint.as_bytes()),
+        endpoint: Digest::of_bytes(endpoint.as_bytes()),
     }
 }
 
@@ -43,7 +43,7 @@ fn send(system: &mut System, actor: &Actor, input: Input) -> Result<Vec<String>,
 }
 
 fn subscribe(system: &mut System, n: u8, person: &str, endpoint: &str) -> Result<Vec<String>, Rejection> {
-    send(system, &of(person), Input::SubscribePush { push: id(n), is: browser(person, endpoint) })
+    send(system, &reviewer(person), Input::SubscribePush { push: id(n), is: browser(person, endpoint) })
 }
 
 fn set(system: &mut System, person: &str, roles: &[Role], groups: &[&str]) {
@@ -70,10 +70,10 @@ fn a_browser_tells_its_person_from_then_on_until_they_end_it() {
     assert_eq!(subscribe(&mut system, 2, "anna", "a").unwrap(), Vec::<String>::new(), "the same once more");
     assert_eq!(there(&system), [("anna", &id(1))]);
     let end = |n: u8| Input::UnsubscribePush { push: id(n) };
-    for (actor, n) in [(of("ben"), 1), (Actor::admin("ann", "rest"), 1), (of("anna"), 9)] {
+    for (actor, n) in [(reviewer("ben"), 1), (Actor::admin("ann", "rest"), 1), (reviewer("anna"), 9)] {
         assert_eq!(send(&mut system, &actor, end(n)), Err(Rejection::UnknownPush), "{actor:?}");
     }
-    assert_eq!(send(&mut system, &of("anna"), end(1)).unwrap(), ["push_unsubscribed"]);
+    assert_eq!(send(&mut system, &reviewer("anna"), end(1)).unwrap(), ["push_unsubscribed"]);
     assert_eq!(there(&system), []);
     subscribe(&mut system, 3, "anna", "a").unwrap();
     assert_eq!(send(&mut system, &Actor::engine(), end(3)).unwrap(), ["push_unsubscribed"], "it is gone");
@@ -83,7 +83,9 @@ fn a_browser_tells_its_person_from_then_on_until_they_end_it() {
 fn nobody_says_where_somebody_else_is_told() {
     let mut system = peopled();
     let input = Input::SubscribePush { push: id(1), is: browser("anna", "a") };
-    for actor in [of("ben"), Actor::admin("ann", "rest"), Actor::engine(), Actor::of(Role::Agent, "rest")] {
+    for actor in
+        [reviewer("ben"), Actor::admin("ann", "rest"), Actor::engine(), Actor::for_role(Role::Agent, "rest")]
+    {
         assert_eq!(send(&mut system, &actor, input.clone()), Err(Rejection::Role), "{actor:?}");
     }
     let nobody = subscribe(&mut system, 1, "nobody-known", "a");
@@ -133,7 +135,7 @@ fn whoever_leaves_or_signs_out_everywhere_is_told_nowhere() {
 fn the_event_has_a_host_and_nothing_that_reaches_the_browser() {
     let system = peopled();
     let input = Input::SubscribePush { push: id(1), is: browser("anna", "https://push.example.org/secret") };
-    let events = system.handle(at(1), &of("anna"), input).unwrap();
+    let events = system.handle(at(1), &reviewer("anna"), input).unwrap();
     let [event] = &events[..] else { panic!("{events:?}") };
     let (_, facts) = event.fact.encode();
     let members: Vec<&String> = facts["is"].as_object().unwrap().keys().collect();

@@ -9,7 +9,7 @@ use holdshort_core::policy::{ChangeScope, Rule, RuleAction};
 use holdshort_core::projection::Status;
 use holdshort_core::routing::Mode;
 use holdshort_core::run::{Action, Ask, Begin, Call, Config, Input, Origin};
-use holdshort_core::tool::{Inspected, Outcome, Tried};
+use holdshort_core::tool::{InspectionOutcome, Outcome, TrialOutcome};
 use serde_json::{Value, json};
 
 use crate::events::{reread, twice};
@@ -253,8 +253,8 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     if !trying.is_empty() && dice.one_in(2) {
         let (call, attempt) = dice.pick(&trying).clone();
         let tried = match dice.roll(6) {
-            0 => Tried::Impossible { why: "no".to_owned() },
-            1 => Tried::Changed { paths: vec!["f".to_owned()] },
+            0 => TrialOutcome::Impossible { why: "no".to_owned() },
+            1 => TrialOutcome::Changed { paths: vec!["f".to_owned()] },
             _ => world.try_command(&call),
         };
         return Some((engine, Input::Tried { call, attempt, tried }));
@@ -280,7 +280,7 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
         match action {
             Action::Inspect { call, revision } => {
                 let inspected = if dice.one_in(10) {
-                    Inspected::Impossible { code: "not_found", message: "no".to_owned() }
+                    InspectionOutcome::Impossible { code: "not_found", message: "no".to_owned() }
                 } else {
                     world.inspect(&call)
                 };

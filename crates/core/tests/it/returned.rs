@@ -6,7 +6,7 @@ use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{Decision, Kind};
 use holdshort_core::message::Message;
 use holdshort_core::policy::RuleAction;
-use holdshort_core::reply::{Returned, returned};
+use holdshort_core::reply::{ReplyContent, parse_reply};
 use holdshort_core::run::{Config, Input};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn asks(questions: &[(&str, &str)]) -> Answer {
 }
 
 /// Returns the messages in the next request of a step, with their roles.
-fn told(world: &World, step: &str) -> Vec<(String, String)> {
+fn request_messages(world: &World, step: &str) -> Vec<(String, String)> {
     let request = world.run.request(step).expect("it has begun");
     let said = request.messages.into_iter().map(|message| match message {
         Message::System { text } => ("system".to_owned(), text),
@@ -74,8 +74,8 @@ fn decide_on(world: &mut World, question: &str, decision: Decision) {
 #[test]
 fn a_reply_is_questions_or_content_or_neither() {
     let one = json!([{ "id": "q1", "message": "Which?" }]);
-    let questions = |text: &str| match returned(text) {
-        Returned::Questions(questions) => questions.len(),
+    let questions = |text: &str| match parse_reply(text) {
+        ReplyContent::Questions(questions) => questions.len(),
         other => panic!("{text}: {other:?}"),
     };
     for text in [
@@ -100,7 +100,7 @@ fn a_reply_is_questions_or_content_or_neither() {
         (r#"[{"id": "q1", "message": "Which?"}]"#, r#"[{"id": "q1", "message": "Which?"}]"#),
         (r#"The form is {"questions": […]}, they say."#, r#"The form is {"questions": […]}, they say."#),
     ] {
-        assert_eq!(returned(text), Returned::Content(content.to_owned()), "{text}");
+        assert_eq!(parse_reply(text), ReplyContent::Content(content.to_owned()), "{text}");
     }
     let many: Vec<Value> = (0..21).map(|n| json!({ "id": format!("q{n}"), "message": "Which?" })).collect();
     let long = "q".repeat(65);
@@ -138,8 +138,8 @@ fn a_reply_is_questions_or_content_or_neither() {
         (r#"{"questions": [{"id": "q1", "message": "Which?"}"#.to_owned(), "no JSON"),
         (r#"{"questions": [{"id": "q1", "id": "q2", "message": "Which?"}]}"#.to_owned(), "no JSON"),
     ] {
-        match returned(&text) {
-            Returned::Malformed(told) => assert!(told.contains(why), "{text}: {told}"),
+        match parse_reply(&text) {
+            ReplyContent::Malformed(told) => assert!(told.contains(why), "{text}: {told}"),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -170,7 +170,7 @@ fn questions_of_a_stage_are_gathered_and_only_the_askers_run_again() {
     world.work();
     assert_eq!(world.run.steps["a"].turn, 1, "one of its questions is open");
     decide_on(&mut world, "Were you ill?", choose_with("answer", "Yes, a week."));
-    let said = told(&world, "a");
+    let said = request_messages(&world, "a");
     let [.., (_, asked), (_, answers)] = &said[..] else { panic!("{said:?}") };
     assert_eq!(
         serde_json::from_str::<Value>(asked).expect("it is what it wrote"),
@@ -201,7 +201,7 @@ fn what_was_asked_is_not_asked_twice() {
     world.work();
     assert_eq!(open(&world), [("pair".to_owned(), "When?".to_owned())]);
     world.decide(Kind::Question, choose_with("answer", "Now."));
-    let said = told(&world, "work");
+    let said = request_messages(&world, "work");
     let (_, last) = said.last().expect("there is one");
     assert!(last.contains("Answer: not asked again"), "{last}");
     assert!(last.contains("Answer: Now."), "{last}");
@@ -218,7 +218,7 @@ fn a_malformed_form_is_told_once() {
         vec![says(&both), asks(&[("q1", "Which?")]), says("Done.")],
     );
     world.work();
-    let (_, heard) = &told(&world, "work")[3];
+    let (_, heard) = &request_messages(&world, "work")[3];
     assert!(heard.contains("both `questions` and `content`"), "{heard}");
     world.decide(Kind::Question, choose_with("answer", "The left one."));
     world.work();
@@ -259,7 +259,9 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     let mut world = World::started(returns(Asking::default()), script);
     world.work();
     world.decide(Kind::Question, Decision { edit: json!({ "hours": 7.5 }), ..choose("answer") });
-    assert!(told(&world, "work").last().expect("there is one").1.contains("Answer: {\"hours\":7.5}"));
+    assert!(
+        request_messages(&world, "work").last().expect("there is one").1.contains("Answer: {\"hours\":7.5}")
+    );
 }
 
 /// Contracts C2, E39: if asking is off, questions end the run, and the end reason has their text.
@@ -268,7 +270,7 @@ fn where_nobody_is_asked_questions_end_the_run() {
     let off = || returns(Asking { enabled: false, ..Asking::default() });
     let twice = || vec![asks(&[("q1", "Were you ill?"), ("q2", "When?")]), asks(&[("q1", "Were you ill?")])];
     let mut world = World::started(off(), twice());
-    let (_, system) = &told(&world, "work")[0];
+    let (_, system) = &request_messages(&world, "work")[0];
     assert!(system.contains("Nobody can be asked") && !system.contains("To ask a person"), "{system}");
     world.work();
     let ended = world.run.ended.as_ref().expect("it has ended");

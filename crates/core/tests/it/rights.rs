@@ -45,7 +45,7 @@ fn a_run_of_ours_is_steered_by_admins_and_operators() {
     for role in ROLES {
         let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);
         world.work();
-        let actor = Actor::of(role, "rest");
+        let actor = Actor::for_role(role, "rest");
         let inputs = [
             Input::Message { text: "look again".to_owned() },
             Input::Pause,
@@ -71,7 +71,7 @@ fn who_decides() {
         shown.assignment = assigned(approvers).unwrap_or_default();
         ROLES.map(|role| {
             let decision: Decision = choose("approve");
-            let actor = Actor::of(role, "rest");
+            let actor = Actor::for_role(role, "rest");
             let people = &world.system.people;
             let voter = Voter { actor: &actor, people, starter: None, now: world.now };
             match interrupt::check(&shown, &voter, &decision, 99) {

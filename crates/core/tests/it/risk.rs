@@ -13,18 +13,24 @@ use crate::world::{self, World, calls, says};
 
 /// Returns the risk of an approval with this payload.
 fn risk(title: &str, payload: Value) -> Risk {
-    asked(Ask { kind: Kind::ToolApproval, title: title.to_owned(), message: String::new(), payload, ..ask() })
+    risk_of_ask(Ask {
+        kind: Kind::ToolApproval,
+        title: title.to_owned(),
+        message: String::new(),
+        payload,
+        ..ask()
+    })
 }
 
 /// Returns the risk of a call with these arguments.
 fn risk_of_call(arguments: Value) -> Risk {
     let call = ForeignCall { tool: "x".to_owned(), arguments, ..ForeignCall::default() };
     let kind = Kind::ToolApproval;
-    asked(Ask { kind, message: String::new(), payload: Value::Null, call: Some((call, None)), ..ask() })
+    risk_of_ask(Ask { kind, message: String::new(), payload: Value::Null, call: Some((call, None)), ..ask() })
 }
 
 /// Returns the risk of an interrupt of an external agent.
-fn asked(ask: Ask) -> Risk {
+fn risk_of_ask(ask: Ask) -> Risk {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
     start.origin = Origin::External;
@@ -37,7 +43,7 @@ fn asked(ask: Ask) -> Risk {
 }
 
 /// Returns the level, and the codes of its reasons.
-fn told(risk: &Risk) -> String {
+fn describe_risk(risk: &Risk) -> String {
     let level = match risk.level {
         Level::Low => "low",
         Level::Medium => "medium",
@@ -96,9 +102,9 @@ fn words_raise_the_level_and_stand_on_the_card() {
         ("delete the prod database", "critical destructive production"),
         ("sudo rm -rf / on prod", "critical destructive production privilege"),
     ] {
-        assert_eq!(told(&risk(said, Value::Null)), expected, "as the title: {said}");
+        assert_eq!(describe_risk(&risk(said, Value::Null)), expected, "as the title: {said}");
         assert_eq!(
-            told(&risk("t", json!({ "what": [{ "to_do": said }] }))),
+            describe_risk(&risk("t", json!({ "what": [{ "to_do": said }] }))),
             expected,
             "in the payload: {said}"
         );
@@ -120,7 +126,7 @@ fn questions_and_choices_of_agents_elsewhere_are_read() {
         (choice("Go on"), "medium"),
         (choice("Delete production"), "critical destructive production"),
     ] {
-        assert_eq!(told(&asked(ask.clone())), expected, "{ask:?}");
+        assert_eq!(describe_risk(&risk_of_ask(ask.clone())), expected, "{ask:?}");
     }
 }
 
@@ -161,7 +167,7 @@ fn words_within_others_raise_nothing() {
         "tar -xf a.tar",
     ] {
         let found = risk(said, json!({ "what": said }));
-        assert_eq!(told(&found), "medium", "{said}: {found:?}");
+        assert_eq!(describe_risk(&found), "medium", "{said}: {found:?}");
     }
 }
 
@@ -192,7 +198,7 @@ fn lines_are_read_as_the_shell_reads_them() {
         ("chmod +x run.sh", "medium"),
     ] {
         let found = risk("t", json!({ "arguments": { "command": line } }));
-        let told = told(&found);
+        let told = describe_risk(&found);
         assert!(told == expected || (expected == "high" && told.starts_with("high")), "{line}: {told}");
     }
 }
@@ -207,7 +213,7 @@ fn members_that_are_switched_on_count() {
         (json!({ "force": false, "purge": false }), "medium"),
         (json!({ "enforce": true }), "medium"),
     ] {
-        assert_eq!(told(&risk("t", payload.clone())), expected, "{payload}");
+        assert_eq!(describe_risk(&risk("t", payload.clone())), expected, "{payload}");
     }
 }
 
@@ -229,15 +235,15 @@ fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
         (json!({ "text": padded("") + SAID }), "high unread_texts"),
         (json!({ "text": padded("") }), "high unread_texts"),
     ] {
-        assert_eq!(told(&risk("t", payload.clone())), expected, "{payload}");
+        assert_eq!(describe_risk(&risk("t", payload.clone())), expected, "{payload}");
         let of_call = risk_of_call(payload.clone());
-        let codes = told(&of_call).replace(" default", "");
+        let codes = describe_risk(&of_call).replace(" default", "");
         assert_eq!(codes, expected, "as the arguments of a call: {payload}");
     }
-    assert_eq!(told(&asked(Ask { message: padded(SAID), ..ask() })), long);
+    assert_eq!(describe_risk(&risk_of_ask(Ask { message: padded(SAID), ..ask() })), long);
     // A table of many rows repeats its names in each row.
     let rows: Vec<Value> = (0..400).map(|n| json!({ "sum": n, "note": "x", "to": "y" })).collect();
-    assert_eq!(told(&risk("t", json!({ "rows": rows }))), "medium");
+    assert_eq!(describe_risk(&risk("t", json!({ "rows": rows }))), "medium");
 }
 
 /// The contents that native tools write are in the card's diff, so their words do not count.
@@ -248,7 +254,7 @@ fn a_document_of_our_own_agents_speaks_of_many_things() {
         let mut world = World::started(world::definition(), vec![write, says("x")]);
         world.work();
         let id = world.open(Kind::ToolApproval);
-        let codes = told(&world.run.interrupts[&id].opened.risk);
+        let codes = describe_risk(&world.run.interrupts[&id].opened.risk);
         assert!(!codes.contains("destructive") && !codes.contains("unread_texts"), "{codes}");
     }
 }
@@ -276,7 +282,7 @@ fn it_holds_in_every_workflow_and_no_agent_lowers_it() {
         );
         world.work();
         let id = world.open(Kind::PlanApproval);
-        told(&world.run.interrupts[&id].opened.risk)
+        describe_risk(&world.run.interrupts[&id].opened.risk)
     };
     assert_eq!(plan("look at the code"), "low");
     assert_eq!(plan("drop table users in production"), "critical destructive production");
@@ -286,7 +292,7 @@ fn it_holds_in_every_workflow_and_no_agent_lowers_it() {
             World::started(world::definition(), vec![calls(&[("request_review", arguments)]), says("x")]);
         world.work();
         let id = world.open(Kind::Review);
-        told(&world.run.interrupts[&id].opened.risk)
+        describe_risk(&world.run.interrupts[&id].opened.risk)
     };
     assert_eq!(
         [review("low", "A note"), review("critical", "A note"), review("low", "Delete all accounts")],

@@ -5,7 +5,7 @@ use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
 const MODES: [Mode; 3] = [Mode::Minimal, Mode::Balanced, Mode::Aggressive];
 
 /// Returns `n` words without meaning for the rules.
-fn words(n: usize) -> String {
+fn filler_words(n: usize) -> String {
     vec!["word"; n].join(" ")
 }
 
@@ -26,7 +26,7 @@ fn routes(task: &str) -> String {
 
 #[test]
 fn every_rule_and_its_near_miss() {
-    let long = |n: usize| words(n);
+    let long = |n: usize| filler_words(n);
     let table: Vec<(String, &str)> = [
         // 1: phrases for unclear tasks, checked before the length (contract E6).
         ("write python script. No further details. Generate a plan", "dcc"),
@@ -225,7 +225,7 @@ fn every_word_of_purpose_makes_a_task_clear() {
 #[test]
 fn aggressive_asks_wherever_balanced_does() {
     let tasks = ["fix it", "write code", "polish this", "no further details", "help me with the parser"];
-    for task in tasks.map(str::to_owned).into_iter().chain((0..80).map(words)) {
+    for task in tasks.map(str::to_owned).into_iter().chain((0..80).map(filler_words)) {
         let asks = |mode| heuristics(&task, mode).route != Route::Direct;
         assert!(!asks(Mode::Balanced) || asks(Mode::Aggressive), "{task}");
         assert!(!asks(Mode::Minimal), "{task}");
@@ -236,7 +236,7 @@ fn aggressive_asks_wherever_balanced_does() {
 fn what_is_asked_has_words() {
     let routed = heuristics("write python script", Mode::Balanced);
     assert_eq!(routed.questions, ["What should this script do?", "What functionality do you need?"]);
-    let titles = heuristics(&words(61), Mode::Balanced).proposals;
+    let titles = heuristics(&filler_words(61), Mode::Balanced).proposals;
     let titles: Vec<&str> = titles.iter().map(|proposal| proposal.title.as_str()).collect();
     assert_eq!(titles, ["Quick & Direct", "Planned & Thorough", "Research First"]);
 }

@@ -1,11 +1,11 @@
 //! Seats of votes, and votes that end: hand-overs that keep the gate's requirements, delegates, and changed roles
 //! and groups.
 
-use holdshort_core::actor::{Actor, Role, Whose};
+use holdshort_core::actor::{Actor, ResponsiblePeople, Role};
 use holdshort_core::definition::KindGate;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{
-    Assignment, Delegation, HandedTo, Holder, Kind, Refusal, Represented, Stage,
+    Assignment, ClaimHolder, Delegation, HandedTo, Kind, Refusal, Represented, Stage,
 };
 use holdshort_core::people::Away;
 use holdshort_core::run::{Config, Input, Rejection};
@@ -492,7 +492,10 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     let back = Fact::PersonSet { person: "anna".to_owned(), is: person(&[Role::Reviewer], &[]) };
     system.apply(&of_system(back));
     for (at, expected) in [(left.at, false), (left.at.plus_ms(1), true)] {
-        assert_eq!(of_anna.still_trusts(Whose::alone("anna"), at, &system.people, None), expected);
+        assert_eq!(
+            of_anna.still_trusts(ResponsiblePeople::for_person("anna"), at, &system.people, None),
+            expected
+        );
     }
 }
 
@@ -503,7 +506,7 @@ fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     let mut system = World::new(definition()).system;
     people(&mut system);
     let at = Timestamp::from_millis(1);
-    let by = |id, hand| Whose { id, hand };
+    let by = |id, hand| ResponsiblePeople { id, hand };
     let of_legal = Assignment { self_approval: false, ..stages(vec![of_groups(&["legal"], 1)]) };
     for (who, starter, expected) in [
         (by("anna", "olga"), by("cleo", "cleo"), true),
@@ -533,7 +536,7 @@ fn a_claim_ends_with_whoever_claimed_it() {
 
     // The client that holds the call may be running it, so its claim stays.
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
-    let holder = Some(Holder { node: 1, number: 7 });
+    let holder = Some(ClaimHolder { node: 1, number: 7 });
     world.try_send(&anna, Input::Claim { interrupt: id.clone(), holder, over: None }).expect("it is its");
     leave(&mut world.system, "anna");
     world.send(Input::PeopleChanged);

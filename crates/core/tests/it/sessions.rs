@@ -12,7 +12,7 @@ use holdshort_core::time::Timestamp;
 use serde_json::json;
 
 use crate::snapshot;
-use crate::world::{World, calls, choose, command, definition, draw, tell};
+use crate::world::{World, calls, choose, command, definition, describe_event, draw};
 
 const IDLE_MS: u64 = 1_000;
 
@@ -94,7 +94,7 @@ fn every_state_takes_or_rejects_every_input() {
                 Ok(events) => {
                     let mut after = session.clone();
                     apply(&mut after, &events);
-                    let told: Vec<String> = events.iter().map(tell).collect();
+                    let told: Vec<String> = events.iter().map(describe_event).collect();
                     format!("{} → {}", told.join(", "), after.state.as_str())
                 }
                 Err(rejection) => format!("✗ {rejection:?}"),
@@ -187,8 +187,8 @@ fn rows_of_a_session_come_in_any_order() {
         own.extend(session(&told).row());
     }
     let mut rows = vec![
-        SessionRow::of_run(id(), at(500), at(4_500)),
-        SessionRow::of_run(id(), at(200), at(200)),
+        SessionRow::from_run(id(), at(500), at(4_500)),
+        SessionRow::from_run(id(), at(200), at(200)),
         own[2].clone(),
         own[0].clone(),
         own[3].clone(),

@@ -8,7 +8,7 @@ use holdshort_core::message::{FailureKind, Message};
 use holdshort_core::policy::RuleAction;
 use holdshort_core::projection::Status;
 use holdshort_core::run::{CallEnd, CallState, Config, Input, StepRole};
-use holdshort_core::tool::Inspected;
+use holdshort_core::tool::InspectionOutcome;
 use serde_json::{Value, json};
 
 use crate::world::{
@@ -120,7 +120,7 @@ fn watched(smart: Smart) -> Definition {
     definition
 }
 
-fn words() -> Smart {
+fn keywords_only() -> Smart {
     Smart { judge: Judge::Off, ..Smart::default() }
 }
 
@@ -147,7 +147,7 @@ fn ended(world: &World) -> Option<(Status, &str)> {
 #[test]
 fn a_keyword_asks_although_a_rule_allows() {
     let script = || vec![calls(&[command("rm -r old_data # delete old_data/")]), says("Done.")];
-    let asked = worked(watched(words()), script());
+    let asked = worked(watched(keywords_only()), script());
     assert_eq!(reasons(&asked), ["Smart keyword", "Inspection deletes_folders"]);
     let opened = asked.run.interrupts[&asked.open(Kind::ToolApproval)].opened.clone();
     let options: Vec<_> = opened.options.iter().map(|each| (each.id.as_str(), each.effect)).collect();
@@ -176,7 +176,7 @@ fn a_keyword_asks_although_a_rule_allows() {
     rejected.decide(Kind::ToolApproval, choose("reject"));
     assert_eq!((ended(&rejected), rejected.effects.len()), (Some((Status::Failed, "rejected")), 0));
 
-    let mut definition = watched(words());
+    let mut definition = watched(keywords_only());
     let gate = KindGate { reject: Some(Effect::Refuse), ..KindGate::default() };
     definition.gates.kinds.insert(Kind::ToolApproval, gate);
     let mut refused = worked(definition, script());
@@ -198,8 +198,9 @@ fn what_only_reads_is_let_through() {
 
 #[test]
 fn what_the_agent_says_counts_with_what_it_does() {
-    let says_so =
-        |text: &str| worked(watched(words()), vec![calls_saying(text, &[command("make x")]), says("Done.")]);
+    let says_so = |text: &str| {
+        worked(watched(keywords_only()), vec![calls_saying(text, &[command("make x")]), says("Done.")])
+    };
     assert_eq!(reasons(&says_so("This can not be undone: it is irreversible.")), ["Smart keyword"]);
     assert_eq!(reasons(&says_so("I am not sure. It is prod.")), ["Smart production", "Smart uncertain"]);
     assert_eq!(ended(&says_so("It is a plain build.")), Some((Status::Completed, "done")));
@@ -209,12 +210,12 @@ fn what_the_agent_says_counts_with_what_it_does() {
 #[test]
 fn where_it_stands_in_the_vote() {
     let delete = || command("git commit -m delete");
-    let mut forbidding = watched(words());
+    let mut forbidding = watched(keywords_only());
     forbidding.gates.rules.insert(0, rule(RuleAction::Forbid, &["run_command"], &["git *"]));
     let world = worked(forbidding, vec![calls(&[delete()]), says("Done.")]);
     assert_eq!(world.run.calls["call_1"].state, CallState::Ended(CallEnd::Refused));
 
-    let mut asking = watched(words());
+    let mut asking = watched(keywords_only());
     asking.gates.rules.insert(0, rule(RuleAction::Ask, &["run_command"], &["git *"]));
     let mut world = worked(
         asking,
@@ -244,7 +245,7 @@ fn three_failures_in_a_row_ask() {
     let failing = |lines: &[&str]| {
         let mut script: Vec<Answer> = lines.iter().map(|line| calls(&[command(line)])).collect();
         script.push(says("Done."));
-        worked(watched(words()), script)
+        worked(watched(keywords_only()), script)
     };
     assert_eq!(
         ended(&failing(&["false", "false", "make", "false", "make"])),
@@ -258,7 +259,7 @@ fn three_failures_in_a_row_ask() {
     // The third failure also applies to a call of the same reply that was already released.
     let script =
         vec![calls(&[command("false"), command("false"), command("false"), command("make")]), says("Done.")];
-    let world = worked(watched(words()), script);
+    let world = worked(watched(keywords_only()), script);
     assert_eq!((reasons(&world), world.effects.len()), (vec!["Smart failing".to_owned()], 3));
 }
 
@@ -391,9 +392,9 @@ fn the_title_says_how_many_files() {
     let title = |line: &str, impact: Value| {
         let mut world = World::started(definition(), vec![calls(&[command(line)])]);
         world.work_once();
-        let Inspected::Ready(mut inspection) = world.inspect("call_1") else { unreachable!() };
+        let InspectionOutcome::Ready(mut inspection) = world.inspect("call_1") else { unreachable!() };
         inspection.card = json!({ "impact": impact });
-        let inspected = Inspected::Ready(inspection);
+        let inspected = InspectionOutcome::Ready(inspection);
         world.send(Input::Inspected { call: "call_1".to_owned(), revision: 0, inspected });
         world.run.interrupts[&world.open(Kind::ToolApproval)].content_text("title").to_owned()
     };
@@ -420,7 +421,7 @@ fn a_run_adds_to_smart_approval() {
     let mut config = Config::default();
     config.gates.smart = Some(Smart { keywords: vec!["tidy".to_owned()], judge: Judge::Run });
     let asked = |line: &str, own: Option<Smart>| {
-        let mut definition = watched(words());
+        let mut definition = watched(keywords_only());
         definition.gates.smart = own;
         let mut world = World::new(definition).with("work", vec![calls(&[command(line)])]);
         world.start(config.clone());
@@ -432,7 +433,7 @@ fn a_run_adds_to_smart_approval() {
             .any(|(_, each)| each.opened.risk.reasons.iter().any(|reason| smart(reason.source)));
         (by_words, world.run.steps.contains_key(JUDGE))
     };
-    let own = || Some(words());
+    let own = || Some(keywords_only());
     assert_eq!(asked("make tidy", own()), (true, false));
     assert_eq!(asked("make delete", own()), (true, false));
     assert_eq!(asked("make x", own()), (false, true));

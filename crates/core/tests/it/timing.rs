@@ -5,7 +5,8 @@ use holdshort_core::definition::KindGate;
 use holdshort_core::event;
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{
-    Assignment, Delegation, Escalation, HandedTo, Kind, Refusal, Reminded, Reminders, Represented, Stage,
+    Assignment, Delegation, Escalation, HandedTo, Kind, Refusal, ReminderReason, Reminders, Represented,
+    Stage,
 };
 use holdshort_core::limits;
 use holdshort_core::people::Away;
@@ -64,17 +65,17 @@ fn passes(world: &mut World, hours: u64) -> Vec<String> {
 fn tick(world: &mut World) -> Vec<String> {
     let from = world.log.len();
     world.send(Input::Tick);
-    told(world, from)
+    describe_events(world, from)
 }
 
-fn told(world: &World, from: usize) -> Vec<String> {
+fn describe_events(world: &World, from: usize) -> Vec<String> {
     let of = |event: &event::Event| {
         let event::Fact::Run(fact) = &event.fact else { return None };
         match fact {
-            Fact::InterruptReminded { to, cause: Reminded::Waiting, .. } => {
+            Fact::InterruptReminded { to, cause: ReminderReason::Waiting, .. } => {
                 Some(format!("remind {}", to.join(" ")))
             }
-            Fact::InterruptReminded { to, cause: Reminded::Snoozed, .. } => {
+            Fact::InterruptReminded { to, cause: ReminderReason::Snoozed, .. } => {
                 Some(format!("wake {}", to.join(" ")))
             }
             Fact::InterruptEscalated { step, to, .. } => {
@@ -126,8 +127,10 @@ fn those_who_are_asked_are_reminded_so_often() {
 /// After a down time or a freeze, missed reminders are sent as one.
 #[test]
 fn late_reminders_are_one_and_the_next_is_as_far_as_ever() {
-    let often =
-        KindGate { reminders: Some(reminders(1, Some(1), 50)), ..gate(Assignment::of(names(&["anna"]))) };
+    let often = KindGate {
+        reminders: Some(reminders(1, Some(1), 50)),
+        ..gate(Assignment::from_approvers(names(&["anna"])))
+    };
     let (mut world, _) = held(often);
     assert_eq!(passes(&mut world, 30), ["remind anna"]);
     assert_eq!(world.run.next_deadline(), Some(world.now.plus_ms(HOUR)));
@@ -145,7 +148,7 @@ fn others_are_asked_step_by_step() {
     let chain = KindGate {
         reminders: Some(reminders(3, None, 1)),
         escalation: vec![to(4, &[], &["finance"]), instead(8, &["olga"], &[])],
-        ..gate(Assignment::of(names(&["anna"])))
+        ..gate(Assignment::from_approvers(names(&["anna"])))
     };
     let (mut world, id) = held(chain);
     assert!(matches!(
@@ -174,7 +177,7 @@ fn others_are_asked_step_by_step() {
 fn a_late_step_does_not_bring_the_next() {
     let chain = KindGate {
         escalation: vec![to(4, &["ben"], &[]), to(4, &["cleo"], &[])],
-        ..gate(Assignment::of(names(&["anna"])))
+        ..gate(Assignment::from_approvers(names(&["anna"])))
     };
     let (mut world, _) = held(chain);
     assert_eq!(passes(&mut world, 100), ["escalate 0: anna ben"]);
@@ -189,7 +192,7 @@ fn no_server_ran_while_all_of_it_became_due() {
         expires_in_ms: expires.map(|hours| hours * HOUR),
         reminders: Some(reminders(2, Some(2), 9)),
         escalation: vec![to(3, &["ben"], &[])],
-        ..gate(Assignment::of(names(&["anna"])))
+        ..gate(Assignment::from_approvers(names(&["anna"])))
     };
     let (mut world, id) = held(everything(Some(50)));
     let until = world.now.plus_ms(5 * HOUR);
@@ -206,7 +209,7 @@ fn no_server_ran_while_all_of_it_became_due() {
 
 #[test]
 fn a_step_that_reaches_nobody_goes_on_to_the_next() {
-    let chain = |escalation| KindGate { escalation, ..gate(Assignment::of(names(&["anna"]))) };
+    let chain = |escalation| KindGate { escalation, ..gate(Assignment::from_approvers(names(&["anna"]))) };
     let leave = |world: &mut World, who: &str| {
         world.system.apply(&of_system(SystemFact::PersonLeft { person: who.to_owned() }));
     };
@@ -291,7 +294,7 @@ fn it_counts_anew_for_whoever_is_asked_next() {
     assert_eq!(passes(&mut world, 3), ["remind anna"]);
     let from = world.log.len();
     decide(&mut world, &id, "anna", choose("approve")).expect("she may");
-    assert_eq!(told(&world, from), ["anew 1"]);
+    assert_eq!(describe_events(&world, from), ["anew 1"]);
     assert_eq!(passes(&mut world, 1), Vec::<String>::new(), "that was the time of those before");
     assert_eq!(passes(&mut world, 1), ["remind cleo"]);
     let from = world.log.len();
@@ -300,7 +303,7 @@ fn it_counts_anew_for_whoever_is_asked_next() {
     let input = Input::Reassign { interrupt: id.clone(), to: handed, text: None };
     world.try_send(&operator, input).expect("an operator may");
     assert_eq!(
-        told(&world, from),
+        describe_events(&world, from),
         ["withdrawn anna", "anew 0"],
         "all votes are withdrawn: it is at its first stage again"
     );
@@ -365,7 +368,7 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     );
     crate::events::reread(&world);
 
-    let (mut world, id) = held(gate(Assignment::of(names(&["anna"]))));
+    let (mut world, id) = held(gate(Assignment::from_approvers(names(&["anna"]))));
     let years = world.now.plus_ms(limits::SNOOZE_MS + 1);
     assert_eq!(refused(snooze(&mut world, &id, "anna", Some(years))), "/until");
 }
@@ -378,7 +381,7 @@ fn clocks_that_differ_do_nothing_twice() {
         reminders: Some(reminders(1, Some(1), 9)),
         escalation: vec![to(2, &["ben"], &[])],
         expires_in_ms: Some(6 * HOUR),
-        ..gate(Assignment::of(names(&["anna"])))
+        ..gate(Assignment::from_approvers(names(&["anna"])))
     });
     let start = world.now;
     let mut all = Vec::new();

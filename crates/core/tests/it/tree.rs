@@ -6,13 +6,13 @@ use holdshort_core::digest::Digest;
 use holdshort_core::tree::{Growing, consistency, continues, inclusion, is_included, leaf};
 
 fn event(n: u64) -> Digest {
-    Digest::of(&n.to_be_bytes())
+    Digest::of_bytes(&n.to_be_bytes())
 }
 
 /// Computes the root by recursion, as the RFC defines it.
 fn root(range: &Range<u64>) -> Digest {
     match range.end - range.start {
-        0 => Digest::of(&[]),
+        0 => Digest::of_bytes(&[]),
         1 => leaf(&event(range.start)),
         size => {
             let middle = range.start + (1 << (0..63).find(|bit| 2 << bit >= size).expect("a power"));

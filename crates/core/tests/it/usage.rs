@@ -18,7 +18,7 @@ fn agent() -> Actor {
 }
 
 /// Returns a world in which an agent asks for an approval of this payload.
-fn asked(origin: Origin, kind: Kind, payload: Value, usable_ms: Option<u64>) -> (World, InterruptId) {
+fn open_approval(origin: Origin, kind: Kind, payload: Value, usable_ms: Option<u64>) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
     start.origin = origin;
@@ -45,7 +45,7 @@ fn refused(result: Result<Vec<String>, Rejection>) -> Unusable {
 fn an_approval_is_used_once_also_after_its_run_has_ended() {
     let payload = json!({ "tool": "git", "arguments": { "branches": 41 } });
     for origin in [Origin::External, Origin::ExternalOnce] {
-        let (mut world, interrupt) = asked(origin, Kind::ToolApproval, payload.clone(), None);
+        let (mut world, interrupt) = open_approval(origin, Kind::ToolApproval, payload.clone(), None);
         let of = |world: &World| world.run.interrupts[&interrupt].clone();
         assert_eq!(of(&world).opened.action_digest, Some(Digest::of_json(&payload)));
         let why = refused(uses(&mut world, &interrupt, &payload));
@@ -82,7 +82,7 @@ fn it_is_used_for_what_was_approved() {
         (Kind::Question, payload.clone(), choose_with("answer", "yes"), None),
     ];
     for (kind, payload, decision, approved) in table {
-        let (mut world, interrupt) = asked(Origin::External, kind, payload, None);
+        let (mut world, interrupt) = open_approval(Origin::External, kind, payload, None);
         world.decide(kind, decision.clone());
         assert_eq!(world.run.interrupts[&interrupt].approved(), approved, "{decision:?}");
         let other = refused(uses(&mut world, &interrupt, &json!({ "something": "else" })));
@@ -102,7 +102,7 @@ fn it_is_used_in_time_and_not_in_a_freeze() {
     let payload = json!({ "n": 1 });
     let approved = |usable_ms| {
         let (mut world, interrupt) =
-            asked(Origin::ExternalOnce, Kind::ToolApproval, payload.clone(), usable_ms);
+            open_approval(Origin::ExternalOnce, Kind::ToolApproval, payload.clone(), usable_ms);
         world.decide(Kind::ToolApproval, choose("approve"));
         (world, interrupt)
     };
@@ -122,7 +122,7 @@ fn it_is_used_in_time_and_not_in_a_freeze() {
 
 #[test]
 fn only_whoever_asked_uses_and_withdraws_it() {
-    let (mut world, interrupt) = asked(Origin::External, Kind::ToolApproval, json!({}), None);
+    let (mut world, interrupt) = open_approval(Origin::External, Kind::ToolApproval, json!({}), None);
     let inputs = || {
         let digest = Digest::of_json(&json!({}));
         [
@@ -130,7 +130,9 @@ fn only_whoever_asked_uses_and_withdraws_it() {
             Input::Withdraw { interrupt: interrupt.clone(), text: None },
         ]
     };
-    for actor in [Actor::agent("another", "rest"), Actor::of(holdshort_core::actor::Role::Reviewer, "rest")] {
+    for actor in
+        [Actor::agent("another", "rest"), Actor::for_role(holdshort_core::actor::Role::Reviewer, "rest")]
+    {
         for input in inputs() {
             assert_eq!(world.try_send(&actor, input), Err(Rejection::Role));
         }
@@ -151,7 +153,7 @@ fn a_question_is_withdrawn_once_and_ends_the_run_that_was_made_for_it() {
             Status::Cancelled,
         ),
     ] {
-        let (mut world, interrupt) = asked(origin, Kind::ToolApproval, json!({}), None);
+        let (mut world, interrupt) = open_approval(origin, Kind::ToolApproval, json!({}), None);
         let withdraw =
             || Input::Withdraw { interrupt: interrupt.clone(), text: Some("done by hand".to_owned()) };
         assert_eq!(world.try_send(&agent(), withdraw()).expect("it may"), told);
@@ -162,7 +164,7 @@ fn a_question_is_withdrawn_once_and_ends_the_run_that_was_made_for_it() {
         let why = refused(uses(&mut world, &interrupt, &json!({})));
         assert_eq!(why, Unusable::NotApproved("it was withdrawn"));
     }
-    let (mut world, interrupt) = asked(Origin::External, Kind::ToolApproval, json!({}), None);
+    let (mut world, interrupt) = open_approval(Origin::External, Kind::ToolApproval, json!({}), None);
     world.decide(Kind::ToolApproval, choose("approve"));
     let late = world.try_send(&agent(), Input::Withdraw { interrupt, text: None });
     assert_eq!(late, Err(Rejection::Refused(Refusal::AlreadyResolved)));

@@ -90,7 +90,7 @@ fn what_lets_work_go_on_is_agreed_on() {
     let world = held(2);
     let mut asked = (*world.run.interrupts[&world.open(Kind::ToolApproval)]).clone();
     asked.opened.kind = kind;
-    asked.opened.options = kind.row().options.iter().map(Offer::of).collect();
+    asked.opened.options = kind.row().options.iter().map(Offer::from_row).collect();
     let mut seq = 10;
     let mut settled = |votes: &[(&str, &str)]| {
         let mut asked = asked.clone();

@@ -23,7 +23,7 @@ fn from_reviewers(fields: &[&str]) -> Vec<Withhold> {
 }
 
 /// Opens an interrupt of an agent with these fields withheld from reviewers. `olga` may decide as well.
-fn asked(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, InterruptId) {
+fn open_withheld(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     people(&mut world.system);
     let agent = Actor::agent("their-agent", "rest");
@@ -41,12 +41,12 @@ fn asked(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, 
 fn seen(world: &World, id: &InterruptId, sees: Role) -> Interrupt {
     let interrupt = &world.run.interrupts[id];
     interrupt
-        .covered(sees, &world.system.people)
+        .redact_for(sees, &world.system.people)
         .map_or_else(|| (**interrupt).clone(), |covered| covered.interrupt)
 }
 
-fn shown(payload: Value, fields: &[&str]) -> Value {
-    let (world, id) = asked(Kind::ToolApproval, payload, fields, 1);
+fn reviewer_payload(payload: Value, fields: &[&str]) -> Value {
+    let (world, id) = open_withheld(Kind::ToolApproval, payload, fields, 1);
     seen(&world, &id, Role::Reviewer).content["payload"].clone()
 }
 
@@ -68,12 +68,12 @@ fn a_pointer_names_places() {
         ("/none/*", json!([])),
     ];
     for (field, expected) in table {
-        let (world, id) = asked(Kind::ToolApproval, payload.clone(), &[field], 1);
-        let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
+        let (world, id) = open_withheld(Kind::ToolApproval, payload.clone(), &[field], 1);
+        let covered = world.run.interrupts[&id].redact_for(Role::Reviewer, &world.system.people);
         let places: Vec<String> = covered.map(|it| it.cover.places.into_iter().collect()).unwrap_or_default();
         assert_eq!(json!(places), expected, "{field}");
     }
-    let both = shown(json!({"a": {"b": "bbbb"}}), &["/a/b", "/a"]);
+    let both = reviewer_payload(json!({"a": {"b": "bbbb"}}), &["/a/b", "/a"]);
     assert_eq!(both, json!({"a": {"withheld": "/a"}}), "the outer one counts");
 }
 
@@ -97,7 +97,7 @@ fn the_same_words_are_withheld_wherever_they_stand() {
         "arguments": {"to": "ann@example.org", "text": "Dear ann@example.org, hello", "cc": ["ann@example.org"], "n": 1},
         "note": "ann@example.org is new", "other": "no",
     });
-    let shown = shown(payload, &["/arguments/to"]);
+    let shown = reviewer_payload(payload, &["/arguments/to"]);
     let mark = |at: &str| json!({ "withheld": at });
     let expected = json!({
         "arguments": {
@@ -114,7 +114,7 @@ fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     let of = |more: Value| {
         let mut payload = json!({"arguments": {"to": "DE11-1111", "word": "summ"}});
         payload.as_object_mut().expect("it is one").extend(more.as_object().cloned().unwrap_or_default());
-        shown(payload, &["/arguments/to", "/arguments/word"])
+        reviewer_payload(payload, &["/arguments/to", "/arguments/word"])
     };
     let balances = of(json!({"balances": {"of DE11-1111": 5, "x": 1}, "summary": 1}));
     assert_eq!((&balances["balances"], &balances["summary"]), (&json!({"withheld": "/balances"}), &json!(1)));
@@ -124,7 +124,7 @@ fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
 /// Labels of options and names of stages are redacted.
 #[test]
 fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
-    let (mut world, id) = asked(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
+    let (mut world, id) = open_withheld(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
     world.run.interrupts.change(&id, |interrupt| {
         interrupt.opened.options[0].label = "Pay DE11 1111".to_owned();
         interrupt.assignment.stages[0].name = Some("for DE11 1111".to_owned());
@@ -138,24 +138,25 @@ fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
 #[test]
 fn a_short_word_is_no_word() {
     let payload = json!({"arguments": {"pin": "07", "sum": 125_000}, "text": "07 days", "more": 125_000});
-    let shown = shown(payload, &["/arguments/pin", "/arguments/sum"]);
+    let shown = reviewer_payload(payload, &["/arguments/pin", "/arguments/sum"]);
     assert_eq!((&shown["text"], &shown["more"]), (&json!("07 days"), &json!({"withheld": "/more"})));
 }
 
 #[test]
 fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     let payload = json!({"arguments": {"to": "ann@example.org"}});
-    let (world, id) = asked(Kind::ToolApproval, payload.clone(), &["/arguments/to"], 1);
+    let (world, id) = open_withheld(Kind::ToolApproval, payload.clone(), &["/arguments/to"], 1);
     for role in [Role::Admin, Role::Operator, Role::Agent, Role::Auditor] {
-        assert!(world.run.interrupts[&id].covered(role, &world.system.people).is_none(), "{role:?}");
+        assert!(world.run.interrupts[&id].redact_for(role, &world.system.people).is_none(), "{role:?}");
     }
-    assert_eq!(shown(payload.clone(), &["/arguments/from"]), payload);
+    assert_eq!(reviewer_payload(payload.clone(), &["/arguments/from"]), payload);
 }
 
 /// No digest is shown, because the digest of a value with few possible forms reveals the value.
 #[test]
 fn no_digest_is_shown() {
-    let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
+    let (world, id) =
+        open_withheld(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
     assert!(world.run.interrupts[&id].opened.action_digest.is_some());
     assert_eq!(seen(&world, &id, Role::Reviewer).opened.action_digest, None);
 }
@@ -164,7 +165,8 @@ fn no_digest_is_shown() {
 /// digest of the whole content.
 #[test]
 fn a_look_has_the_digest_of_what_was_shown() {
-    let (world, id) = asked(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
+    let (world, id) =
+        open_withheld(Kind::ToolApproval, json!({"arguments": {"to": "a"}}), &["/arguments/to"], 1);
     let interrupt = &world.run.interrupts[&id];
     for (who, sees) in [("olga", Role::Operator), ("anna", Role::Reviewer)] {
         let view = Input::View { interrupt: id.clone() };
@@ -193,7 +195,7 @@ const FIELDS: [&str; 2] = ["/arguments/to", "/arguments/items/*/iban"];
 
 /// Returns the arguments as a reviewer sees them, after a change.
 fn sent(change: impl FnOnce(&mut Value)) -> Value {
-    let mut arguments = shown(payload(), &FIELDS)["arguments"].take();
+    let mut arguments = reviewer_payload(payload(), &FIELDS)["arguments"].take();
     change(&mut arguments);
     arguments
 }
@@ -247,12 +249,12 @@ fn an_edit_keeps_what_is_withheld() {
         ),
     ];
     for (what, edited, expected) in table {
-        let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 1);
+        let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 1);
         let result = decide(&mut world, &id, "anna", edit(edited));
         match expected {
             Ok(whole) => {
                 result.unwrap_or_else(|why| panic!("{what}: {why:?}"));
-                assert_eq!(world.run.interrupts[&id].given().edit, whole, "{what}");
+                assert_eq!(world.run.interrupts[&id].answer_from_votes().edit, whole, "{what}");
             }
             Err(places) => {
                 let Err(Rejection::Refused(Refusal::Withheld(problems))) = result else {
@@ -272,7 +274,7 @@ fn an_edit_keeps_what_is_withheld() {
 /// seeing it.
 #[test]
 fn others_agree_to_an_edit_that_they_see_a_part_of() {
-    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
     let mut whole = payload()["arguments"].take();
     whole["to"] = json!("bob@example.org");
     whole["sum"] = json!(7);
@@ -285,18 +287,18 @@ fn others_agree_to_an_edit_that_they_see_a_part_of() {
     decide(&mut world, &id, "anna", edit(theirs)).expect("she agrees");
     let standing = &world.run.interrupts[&id];
     assert!(!standing.is_open());
-    assert_eq!(standing.given().edit, whole);
+    assert_eq!(standing.answer_from_votes().edit, whole);
 
-    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 1);
+    let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 1);
     decide(&mut world, &id, "anna", edit(sent(|_| ()))).expect("it changes nothing");
     let standing = &world.run.interrupts[&id];
-    assert_eq!((standing.given().edit, &*standing.votes[0].option), (Value::Null, "approve"));
+    assert_eq!((standing.answer_from_votes().edit, &*standing.votes[0].option), (Value::Null, "approve"));
 }
 
 /// A text by a person with access is shown to others with the withheld values redacted.
 #[test]
 fn words_of_others_hold_none_of_it() {
-    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
     let said = choose_with("approve", "ann@example.org is known to me");
     decide(&mut world, &id, "olga", said).expect("it is taken");
     let vote = seen(&world, &id, Role::Reviewer).votes[0].text.clone();
@@ -351,7 +353,7 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
     let (interrupt, world, id) = withheld_of(&fields, Vec::new());
     let details = json!({"iban": mark("/details/iban"), "n": mark("/details/n")});
     assert_eq!(interrupt.content["payload"], json!({"findings": "account B\nat a bank", "details": details}));
-    let covered = world.run.interrupts[&id].covered(Role::Reviewer, &world.system.people);
+    let covered = world.run.interrupts[&id].redact_for(Role::Reviewer, &world.system.people);
     let places = covered.map(|covered| covered.cover.places).unwrap_or_default();
     assert_eq!(json!(places), json!(["/details/iban", "/details/n"]));
     // The title begins with the withheld finding.
@@ -366,7 +368,7 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
 #[test]
 fn nobody_learns_from_their_own_words_what_is_withheld() {
     let guessed = "ann@example.org bob@example.org DE11 1111";
-    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 2);
+    let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
     world.system.apply(&world::of_system(Fact::PersonSet {
         person: "dirk".to_owned(),
         is: world::person(&[Role::Auditor, Role::Reviewer], &["legal"]),
@@ -399,7 +401,7 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
     assert!(!world.run.interrupts[&id].is_open());
 
     // Values with the withheld words are redacted in an edit by a person with access.
-    let (mut world, id) = asked(Kind::ToolApproval, payload(), &FIELDS, 3);
+    let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 3);
     let mut whole = payload()["arguments"].take();
     whole["note"] = json!("for ann@example.org");
     decide(&mut world, &id, "olga", edit(whole)).expect("she sees all of it");
@@ -423,7 +425,8 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let legal = stages(vec![of_groups(&["legal"], 1)]);
     world.run.interrupts.change(&id, |interrupt| interrupt.assignment = legal);
     let interrupt = &world.run.interrupts[&id];
-    let covered = interrupt.covered(Role::Reviewer, &world.system.people).expect("it is covered").interrupt;
+    let covered =
+        interrupt.redact_for(Role::Reviewer, &world.system.people).expect("it is covered").interrupt;
     assert_eq!(covered.content["title"], "run_command");
     let all = format!("{:?} {}", covered.opened, covered.content);
     assert!(!all.contains("secret-target"), "{all}");
@@ -436,7 +439,7 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
 /// A journal without `withhold` is read as before, and one with it keeps it.
 #[test]
 fn it_stands_in_the_facts() {
-    let (world, id) = asked(Kind::Review, json!({"content": "x"}), &["/content"], 1);
+    let (world, id) = open_withheld(Kind::Review, json!({"content": "x"}), &["/content"], 1);
     let opened = &world.run.interrupts[&id].opened;
     let stored = serde_json::to_value(opened).expect("it serialises");
     assert_eq!(stored["withhold"], json!([{"from": ["reviewer"], "fields": ["/content"]}]));

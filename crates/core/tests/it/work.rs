@@ -35,7 +35,7 @@ fn world(asking: Asking) -> World {
 }
 
 /// Describes the work as `a: thinks, 2 s`, with the seconds since its start.
-fn told(world: &World) -> Vec<String> {
+fn describe_work(world: &World) -> Vec<String> {
     let told = world.run.work().into_iter().map(|work| {
         let doing = match work.doing {
             Doing::Thinks => "thinks".to_owned(),
@@ -62,23 +62,23 @@ fn reply(world: &mut World, step: &str) {
 #[test]
 fn a_question_that_is_kept_back_waits_for_who_works() {
     let mut world = world(Asking { deliver: Deliver::PerStage, ..Asking::default() });
-    assert_eq!(told(&world), ["a: begins, 0 s", "b: begins, 0 s", "c: needs a b"]);
+    assert_eq!(describe_work(&world), ["a: begins, 0 s", "b: begins, 0 s", "c: needs a b"]);
     world.begin_model("a");
     world.begin_model("b");
     world.pass_ms(2_000);
-    assert_eq!(told(&world), ["a: thinks, 2 s", "b: thinks, 2 s", "c: needs a b"]);
+    assert_eq!(describe_work(&world), ["a: thinks, 2 s", "b: thinks, 2 s", "c: needs a b"]);
     reply(&mut world, "a");
     world.pass_ms(1_000);
-    assert_eq!(told(&world), ["a: gathers b, 1 s", "b: thinks, 3 s", "c: needs a b"]);
+    assert_eq!(describe_work(&world), ["a: gathers b, 1 s", "b: thinks, 3 s", "c: needs a b"]);
     // Between its reply and its call the step continues without a person.
     reply(&mut world, "b");
     world.work();
-    assert_eq!(told(&world), ["a: asks 1, 0 s", "c: needs a"]);
+    assert_eq!(describe_work(&world), ["a: asks 1, 0 s", "c: needs a"]);
     world.pass_ms(60_000);
-    assert_eq!(told(&world), ["a: asks 1, 60 s", "c: needs a"]);
+    assert_eq!(describe_work(&world), ["a: asks 1, 60 s", "c: needs a"]);
     world.decide(Kind::Question, choose_with("answer", "The left one."));
     world.work();
-    assert!(told(&world).is_empty(), "nothing of a run that has ended");
+    assert!(describe_work(&world).is_empty(), "nothing of a run that has ended");
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn who_is_held_waits_for_the_answer_to_another_one() {
     world.pass_ms(2_000);
     reply(&mut world, "a");
     world.pass_ms(3_000);
-    assert_eq!(told(&world), ["a: asks 1, 3 s", "b: held a, 3 s", "c: needs a b"]);
+    assert_eq!(describe_work(&world), ["a: asks 1, 3 s", "b: held a, 3 s", "c: needs a b"]);
     world.person(Input::Pause);
-    assert_eq!(told(&world)[1], "b: rests, 5 s");
+    assert_eq!(describe_work(&world)[1], "b: rests, 5 s");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_checkpoint_waits_for_a_person() {
         Definition { phases: vec![checkpoint("look", &[]), one_shot("work", &["look"])], ..definition() };
     let mut world = World::started(definition, vec![says("Done.")]);
     world.pass_ms(4_000);
-    assert_eq!(told(&world), ["look: asks 1, 4 s", "pair: needs look"]);
+    assert_eq!(describe_work(&world), ["look: asks 1, 4 s", "pair: needs look"]);
     world.decide(Kind::Checkpoint, choose("approve"));
-    assert_eq!(told(&world), ["pair: begins, 0 s"]);
+    assert_eq!(describe_work(&world), ["pair: begins, 0 s"]);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Agent, CheckpointPhase, Definition, Ends, Gates, Limits, Phase, PhaseKind, StepGates,
+    Agent, CheckpointPhase, Definition, EndCondition, Gates, Limits, Phase, PhaseKind, StepGates,
 };
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Content;
@@ -20,14 +20,14 @@ use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, RequestedC
 use holdshort_core::people::{PeopleSource, Person};
 use holdshort_core::policy::{Rule, RuleAction};
 use holdshort_core::run::{
-    Action, Begin, Call, CallState, Config, Context, Decided, Input, Origin, Rejection, Run, Start,
+    Action, Begin, Call, CallState, Config, Context, HandledInput, Input, Origin, Rejection, Run, Start,
 };
 use holdshort_core::session::Session;
 use holdshort_core::system::{self, System};
 use holdshort_core::time::Timestamp;
 use holdshort_core::tool::{
-    Category, Effect, Held, Inspected, Inspection, OnCrash, Opens, Outcome, Precondition, ResolvedPath, Runs,
-    SandboxLevel, Spec,
+    Category, Effect, Inspection, InspectionOutcome, OnCrash, Opens, Outcome, Precondition, ResolvedPath,
+    Runs, SandboxLevel, Spec, WithheldOutput,
 };
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ pub(crate) fn definition() -> Definition {
         asking_instructions: None,
         model: None,
         tools: tools.keys().cloned().collect(),
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     Definition {
         name: "pair".to_owned(),
@@ -188,7 +188,7 @@ pub(crate) fn handing_over() -> Definition {
         asking_instructions: None,
         model: Some("large".to_owned()),
         tools,
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     definition.agents.insert("writer".to_owned(), writer);
     for name in names {
@@ -338,11 +338,11 @@ pub(crate) fn person(roles: &[Role], groups: &[&str]) -> Person {
 /// Returns an assignment to these approvers, or None if there are none.
 pub(crate) fn assigned(names: &[&str]) -> Option<Assignment> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    (!names.is_empty()).then(|| Assignment::of(names))
+    (!names.is_empty()).then(|| Assignment::from_approvers(names))
 }
 
 /// Returns the approvers of the first stage.
-pub(crate) fn named(opened: &Opened) -> Vec<String> {
+pub(crate) fn first_approvers(opened: &Opened) -> Vec<String> {
     opened.assignment.stages[0].approvers.clone()
 }
 
@@ -441,7 +441,7 @@ impl World {
     }
 
     /// Decides on an input, and checks that the next states are the fold of the events.
-    pub(crate) fn decided(&self, actor: &Actor, input: Input) -> Result<Decided, Rejection> {
+    pub(crate) fn decided(&self, actor: &Actor, input: Input) -> Result<HandledInput, Rejection> {
         let decided = self.run.handle(&self.context(actor), input)?;
         let (mut run, mut session) = (self.run.clone(), self.session.clone());
         for event in &decided.events {
@@ -464,7 +464,7 @@ impl World {
 
     /// Appends and applies the events. Returns a short form of each.
     pub(crate) fn append(&mut self, events: Vec<Event>) -> Vec<String> {
-        let told = events.iter().map(tell).collect();
+        let told = events.iter().map(describe_event).collect();
         for event in events {
             match &event.fact {
                 event::Fact::Run(_) => self.run.apply(&event),
@@ -522,7 +522,7 @@ impl World {
     }
 
     pub(crate) fn story(&self) -> Vec<String> {
-        self.log.iter().map(tell).collect()
+        self.log.iter().map(describe_event).collect()
     }
 
     /// Returns the number of events of a type so far.
@@ -608,11 +608,11 @@ impl World {
     }
 
     fn precondition(&self, path: &str) -> Precondition {
-        let sha256 = self.files.get(path).map(|text| Digest::of(text.as_bytes()));
+        let sha256 = self.files.get(path).map(|text| Digest::of_bytes(text.as_bytes()));
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    pub(crate) fn inspect(&self, call: &str) -> Inspected {
+    pub(crate) fn inspect(&self, call: &str) -> InspectionOutcome {
         let call = &self.run.calls[call];
         let writes = call.tool == "write_file";
         let preconditions = call
@@ -621,7 +621,7 @@ impl World {
             .map(|path| self.precondition(path))
             .into_iter()
             .collect();
-        Inspected::Ready(Inspection {
+        InspectionOutcome::Ready(Inspection {
             workspace: WORKSPACE.to_owned(),
             cwd: WORKSPACE.to_owned(),
             preconditions,
@@ -660,7 +660,7 @@ impl World {
                 Some(text) => Outcome::Done { text: text.clone(), data: Value::Null },
                 None => Outcome::Failed { text: format!("there is no file `{path}`") },
             },
-            "held_report" => Outcome::Held(Box::new(Held {
+            "held_report" => Outcome::Held(Box::new(WithheldOutput {
                 title: "The report".to_owned(),
                 content: self.files.get("report").cloned().unwrap_or_default(),
                 findings: vec!["sanctions: F1".to_owned()],
@@ -700,7 +700,7 @@ impl World {
 }
 
 /// Describes an event by its type and the facts that differ within the type.
-pub(crate) fn tell(event: &Event) -> String {
+pub(crate) fn describe_event(event: &Event) -> String {
     let (kind, facts) = event.fact.encode();
     let telling = [
         "call", "from", "to", "kind", "about", "outcome", "option", "end", "why", "reason", "limit", "by",

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{About, Decision, Holder, Interrupt, Kind, Outcome, Resolution};
+use holdshort_core::interrupt::{About, ClaimHolder, Decision, Interrupt, Kind, Outcome, Resolution};
 use holdshort_core::run::{Call, CallEnd, CallState, ClientOutcome, Input, Run};
 use holdshort_protocol::Code;
 use holdshort_store::Tables;
@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::frame::Frame;
 use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResult, Verdict};
-use super::session::{Session, Words};
-use super::{ids, names, open, plan};
+use super::session::{Session, SessionMessage};
+use super::{ids, names, open_requests, plan};
 
 /// Carries out a message. Returns frames that answer it directly. Most messages need none, because frames follow from
 /// the journal.
@@ -38,18 +38,18 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
         if let Some(waiting) = plan_notice(live) {
             return Ok(vec![waiting]);
         }
-        to = asked(live)?;
+        to = find_answered_question(live)?;
         if let Some(waiting) = limit_notice(live).filter(|_| to.is_none()) {
             return Ok(vec![waiting]);
         }
     }
-    session.say(Words { text: content, to: to.as_ref(), ..Words::default() }).await?;
+    session.say(SessionMessage { text: content, to: to.as_ref(), ..SessionMessage::default() }).await?;
     Ok(Vec::new())
 }
 
 /// Answers the question that the message names.
 async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
-    let Some((run, id)) = named(session, request).await? else {
+    let Some((run, id)) = find_interrupt_by_id(session, request).await? else {
         return Err(Refused::new(Code::NotFound, format!("no question `{request}` is open in this session")));
     };
     if run.interrupts.get(&id).is_none_or(|asked| asked.opened.kind != Kind::Question) {
@@ -65,7 +65,7 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
 }
 
 /// Returns the interrupt with this id in the session, and its run.
-async fn named(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
+async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
     let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
     let (row, of) = (session.caller.app.journal().interrupt(&id).await?, session.id().await?);
     match row.filter(|row| Some(&row.session) == of.as_ref()) {
@@ -96,7 +96,7 @@ async fn decide(
     run: &Run,
     interrupt: &InterruptId,
     decision: Decision,
-    holder: Option<Holder>,
+    holder: Option<ClaimHolder>,
 ) -> Answer<()> {
     let made = run.interrupts.get(interrupt).and_then(|asked| asked.settled_by());
     let is_same = made.is_some_and(|made| {
@@ -105,17 +105,17 @@ async fn decide(
     if run.ended.is_some() && is_same {
         return Ok(());
     }
-    session.caller.decides()?;
+    session.caller.count_decision()?;
     session.send(&run.id, Input::Decide { interrupt: interrupt.clone(), decision, holder }).await?;
     Ok(())
 }
 
 /// Returns the question that a message without `request_id` answers. The question must be unambiguous. If another
 /// question was answered while this one was open, the message may be meant for that one.
-fn asked(run: &Run) -> Answer<Option<InterruptId>> {
+fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =
-        open::interrupts(run).into_iter().filter(|(_, interrupt)| is_question(interrupt)).collect();
+        open_requests::interrupts(run).into_iter().filter(|(_, interrupt)| is_question(interrupt)).collect();
     let had_company = |only: &Interrupt| {
         run.interrupts
             .values()
@@ -138,7 +138,7 @@ fn asked(run: &Run) -> Answer<Option<InterruptId>> {
 
 /// Returns a notice if a limit waits for a decision. Text does not decide it: "no, stop" is text too (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
-    let (id, _) = open::interrupts(run)
+    let (id, _) = open_requests::interrupts(run)
         .into_iter()
         .find(|(_, interrupt)| interrupt.opened.kind == Kind::Continuation)?;
     let content = format!(
@@ -151,7 +151,7 @@ fn limit_notice(run: &Run) -> Option<Frame> {
 /// Returns a notice if a plan waits for a decision. Text does not run it (contract B4).
 fn plan_notice(run: &Run) -> Option<Frame> {
     // While a new version of an approved plan is proposed, the old version continues and messages are delivered.
-    let (id, _) = open::interrupts(run).into_iter().find(|(_, interrupt)| {
+    let (id, _) = open_requests::interrupts(run).into_iter().find(|(_, interrupt)| {
         interrupt.opened.kind == Kind::PlanApproval && !run.replaces_a_plan(interrupt)
     })?;
     let plan_id = ids::plan(id);
@@ -190,12 +190,12 @@ async fn decide_plan(session: &Session, wish: PlanDecision) -> Answer<Vec<Frame>
     };
     let decided = decide(session, &run, &id, decision, None).await;
     let subtasks = wish.subtasks.as_ref();
-    decided.map_err(|refused| plan::in_their_words(refused, "/modified_subtasks", subtasks))?;
+    decided.map_err(|refused| plan::translate_error(refused, "/modified_subtasks", subtasks))?;
     Ok(Vec::new())
 }
 
 async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> Answer<Vec<Frame>> {
-    let (run, interrupt) = asked_about(session, &wish.id).await?;
+    let (run, interrupt) = find_interrupt_for_decision(session, &wish.id).await?;
     let asked = run.interrupts.get(&interrupt).map(|asked| &asked.opened);
     if let Some(call) = &wish.call {
         let is_about = |about: &About| matches!(about, About::Call(id) if *call == ids::call(&run.id, id));
@@ -223,16 +223,16 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
         ..Decision::default()
     };
     let decided = decide(session, &run, &interrupt, decision, Some(client.decides_in(&run.id))).await;
-    decided.map_err(|refused| plan::in_their_words(refused, "/modified_arguments", None))?;
+    decided.map_err(|refused| plan::translate_error(refused, "/modified_arguments", None))?;
     Ok(Vec::new())
 }
 
 /// Returns the interrupt that a `hitl_decision` is about. A call is named by its own id or by the interrupt's id, a
 /// limit by the interrupt's id.
-async fn asked_about(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
+async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
     let unknown = || Refused::new(Code::NotFound, format!("the call `{id}` does not wait for a decision"));
     if id.parse::<InterruptId>().is_ok() {
-        let (run, interrupt) = named(session, id).await?.ok_or_else(unknown)?;
+        let (run, interrupt) = find_interrupt_by_id(session, id).await?.ok_or_else(unknown)?;
         let kind = run.interrupts.get(&interrupt).map(|asked| asked.opened.kind);
         return match kind {
             Some(Kind::Continuation | Kind::ToolApproval) => Ok((run, interrupt)),
@@ -333,7 +333,12 @@ async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame
         return Ok(vec![waiting]);
     }
     let agent = Some(chosen.as_str());
-    let words = Words { text: &wish.content, agent, reason: wish.reason.as_deref(), ..Words::default() };
+    let words = SessionMessage {
+        text: &wish.content,
+        agent,
+        reason: wish.reason.as_deref(),
+        ..SessionMessage::default()
+    };
     session.say(words).await?;
     Ok(Vec::new())
 }

@@ -15,7 +15,7 @@ pub(super) enum Activity {
 }
 
 impl Activity {
-    pub(super) async fn of(session: &Session, run: &Run) -> Answer<Self> {
+    pub(super) async fn from_run(session: &Session, run: &Run) -> Answer<Self> {
         let status = run.status();
         match status {
             Status::Completed | Status::Failed | Status::Cancelled => Ok(Self::Rests(status)),
@@ -29,7 +29,7 @@ impl Activity {
         }
     }
 
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::GoesOn(status) | Self::Rests(status) => status.as_str(),
             Self::Frozen => "frozen",

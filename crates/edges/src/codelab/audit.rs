@@ -16,7 +16,7 @@ use holdshort_web::app::App;
 use holdshort_web::limits::{PAGE, READ_EVENTS};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Params;
-use holdshort_web::view::word;
+use holdshort_web::view::variant_name;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -59,8 +59,8 @@ pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuer
     let mut audit =
         Audit { app: caller.app.clone(), wanted, room: CODELAB_AUDIT_EVENTS, entries: Vec::new() };
     if let Some(name) = query.session_id {
-        let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
-        session.known().await?;
+        let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
+        session.require_id().await?;
         for run in session.runs().await?.iter().rev() {
             // The runs of a session do not overlap, so older runs have older entries.
             if audit.entries.len() >= limit || audit.room == 0 {
@@ -178,9 +178,9 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
     let made = interrupt.settled_by();
     let decision = match outcome {
         Outcome::Expired => "expired".to_owned(),
-        Outcome::Cancelled | Outcome::Superseded => word(&outcome),
+        Outcome::Cancelled | Outcome::Superseded => variant_name(&outcome),
         Outcome::Approved | Outcome::Rejected | Outcome::Answered => {
-            made.map_or_else(|| word(&outcome), |made| made.option.clone())
+            made.map_or_else(|| variant_name(&outcome), |made| made.option.clone())
         }
     };
     let mut entry = json!({

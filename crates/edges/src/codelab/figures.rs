@@ -37,7 +37,7 @@ pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
 
 /// Returns counts of the newest runs of this edge and of their requests.
 pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
-    let _place = caller.app.place()?;
+    let _place = caller.app.reserve_stream()?;
     let (mut runs, mut asked) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
     for row in newest_runs(&caller.app).await? {
         *runs.entry(row.status.as_str()).or_default() += 1;

@@ -21,18 +21,18 @@ use holdshort_web::view::assignment::Reader;
 use tokio::sync::watch;
 
 use super::activity::Activity;
-use super::frame::{Frame, Told};
+use super::frame::{Frame, OutgoingFrame};
 use super::frame_id::FrameId;
-use super::projector::Teller;
+use super::projector::Projector;
 use super::session::Session;
-use super::{ids, names, open};
-use crate::assigned;
+use super::{ids, names, open_requests};
+use crate::assignment;
 
 pub(super) struct Follower {
     session: Session,
     client: Arc<Client>,
     /// Projector of the followed run. None before the first run.
-    teller: Option<Teller>,
+    teller: Option<Projector>,
     /// Last event of that run that the client has received, and the last frame of the event. None means all its frames.
     heard: (u64, Option<u32>),
     /// Newest event when the client connected. A call that was handed out up to this event may have run before.
@@ -40,7 +40,7 @@ pub(super) struct Follower {
     /// Open requests that were sent before the client's position. They are sent again once the client has caught up.
     again: Vec<InterruptId>,
     /// Frames that are not yet sent.
-    queue: VecDeque<Told>,
+    queue: VecDeque<OutgoingFrame>,
     /// The journal may hold more events.
     is_behind: bool,
     /// A `done` frame must follow once the run rests.
@@ -49,7 +49,7 @@ pub(super) struct Follower {
     told_activity: Option<Activity>,
     /// Another connection may have released its calls.
     may_take_over: bool,
-    opening: Vec<Told>,
+    opening: Vec<OutgoingFrame>,
     commits: Commits,
 }
 
@@ -109,20 +109,20 @@ impl Follower {
     async fn begin_now(&mut self) -> Answer<()> {
         let mut here = FrameId::Start;
         if let Some(newest) = self.session.runs().await?.last() {
-            self.teller = Some(self.teller_of(newest).await?);
+            self.teller = Some(self.load_projector(newest).await?);
             self.is_behind = true;
             while self.is_behind {
                 self.read().await?;
                 self.queue.clear();
             }
-            if let Some(Teller { run, .. }) = &self.teller {
+            if let Some(Projector { run, .. }) = &self.teller {
                 here = FrameId::Event { run: run.id.clone(), seq: run.seq };
             }
         }
         self.is_owed = false;
         let activity = self.activity_now().await?;
         let run = self.teller.as_ref().map(|teller| &teller.run);
-        self.opening = vec![Told { frame: self.info(run, activity, &self.agent()), id: Some(here) }];
+        self.opening = vec![OutgoingFrame { frame: self.info(run, activity, &self.agent()), id: Some(here) }];
         Ok(())
     }
 
@@ -135,10 +135,10 @@ impl Follower {
             if !self.session.runs().await?.iter().any(|front| front == run) {
                 return Err(unknown_place());
             }
-            self.teller = Some(self.teller_of(run).await?);
+            self.teller = Some(self.load_projector(run).await?);
             self.heard = (*seq, if let FrameId::Frame { part, .. } = &place { Some(*part) } else { None });
             // Read up to the position, to check that it exists.
-            let is_before = |teller: &Option<Teller>| {
+            let is_before = |teller: &Option<Projector>| {
                 teller.as_ref().is_some_and(|teller| teller.run.id == *run && teller.run.seq < *seq)
             };
             self.is_behind = true;
@@ -150,15 +150,15 @@ impl Follower {
         let run = now.as_deref();
         let agent = run.and_then(Run::agent_in_front).map_or_else(|| self.agent(), str::to_owned);
         let activity = match run {
-            Some(run) => Some(Activity::of(&self.session, run).await?),
+            Some(run) => Some(Activity::from_run(&self.session, run).await?),
             None => None,
         };
-        self.opening.push(Told { frame: self.info(run, activity, &agent), id: Some(place) });
+        self.opening.push(OutgoingFrame { frame: self.info(run, activity, &agent), id: Some(place) });
         let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
         // Calls that were handed out before the position and still have no result are sent again. Other open requests
-        // follow in `tell_again`.
-        for (id, interrupt) in run.map(open::interrupts).unwrap_or_default() {
+        // follow in `queue_earlier_requests`.
+        for (id, interrupt) in run.map(open_requests::interrupts).unwrap_or_default() {
             let Some(run) = run else { continue };
             let was_told =
                 told.as_ref().is_some_and(|(of, seq)| *of == run.id && interrupt.opened_seq <= *seq);
@@ -166,34 +166,39 @@ impl Follower {
                 self.again.extend(was_told.then(|| id.clone()));
                 continue;
             }
-            if Some(id) == but || !self.client.takes_over(run, interrupt).await? {
+            if Some(id) == but || !self.client.accept_earlier_call(run, interrupt).await? {
                 continue;
             }
-            if was_told && self.client.tells(id) {
-                self.opening.extend(open::again(run, interrupt).into_iter().map(Told::from));
+            if was_told && self.client.mark_as_sent(id) {
+                self.opening.extend(
+                    open_requests::frames_for_reconnect(run, interrupt).into_iter().map(OutgoingFrame::from),
+                );
             }
         }
         let reader = self.session.caller.reader().await?;
-        self.tell_again(&reader);
-        self.look();
+        self.queue_earlier_requests(&reader);
+        self.request_read();
         Ok(())
     }
 
     /// Queues the open requests from before the client's position, after the frames that it missed.
-    fn tell_again(&mut self, reader: &Reader) {
-        let Some(Teller { run, .. }) = &self.teller else { return };
+    fn queue_earlier_requests(&mut self, reader: &Reader) {
+        let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
             return;
         }
         for id in std::mem::take(&mut self.again) {
             let open = run.interrupts.get(&id).filter(|interrupt| interrupt.is_open());
-            let frames = open.map(|interrupt| open::again(run, interrupt)).unwrap_or_default();
-            self.queue.extend(frames.into_iter().map(|frame| Told::from(to_you(frame, run, reader))));
+            let frames =
+                open.map(|interrupt| open_requests::frames_for_reconnect(run, interrupt)).unwrap_or_default();
+            self.queue.extend(
+                frames.into_iter().map(|frame| OutgoingFrame::from(with_reader_right(frame, run, reader))),
+            );
         }
     }
 
     /// Returns a projector at the start of a run.
-    async fn teller_of(&mut self, id: &RunId) -> Answer<Teller> {
+    async fn load_projector(&mut self, id: &RunId) -> Answer<Projector> {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();
         let before = match at.checked_sub(1).and_then(|at| runs.get(at)) {
@@ -201,25 +206,27 @@ impl Follower {
             None => None,
         };
         let run = self.session.load(id).await?;
-        Ok(Teller::before(&run, before.unwrap_or_else(|| self.first_agent())))
+        Ok(Projector::at_start(&run, before.unwrap_or_else(|| self.first_agent())))
     }
 
     /// Returns the first frames of a connection: the session's state. After a position, also the calls that were handed
     /// out before it and have no result.
-    pub(super) fn opening(&mut self) -> Vec<Told> {
+    pub(super) fn opening(&mut self) -> Vec<OutgoingFrame> {
         std::mem::take(&mut self.opening)
     }
 
     /// Returns the open requests for the client, under the ids that they had before.
-    pub(super) async fn waiting(&self) -> Answer<Vec<Told>> {
+    pub(super) async fn waiting(&self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
         let mut told = Vec::new();
-        for (id, interrupt) in open::interrupts(run) {
+        for (id, interrupt) in open_requests::interrupts(run) {
             let is_call = interrupt.opened.kind == Kind::ClientCall;
-            if !is_call || (self.client.takes_over(run, interrupt).await? && self.client.tells(id)) {
-                let frames = open::again(run, interrupt).into_iter();
-                told.extend(frames.map(|frame| Told::from(to_you(frame, run, &reader))));
+            if !is_call
+                || (self.client.accept_earlier_call(run, interrupt).await? && self.client.mark_as_sent(id))
+            {
+                let frames = open_requests::frames_for_reconnect(run, interrupt).into_iter();
+                told.extend(frames.map(|frame| OutgoingFrame::from(with_reader_right(frame, run, &reader))));
             }
         }
         Ok(told)
@@ -227,29 +234,34 @@ impl Follower {
 
     /// Returns the calls that were handed out before the client connected and have no result. This connection takes
     /// over the calls of clients that have left.
-    pub(super) async fn handed_out(&self) -> Answer<Vec<Told>> {
+    pub(super) async fn handed_out(&self) -> Answer<Vec<OutgoingFrame>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
         };
         let mut told = Vec::new();
-        for (id, interrupt) in open::interrupts(&run) {
+        for (id, interrupt) in open_requests::interrupts(&run) {
             let was_there = before.run.id == run.id && before.run.interrupts.contains_key(id);
             let is_lost = interrupt.opened.kind == Kind::ClientCall && was_there;
-            if is_lost && self.client.takes_over(&run, interrupt).await? && self.client.tells(id) {
-                told.extend(open::again(&run, interrupt).into_iter().map(Told::from));
+            if is_lost
+                && self.client.accept_earlier_call(&run, interrupt).await?
+                && self.client.mark_as_sent(id)
+            {
+                told.extend(
+                    open_requests::frames_for_reconnect(&run, interrupt).into_iter().map(OutgoingFrame::from),
+                );
             }
         }
         Ok(told)
     }
 
     /// Returns the open questions, for a client that receives no other open requests.
-    pub(super) async fn questions(&self) -> Answer<Vec<Told>> {
+    pub(super) async fn questions(&self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
-        let open = open::interrupts(run).into_iter();
+        let open = open_requests::interrupts(run).into_iter();
         let questions = open.filter(|(_, interrupt)| interrupt.opened.kind == Kind::Question);
-        let frames = questions.flat_map(|(_, interrupt)| open::frames(run, interrupt));
-        Ok(frames.map(|frame| Told::from(to_you(frame, run, &reader))).collect())
+        let frames = questions.flat_map(|(_, interrupt)| open_requests::frames(run, interrupt));
+        Ok(frames.map(|frame| OutgoingFrame::from(with_reader_right(frame, run, &reader))).collect())
     }
 
     fn info(&self, run: Option<&Run>, activity: Option<Activity>, agent: &str) -> Frame {
@@ -260,7 +272,7 @@ impl Follower {
         Frame::SessionInfo {
             session_id: self.session.name.clone(),
             content: activity.map_or("A new session.", Activity::sentence).to_owned(),
-            status: activity.map_or("new", Activity::word),
+            status: activity.map_or("new", Activity::as_str),
             run_id: run.map(|run| run.id.to_string()),
             agent: names::agent(agent).to_owned(),
             // Only requests that need a decision. A handed-out call needs none.
@@ -282,22 +294,23 @@ impl Follower {
     }
 
     /// Makes `next` read at once. A `done` frame follows once the run rests.
-    pub(super) fn look(&mut self) {
+    pub(super) fn request_read(&mut self) {
         (self.is_behind, self.is_owed) = (true, true);
     }
 
     /// Returns the next frames, or None if no frame can follow. Cancelling the call loses no frame.
-    pub(super) async fn next(&mut self) -> Answer<Option<Vec<Told>>> {
+    pub(super) async fn next(&mut self) -> Answer<Option<Vec<OutgoingFrame>>> {
         loop {
             let free = self.queue.iter().take_while(|told| to_run(&told.frame).is_none()).count();
-            let ready: Vec<Told> = self.queue.drain(..free).collect();
+            let ready: Vec<OutgoingFrame> = self.queue.drain(..free).collect();
             if !ready.is_empty() {
                 return Ok(Some(ready));
             }
             if let Some(call) = self.queue.front().and_then(|told| to_run(&told.frame)).map(str::to_owned) {
-                let ours = self.ours(&call).await?;
+                let ours = self.claim_call(&call).await?;
                 let told = self.queue.pop_front();
-                if let Some(told) = told.filter(|_| ours.is_some_and(|ours| self.client.tells(&ours))) {
+                if let Some(told) = told.filter(|_| ours.is_some_and(|ours| self.client.mark_as_sent(&ours)))
+                {
                     return Ok(Some(vec![told]));
                 }
                 continue;
@@ -307,7 +320,7 @@ impl Follower {
                 continue;
             }
             if self.may_take_over {
-                let frames = self.taken_over().await?;
+                let frames = self.take_over_calls().await?;
                 self.may_take_over = false;
                 if !frames.is_empty() {
                     return Ok(Some(frames));
@@ -381,19 +394,19 @@ impl Follower {
     /// Returns the activity and records it as sent. None before the first run.
     async fn activity_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
-        self.told_activity = Some(Activity::of(&self.session, &teller.run).await?);
+        self.told_activity = Some(Activity::from_run(&self.session, &teller.run).await?);
         Ok(self.told_activity)
     }
 
     /// Returns `done` if the run rests. A freeze adds a status frame first, because the run's journal does not show it.
-    async fn rest(&mut self) -> Answer<Vec<Told>> {
+    async fn rest(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let activity = self.activity_now().await?.unwrap_or(Activity::Rests(Status::Completed));
         let why = match activity {
             Activity::GoesOn(_) => return Ok(Vec::new()),
             Activity::Rests(_) => None,
-            Activity::Frozen => Some(Frame::status(activity.word(), activity.sentence())),
+            Activity::Frozen => Some(Frame::status(activity.as_str(), activity.sentence())),
         };
-        Ok(why.into_iter().chain([Frame::done(activity)]).map(Told::from).collect())
+        Ok(why.into_iter().chain([Frame::done(activity)]).map(OutgoingFrame::from).collect())
     }
 
     /// Reads further in the followed run or in the next one.
@@ -409,7 +422,7 @@ impl Follower {
         let reader = self.session.caller.reader().await?;
         for sealed in &page {
             let event = self.session.caller.app.decode_event(sealed)?;
-            let frames = teller.hear(&event);
+            let frames = teller.project(&event);
             let seq = teller.run.seq;
             let (heard, of_it) = self.heard;
             if seq == heard && of_it.is_some_and(|part| frames.len() < part as usize) {
@@ -435,14 +448,17 @@ impl Follower {
                     continue;
                 }
                 if is_old {
-                    open::redelivered(&mut frame);
+                    open_requests::redelivered(&mut frame);
                 }
-                let frame = to_you(frame, &teller.run, &reader);
-                self.queue.push_back(Told { frame, id: Some(FrameId::Frame { run: id.clone(), seq, part }) });
+                let frame = with_reader_right(frame, &teller.run, &reader);
+                self.queue.push_back(OutgoingFrame {
+                    frame,
+                    id: Some(FrameId::Frame { run: id.clone(), seq, part }),
+                });
             }
             self.is_owed |= !is_about_clients;
         }
-        self.tell_again(&reader);
+        self.queue_earlier_requests(&reader);
         let Some(teller) = &self.teller else { return Ok(()) };
         if page.len() < READ_EVENTS {
             if teller.run.seq < self.heard.0 {
@@ -460,20 +476,20 @@ impl Follower {
         let at = known.and_then(|known| runs.iter().position(|run| run == known));
         let Some(next) = runs.get(at.map_or(0, |at| at + 1)) else { return Ok(false) };
         let run = self.session.load(next).await?;
-        self.teller = Some(Teller::before(&run, self.agent()));
+        self.teller = Some(Projector::at_start(&run, self.agent()));
         self.heard = (0, None);
         Ok(true)
     }
 
     /// Returns the interrupt that hands out a call, if this connection must run the call. The events read so far may be
     /// old. The run is therefore read first until the call is over, or to its newest event.
-    async fn ours(&mut self, call: &str) -> Answer<Option<InterruptId>> {
+    async fn claim_call(&mut self, call: &str) -> Answer<Option<InterruptId>> {
         self.is_behind |= self.to_run(call).is_some();
         while self.is_behind && self.to_run(call).is_some() {
             self.read().await?;
         }
         let Some((run, interrupt)) = self.to_run(call) else { return Ok(None) };
-        let is_ours = self.client.takes(run, interrupt).await?;
+        let is_ours = self.client.accept_call(run, interrupt).await?;
         Ok(is_ours.then(|| interrupt.opened.interrupt.clone()))
     }
 
@@ -484,17 +500,20 @@ impl Follower {
     }
 
     /// Returns calls that another connection released, or that wait for a connection.
-    async fn taken_over(&mut self) -> Answer<Vec<Told>> {
+    async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();
-        for (id, interrupt) in open::interrupts(&run) {
-            if interrupt.opened.kind == Kind::ClientCall && self.client.takes(&run, interrupt).await? {
+        for (id, interrupt) in open_requests::interrupts(&run) {
+            if interrupt.opened.kind == Kind::ClientCall && self.client.accept_call(&run, interrupt).await? {
                 ours.push((id, interrupt));
             }
         }
         // No await follows, so every call that is marked as sent is returned.
-        let told = ours.into_iter().filter(|(id, _)| self.client.tells(id));
-        Ok(told.flat_map(|(_, each)| open::again(&run, each)).map(Told::from).collect())
+        let told = ours.into_iter().filter(|(id, _)| self.client.mark_as_sent(id));
+        Ok(told
+            .flat_map(|(_, each)| open_requests::frames_for_reconnect(&run, each))
+            .map(OutgoingFrame::from)
+            .collect())
     }
 }
 
@@ -503,9 +522,9 @@ fn unknown_place() -> Refused {
 }
 
 /// Adds to a frame whether its reader may decide.
-fn to_you(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
+fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     if let Some(assigned) = frame.assignment() {
-        assigned::tell_you(assigned, run, reader);
+        assignment::add_reader_right(assigned, run, reader);
     }
     frame
 }

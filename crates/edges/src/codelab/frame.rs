@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::activity::Activity;
 use super::frame_id::FrameId;
-use crate::assigned;
+use crate::assignment;
 
 /// Frame with its id.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Told {
+pub(super) struct OutgoingFrame {
     #[serde(flatten)]
     pub(super) frame: Frame,
     /// Position to resume after. None for a frame without a position in the journal.
@@ -20,13 +20,13 @@ pub(super) struct Told {
     pub(super) id: Option<FrameId>,
 }
 
-impl Told {
+impl OutgoingFrame {
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-impl From<Frame> for Told {
+impl From<Frame> for OutgoingFrame {
     fn from(frame: Frame) -> Self {
         Self { frame, id: None }
     }
@@ -91,10 +91,10 @@ pub(super) enum Frame {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
-    AgentSwitched(Facts<Switched>),
-    SubtaskStarted(Facts<Started>),
-    SubtaskCompleted(Facts<Completed>),
-    PlanCompleted(Facts<Planned>),
+    AgentSwitched(Facts<AgentSwitch>),
+    SubtaskStarted(Facts<SubtaskStart>),
+    SubtaskCompleted(Facts<SubtaskEnd>),
+    PlanCompleted(Facts<PlanOutcome>),
     Error {
         error: String,
         content: String,
@@ -127,7 +127,7 @@ impl<T: Clone> Facts<T> {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Switched {
+pub(super) struct AgentSwitch {
     from: String,
     to: String,
     from_agent: String,
@@ -136,7 +136,7 @@ pub(super) struct Switched {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Started {
+pub(super) struct SubtaskStart {
     pub(super) plan_id: String,
     pub(super) subtask_id: String,
     pub(super) description: String,
@@ -147,25 +147,25 @@ pub(super) struct Started {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Completed {
+pub(super) struct SubtaskEnd {
     pub(super) plan_id: String,
     pub(super) subtask_id: String,
     pub(super) status: &'static str,
     pub(super) completion_reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) result: Option<Brought>,
+    pub(super) result: Option<SubtaskResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
 }
 
 /// Result of a subtask. All clients expect an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Brought {
+pub(super) struct SubtaskResult {
     pub(super) content: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Planned {
+pub(super) struct PlanOutcome {
     pub(super) plan_id: String,
     pub(super) plan_status: &'static str,
     pub(super) total_subtasks: usize,
@@ -230,7 +230,7 @@ impl Frame {
     }
 
     /// Adds the approvers and votes, as data and in the text for people.
-    pub(super) fn assign(&mut self, told: &assigned::Told) {
+    pub(super) fn assign(&mut self, told: &assignment::AssignmentSummary) {
         let more = format!("\n\n{}", told.words);
         let data = |metadata: &mut Option<Value>| {
             metadata.get_or_insert_with(|| json!({}))["assignment"] = told.data.clone();
@@ -278,7 +278,7 @@ impl Frame {
         let (from, to) = (from.to_owned(), to.to_owned());
         let content = format!("{from} → {to}: {reason}");
         let (from_agent, to_agent) = (from.clone(), to.clone());
-        Self::AgentSwitched(Facts::new(content, Switched { from, to, from_agent, to_agent, reason }))
+        Self::AgentSwitched(Facts::new(content, AgentSwitch { from, to, from_agent, to_agent, reason }))
     }
 
     /// Returns the error for a rejected message. The connection stays open, and nothing has changed.
@@ -305,7 +305,7 @@ impl Frame {
     }
 
     pub(super) fn done(activity: Activity) -> Self {
-        Self::Done { status: activity.word(), content: activity.sentence(), is_final: true }
+        Self::Done { status: activity.as_str(), content: activity.sentence(), is_final: true }
     }
 
     /// Last frame of a response whose message was rejected.

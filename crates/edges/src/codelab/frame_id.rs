@@ -34,12 +34,12 @@ impl FromStr for FrameId {
 
     /// Parses only the canonical spelling.
     fn from_str(text: &str) -> Result<Self, ()> {
-        let place = place(text).ok_or(())?;
+        let place = parse(text).ok_or(())?;
         if place.to_string() == text { Ok(place) } else { Err(()) }
     }
 }
 
-fn place(text: &str) -> Option<FrameId> {
+fn parse(text: &str) -> Option<FrameId> {
     if text == START {
         return Some(FrameId::Start);
     }

@@ -14,7 +14,7 @@ pub(super) fn unasked_plan(run: &RunId, phase: &str) -> String {
 }
 
 fn plan_of(parts: &[&str]) -> String {
-    let digest = Digest::of(parts.concat().as_bytes()).to_string();
+    let digest = Digest::of_bytes(parts.concat().as_bytes()).to_string();
     format!("plan_{}", &digest[..8])
 }
 

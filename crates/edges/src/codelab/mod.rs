@@ -18,7 +18,7 @@ mod frame_id;
 mod ids;
 mod message;
 mod names;
-mod open;
+mod open_requests;
 mod person;
 mod plan;
 mod projector;

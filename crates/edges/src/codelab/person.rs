@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use holdshort_web::auth::{AuthState, Caller};
 use holdshort_web::problem::{Answer, Refused};
 
-use crate::who::Guest;
+use crate::credentials::AuthenticatedCaller;
 
 /// Channel that is recorded with decisions.
 pub(super) const VIA: &str = "codelab";
@@ -17,7 +17,7 @@ impl FromRequestParts<AuthState> for Person {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, door: &AuthState) -> Answer<Self> {
-        let guest = Guest::from_request_parts(parts, door).await?;
-        guest.through(VIA).map(Self)
+        let guest = AuthenticatedCaller::from_request_parts(parts, door).await?;
+        guest.authorize(VIA).map(Self)
     }
 }

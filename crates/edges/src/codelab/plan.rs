@@ -158,13 +158,13 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
 }
 
 /// Renames the fields of an error to those of the client. `whole` is the path of the edited value.
-pub(super) fn in_their_words(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
+pub(super) fn translate_error(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
     let theirs = |rest: &str| {
         let (subtask, _) = rest.split_once("/depends_on")?;
         let said = edited?.pointer(subtask)?.get(THEIRS).is_some_and(|ids| !ids.is_null());
         said.then(|| rest.replacen(OURS, THEIRS, 1))
     };
-    refused.in_words(|error| {
+    refused.map_field_errors(|error| {
         error.pointer = match error.pointer.as_str() {
             "/option" => "/decision".to_owned(),
             "/text" => "/feedback".to_owned(),

@@ -8,15 +8,15 @@ use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
 use holdshort_core::projection::Status;
 use holdshort_core::reply::Flaw;
 use holdshort_core::run::{Fact, Part, Run, StepEnd, StepRole};
-use holdshort_web::view::word;
+use holdshort_web::view::variant_name;
 use serde_json::{Value, json};
 
-use super::frame::{Brought, Completed, Facts, Frame, Planned, Started};
-use super::{ids, names, open, plan};
-use crate::assigned;
+use super::frame::{Facts, Frame, PlanOutcome, SubtaskEnd, SubtaskResult, SubtaskStart};
+use super::{ids, names, open_requests, plan};
+use crate::assignment;
 use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
-pub(super) struct Teller {
+pub(super) struct Projector {
     pub(super) run: Run,
     /// The current agent. After its step, the agent that receives the next message.
     pub(super) agent: String,
@@ -24,13 +24,13 @@ pub(super) struct Teller {
     unsaid: BTreeMap<String, String>,
 }
 
-impl Teller {
+impl Projector {
     /// Returns a projector at the start of a run. `agent` is the agent that worked before the run.
-    pub(super) fn before(run: &Run, agent: String) -> Self {
+    pub(super) fn at_start(run: &Run, agent: String) -> Self {
         Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, unsaid: BTreeMap::new() }
     }
 
-    pub(super) fn hear(&mut self, event: &Event) -> Vec<Frame> {
+    pub(super) fn project(&mut self, event: &Event) -> Vec<Frame> {
         self.run.apply(event);
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
         let text = event.content.as_text();
@@ -39,8 +39,8 @@ impl Teller {
             Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running", "It goes on.")],
             Fact::ModelStarted { step, turn, attempt, .. } => {
                 // The step continues, for example because a message arrived. Its last text was not the final answer.
-                let mut frames: Vec<Frame> = self.overtaken(step).into_iter().collect();
-                frames.extend(self.at_work(step, *turn == 0 && *attempt == 1));
+                let mut frames: Vec<Frame> = self.take_unsent_text(step).into_iter().collect();
+                frames.extend(self.project_turn_start(step, *turn == 0 && *attempt == 1));
                 frames
             }
             Fact::ModelReplied { step, calls, .. } => self.replied(step, calls.is_empty(), text),
@@ -61,7 +61,7 @@ impl Teller {
             // Text of an agent up to the moment when a person interrupted it.
             Fact::ModelStopped { step, .. } => self.replied(step, false, text),
             Fact::StepEnded { step, end } => {
-                let last = self.overtaken(step).filter(|_| *end != StepEnd::Completed);
+                let last = self.take_unsent_text(step).filter(|_| *end != StepEnd::Completed);
                 let mut frames: Vec<Frame> = last.into_iter().collect();
                 frames.extend(self.step_ended(step, *end, text));
                 frames
@@ -74,11 +74,12 @@ impl Teller {
                         self.unsaid.remove(step);
                         None
                     }
-                    About::Ending(step) => self.overtaken(step),
+                    About::Ending(step) => self.take_unsent_text(step),
                     _ => None,
                 };
                 let asked = self.run.interrupts.get(&opened.interrupt);
-                let asked = asked.map(|interrupt| open::frames(&self.run, interrupt)).unwrap_or_default();
+                let asked =
+                    asked.map(|interrupt| open_requests::frames(&self.run, interrupt)).unwrap_or_default();
                 said.into_iter().chain(asked).collect()
             }
             Fact::DecisionMade { .. }
@@ -86,8 +87,11 @@ impl Teller {
             | Fact::InterruptReassigned { .. }
             | Fact::InterruptDelegated { .. }
             | Fact::InterruptEscalated { .. } => {
-                let changed = assigned::changed(&self.run, fact);
-                changed.and_then(|interrupt| open::changed(&self.run, interrupt)).into_iter().collect()
+                let changed = assignment::find_changed_interrupt(&self.run, fact);
+                changed
+                    .and_then(|interrupt| open_requests::changed(&self.run, interrupt))
+                    .into_iter()
+                    .collect()
             }
             Fact::InterruptResolved { interrupt, outcome, .. } => match self.run.interrupts.get(interrupt) {
                 Some(interrupt) => self.resolved(interrupt, *outcome),
@@ -128,7 +132,7 @@ impl Teller {
         Vec::new()
     }
 
-    fn overtaken(&mut self, step: &str) -> Option<Frame> {
+    fn take_unsent_text(&mut self, step: &str) -> Option<Frame> {
         let text = self.unsaid.remove(step)?;
         Some(self.says(step, &text))
     }
@@ -139,7 +143,7 @@ impl Teller {
     }
 
     /// Returns the frames when an agent takes a turn. `begins` is true for its first turn in the step.
-    fn at_work(&mut self, step: &str, begins: bool) -> Vec<Frame> {
+    fn project_turn_start(&mut self, step: &str, begins: bool) -> Vec<Frame> {
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
         let part = self.run.part(step);
         let mut frames = Vec::new();
@@ -160,7 +164,7 @@ impl Teller {
             let plan_id = plan::id(&self.run, part.planning);
             let agent = names::agent(&found.agent).to_owned();
             let content = format!("{agent} begins subtask {} of {}.", part.number, part.of);
-            let started = Started {
+            let started = SubtaskStart {
                 plan_id: plan_id.clone(),
                 subtask_id: part.subtask.id.clone(),
                 description: part.subtask.description.clone(),
@@ -185,11 +189,11 @@ impl Teller {
                 None => format!("Subtask {} of {} {status}.", part.number, part.of),
             };
             let (result, error) = match end {
-                StepEnd::Completed => (text.map(|content| Brought { content }), None),
+                StepEnd::Completed => (text.map(|content| SubtaskResult { content }), None),
                 StepEnd::Failed | StepEnd::Skipped => (None, text),
             };
             let progress = progress(&part, &plan_id, status);
-            let completed = Completed {
+            let completed = SubtaskEnd {
                 plan_id,
                 subtask_id: part.subtask.id.clone(),
                 status,
@@ -218,7 +222,8 @@ impl Teller {
         let opened = &interrupt.opened;
         let said = interrupt.settled_by().and_then(|made| made.text.as_deref()).unwrap_or_default();
         let option = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.clone());
-        let mut metadata = json!({ "request_id": opened.interrupt.as_str(), "outcome": word(&outcome) });
+        let mut metadata =
+            json!({ "request_id": opened.interrupt.as_str(), "outcome": variant_name(&outcome) });
         if let Some(option) = option {
             metadata["decision"] = json!(option);
         }
@@ -232,7 +237,7 @@ impl Teller {
             }
         }
         let status = |status, metadata, about: &str| {
-            let content = format!("{about}: {}.", word(&outcome));
+            let content = format!("{about}: {}.", variant_name(&outcome));
             vec![Frame::Status { status, content, metadata: Some(metadata) }]
         };
         if opened.kind != Kind::PlanApproval {
@@ -287,7 +292,7 @@ impl Teller {
                     "The plan is {plan_status}: {completed} of {total} subtasks completed, {failed} failed, \
                      {skipped} skipped."
                 );
-                let planned = Planned {
+                let planned = PlanOutcome {
                     plan_id: plan::id(&self.run, planning),
                     plan_status,
                     total_subtasks: total,

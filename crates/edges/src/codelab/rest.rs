@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::audit::session_id;
 use super::person::Person;
 use super::session::Session;
-use super::{ids, names, open, plan};
-use crate::assigned;
+use super::{ids, names, open_requests, plan};
+use crate::assignment;
 
 /// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and handed-out calls without a result.
 /// Plans, limits and questions are in lists of their own, because one entry of another kind would hide the calls from
 /// an IDE.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let session = known(caller, name).await?;
+    let session = find_session(caller, name).await?;
     let run = session.last().await?;
     let found = |of: fn(&Run, &Interrupt) -> Option<Value>| pending(run.as_deref(), of);
     let calls = found(call);
@@ -35,7 +35,7 @@ pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<Strin
 
 fn pending(run: Option<&Run>, of: fn(&Run, &Interrupt) -> Option<Value>) -> Vec<Value> {
     let Some(run) = run else { return Vec::new() };
-    open::interrupts(run).into_iter().filter_map(|(_, interrupt)| of(run, interrupt)).collect()
+    open_requests::interrupts(run).into_iter().filter_map(|(_, interrupt)| of(run, interrupt)).collect()
 }
 
 /// Returns the members that all requests have.
@@ -58,7 +58,7 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
 
 /// Adds the assignment, unless any one operator may decide.
 fn assign(item: &mut Value, interrupt: &Interrupt) {
-    if let Some(told) = assigned::of(interrupt) {
+    if let Some(told) = assignment::summarize(interrupt) {
         item["assignment"] = told.data;
     }
 }
@@ -68,7 +68,7 @@ fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let (Kind::ToolApproval | Kind::ClientCall, About::Call(id)) = (opened.kind, &opened.about) else {
         return None;
     };
-    let call = run.calls.get(id).filter(|_| !open::runs_elsewhere(run, interrupt))?;
+    let call = run.calls.get(id).filter(|_| !open_requests::runs_elsewhere(run, interrupt))?;
     let (tool, asks) = (names::tool(&call.tool), opened.kind == Kind::ToolApproval);
     let mut item = request(interrupt, "tool", tool);
     item["details"] = json!({
@@ -89,13 +89,13 @@ fn question(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let kind = match opened.kind {
         Kind::Continuation => "limit",
         Kind::Question => "question",
-        Kind::ToolApproval if open::runs_elsewhere(run, interrupt) => "approval",
+        Kind::ToolApproval if open_requests::runs_elsewhere(run, interrupt) => "approval",
         _ => return None,
     };
     let mut item = request(interrupt, kind, interrupt.content_text("title"));
     item["details"] = json!({ "agent": opened.agent.as_deref().map(names::agent) });
     if kind == "approval" {
-        item["details"] = open::about_the_call(run, interrupt);
+        item["details"] = open_requests::about_the_call(run, interrupt);
     }
     let payload = interrupt.content.get("payload").filter(|_| kind == "question");
     for field in ["question", "context", "choices"] {
@@ -122,7 +122,7 @@ fn waiting_plan(run: &Run, interrupt: &Interrupt) -> Option<Value> {
 
 /// `GET /sessions/{id}/pending-plans`.
 pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let session = known(caller, name).await?;
+    let session = find_session(caller, name).await?;
     let items = pending(session.last().await?.as_deref(), waiting_plan);
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_plans": items })))
 }
@@ -130,11 +130,11 @@ pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) 
 /// `GET /sessions/{id}/plans`: all plans of the session with their dependencies, laid out in layers, and the status of
 /// each subtask.
 pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let session = known(caller, name).await?;
+    let session = find_session(caller, name).await?;
     let mut items = Vec::new();
     for run in session.runs().await?.iter().rev().take(SESSION_RUNS) {
         let run = session.load(run).await?;
-        for shown in view::plan::of_run(&run) {
+        for shown in view::plan::from_run(&run) {
             let subtasks: Vec<Value> = shown
                 .subtasks
                 .iter()
@@ -182,7 +182,7 @@ pub(super) async fn resume(
 }
 
 async fn steer(caller: Caller, name: String, id: &str, input: Input) -> Answer<Json<Value>> {
-    let session = known(caller, name).await?;
+    let session = find_session(caller, name).await?;
     let run = session.last().await?.ok_or_else(|| Refused::not_found("plan"))?;
     let is_of_run = run.plans.keys().any(|planning| plan::id(&run, planning) == id)
         || run.interrupts.keys().any(|interrupt| ids::plan(interrupt) == id);
@@ -194,8 +194,8 @@ async fn steer(caller: Caller, name: String, id: &str, input: Input) -> Answer<J
 }
 
 /// Returns a session. An unknown or invalid name is a 404.
-async fn known(caller: Caller, name: String) -> Answer<Session> {
-    let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
-    session.known().await?;
+async fn find_session(caller: Caller, name: String) -> Answer<Session> {
+    let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
+    session.require_id().await?;
     Ok(session)
 }

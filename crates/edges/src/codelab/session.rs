@@ -39,7 +39,7 @@ pub(super) struct Session {
 
 /// Message of a person, with its addressee.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Words<'w> {
+pub(super) struct SessionMessage<'w> {
     pub(super) text: &'w str,
     /// Question that the message answers.
     pub(super) to: Option<&'w InterruptId>,
@@ -49,7 +49,7 @@ pub(super) struct Words<'w> {
 }
 
 impl Session {
-    pub(super) fn of(person: Caller, name: String) -> Answer<Self> {
+    pub(super) fn from_name(person: Caller, name: String) -> Answer<Self> {
         if name.is_empty() || name.len() > LINE_BYTES || name.chars().any(char::is_control) {
             let rule = format!("is empty, longer than {LINE_BYTES} bytes or holds control characters");
             return Err(Refused::invalid_at("/session_id", rule));
@@ -108,7 +108,7 @@ impl Session {
     async fn by_key(&self, which: &str, key: &str) -> Answer<Option<RunId>> {
         let scope = format!("{} edges/codelab {which}", self.caller.actor.id);
         let Some(found) = self.caller.app.journal().key(&scope, key).await? else { return Ok(None) };
-        found.reference.parse().map(Some).map_err(|_| Refused::of(Code::JournalDamaged))
+        found.reference.parse().map(Some).map_err(|_| Refused::from_code(Code::JournalDamaged))
     }
 
     /// Returns the runs of a session of an earlier version, oldest first.
@@ -123,7 +123,7 @@ impl Session {
     }
 
     /// Returns our id of the session. Opens it if it does not exist.
-    pub(super) async fn opened(&self) -> Answer<SessionId> {
+    pub(super) async fn ensure_open(&self) -> Answer<SessionId> {
         if let Some(id) = self.id().await? {
             let driver = &self.caller.app.driver;
             if driver.session(&id).await?.front.runs.is_empty() {
@@ -144,7 +144,7 @@ impl Session {
     }
 
     fn keep(&self, id: &str) -> Answer<SessionId> {
-        let id = id.parse().map_err(|_| Refused::of(Code::JournalDamaged))?;
+        let id = id.parse().map_err(|_| Refused::from_code(Code::JournalDamaged))?;
         Ok(self.id.get_or_init(|| id).clone())
     }
 
@@ -152,7 +152,7 @@ impl Session {
         IdempotencyKey {
             scope: format!("{} edges/codelab", self.caller.actor.id),
             key: self.name.clone(),
-            digest: Digest::of(self.name.as_bytes()),
+            digest: Digest::of_bytes(self.name.as_bytes()),
         }
     }
 
@@ -172,7 +172,7 @@ impl Session {
     }
 
     /// Returns our id of the session, or a 404 if it was never opened.
-    pub(super) async fn known(&self) -> Answer<SessionId> {
+    pub(super) async fn require_id(&self) -> Answer<SessionId> {
         self.id().await?.ok_or_else(|| Refused::not_found("session"))
     }
 
@@ -189,7 +189,7 @@ impl Session {
     }
 
     pub(super) fn workflow_of(caller: &Caller) -> Answer<Arc<Definition>> {
-        caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::of(Code::UnknownWorkflow))
+        caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::from_code(Code::UnknownWorkflow))
     }
 
     /// Returns the workflow's agent for a client's name.
@@ -212,13 +212,13 @@ impl Session {
     }
 
     /// Sends a message to the session.
-    pub(super) async fn say(&self, words: Words<'_>) -> Answer<()> {
+    pub(super) async fn say(&self, words: SessionMessage<'_>) -> Answer<()> {
         let app = &self.caller.app;
         let definition = self.workflow()?;
         let mut input = Map::new();
         input.insert("session_id".to_owned(), json!(self.name));
         input.extend(words.reason.map(|reason| ("reason".to_owned(), json!(reason))));
-        let session = self.opened().await?;
+        let session = self.ensure_open().await?;
         let config = Config {
             workspace: self.workspace(&session).await?,
             // Without a model the agents play their script, and `session_info` reports it.
@@ -236,13 +236,13 @@ impl Session {
         };
         let (driver, actor) = (app.driver.clone(), self.caller.actor.clone());
         let said = detached(async move { driver.say(&say, &actor).await }).await;
-        said.map(drop).map_err(|error| in_their_words(error.into()))
+        said.map(drop).map_err(|error| translate_error(error.into()))
     }
 }
 
 /// Renames the fields of an error about the new run to those of the message.
-fn in_their_words(refused: Refused) -> Refused {
-    refused.in_words(|error| {
+fn translate_error(refused: Refused) -> Refused {
+    refused.map_field_errors(|error| {
         if error.pointer.starts_with("/input") {
             "/content".clone_into(&mut error.pointer);
         }

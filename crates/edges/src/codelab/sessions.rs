@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use super::person::Person;
 use super::session::Session;
 use super::{WORKFLOW, names};
-use crate::glance::Glance;
 use crate::limits::{CODELAB_HISTORY_EVENTS, CODELAB_SESSIONS};
+use crate::run_list::RunListReader;
 
 #[derive(Default, Deserialize)]
 struct Begin {
@@ -47,13 +47,13 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let session = match session_id {
-        Some(name) => Session::of(caller, name)?,
+        Some(name) => Session::from_name(caller, name)?,
         None => Session::begin(caller).await?,
     };
-    let id = session.opened().await?;
+    let id = session.ensure_open().await?;
     let row =
         session.caller.app.journal().session(&id).await?.ok_or_else(|| Refused::not_found("session"))?;
-    let mut glance = Glance::new(&session.caller.app)?;
+    let mut glance = RunListReader::new(&session.caller.app)?;
     let shown = show(&session.caller, &session.name, &row, &mut glance).await?;
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
@@ -61,7 +61,7 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
 /// `GET /sessions`: lists the sessions of this edge, newest first, regardless of who opened them.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
-    let mut glance = Glance::new(&caller.app)?;
+    let mut glance = RunListReader::new(&caller.app)?;
     let filter = SessionFilter { workflow: Some(WORKFLOW.to_owned()), ..SessionFilter::default() };
     let (mut sessions, mut cursor, mut total) = (Vec::new(), None, 0);
     loop {
@@ -93,7 +93,7 @@ async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
         None => name_in_its_runs(caller, row).await?,
     };
     if let Some(given) = given
-        && let Ok(session) = Session::of(caller.clone(), given)
+        && let Ok(session) = Session::from_name(caller.clone(), given)
         && session.id().await?.as_ref() == Some(&row.session)
     {
         return Ok(session.name);
@@ -110,7 +110,7 @@ async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<St
     Ok(input.and_then(|input| input.get("session_id")?.as_str()).map(str::to_owned))
 }
 
-async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut Glance) -> Answer<Value> {
+async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut RunListReader) -> Answer<Value> {
     let session = caller.app.driver.session(&row.session).await?;
     let known = view::session::session(&caller.app, row).await?;
     Ok(json!({
@@ -128,8 +128,8 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut Glance
 
 /// Returns the current agent of a session, or the agent that receives the next message. For a run beyond the list's
 /// limit, returns the run's first agent.
-async fn agent(caller: &Caller, name: &str, glance: &mut Glance) -> Answer<String> {
-    let session = Session::of(caller.clone(), name.to_owned())?;
+async fn agent(caller: &Caller, name: &str, glance: &mut RunListReader) -> Answer<String> {
+    let session = Session::from_name(caller.clone(), name.to_owned())?;
     let agent = match session.runs().await?.last() {
         Some(newest) => match glance.run(&caller.app, &caller.app.run_row(newest).await?).await? {
             Some(run) => run.agent_in_front().map(str::to_owned),
@@ -142,8 +142,8 @@ async fn agent(caller: &Caller, name: &str, glance: &mut Glance) -> Answer<Strin
 
 /// `GET /sessions/{id}/history`: the newest messages, oldest first.
 pub(super) async fn history(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let (session, said) = said(caller, name).await?;
-    let mut glance = Glance::new(&session.caller.app)?;
+    let (session, said) = load_messages(caller, name).await?;
+    let mut glance = RunListReader::new(&session.caller.app)?;
     let messages: Vec<Value> = said.iter().map(message).collect();
     Ok(Json(json!({
         "session_id": session.name,
@@ -179,9 +179,9 @@ fn switches(said: &[Utterance]) -> Vec<Value> {
     switched.map(shown).collect()
 }
 
-async fn said(caller: Caller, name: String) -> Answer<(Session, Vec<Utterance>)> {
-    let session = Session::of(caller, name).map_err(|_| Refused::not_found("session"))?;
-    let id = session.known().await?;
+async fn load_messages(caller: Caller, name: String) -> Answer<(Session, Vec<Utterance>)> {
+    let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
+    let id = session.require_id().await?;
     let app = &session.caller.app;
     let mut said = Vec::new();
     let mut after = app.driver.session(&id).await?.seq.saturating_sub(CODELAB_HISTORY_EVENTS);
@@ -199,11 +199,11 @@ async fn said(caller: Caller, name: String) -> Answer<(Session, Vec<Utterance>)>
 pub(super) async fn agents(Person(caller): Person) -> Answer<Json<Value>> {
     let definition = Session::workflow_of(&caller)?;
     let listed: Vec<Value> =
-        definition.agents.iter().map(|(name, agent)| shown(&definition, name, agent)).collect();
+        definition.agents.iter().map(|(name, agent)| describe_agent(&definition, name, agent)).collect();
     Ok(Json(json!(listed)))
 }
 
-fn shown(definition: &Definition, name: &str, agent: &Agent) -> Value {
+fn describe_agent(definition: &Definition, name: &str, agent: &Agent) -> Value {
     let restricted = definition.gates.rules.iter().any(|rule| {
         rule.action == RuleAction::Forbid && !rule.paths.is_empty() && rule.agents.iter().any(|of| of == name)
     });
@@ -218,8 +218,8 @@ fn shown(definition: &Definition, name: &str, agent: &Agent) -> Value {
 
 /// `GET /agents/{id}/current`.
 pub(super) async fn current(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let (session, said) = said(caller, name).await?;
-    let mut glance = Glance::new(&session.caller.app)?;
+    let (session, said) = load_messages(caller, name).await?;
+    let mut glance = RunListReader::new(&session.caller.app)?;
     let switches = switches(&said);
     Ok(Json(json!({
         "session_id": session.name,

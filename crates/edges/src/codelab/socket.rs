@@ -13,15 +13,15 @@ use futures::StreamExt;
 use futures::stream::SplitStream;
 use holdshort_protocol::Code;
 use holdshort_web::call_claims::{Client, Clients};
-use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
+use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::websocket::{self, End, Outbox, Unsent};
 use serde::Deserialize;
 use tracing::{Instrument, Span};
 
 use super::follow::Follower;
-use super::frame::{Frame, Told};
+use super::frame::{Frame, OutgoingFrame};
 use super::person::Person;
 use super::session::Session;
 use super::{act, message};
@@ -37,13 +37,13 @@ pub(super) async fn open(
     Id(name): Id<String>,
     Params(Since { since }): Params<Since>,
     Extension(clients): Extension<Arc<Clients>>,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
-    let permit = caller.app.place()?;
-    let session = Session::of(caller, name)?.joining(trace);
+    let permit = caller.app.reserve_stream()?;
+    let session = Session::from_name(caller, name)?.joining(trace);
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         Box::pin(serve(socket, session, &clients, since)).instrument(span).await;
@@ -85,7 +85,7 @@ async fn converse(
     };
     match Box::pin(told).await {
         Ok(end) => end,
-        Err(refused) => match outbox.put(Told::from(Frame::refused(&refused)).text().into()).await {
+        Err(refused) => match outbox.put(OutgoingFrame::from(Frame::refused(&refused)).text().into()).await {
             Ok(()) => End::Unreadable,
             Err(unsent) => unsent.into(),
         },
@@ -97,7 +97,7 @@ async fn talk(
     session: &Session,
     client: &Client,
     mut follower: Follower,
-    mut frames: VecDeque<Told>,
+    mut frames: VecDeque<OutgoingFrame>,
     outbox: &Outbox,
 ) -> Answer<End> {
     let silence = session.caller.app.pace.silence;
@@ -105,7 +105,7 @@ async fn talk(
         let text = {
             let mut heard = pin!(websocket::next(incoming, silence));
             loop {
-                let next = frames.front().map(Told::text);
+                let next = frames.front().map(OutgoingFrame::text);
                 tokio::select! {
                     biased;
                     heard = &mut heard => match heard {
@@ -124,8 +124,8 @@ async fn talk(
             }
         };
         // Boxed while it runs, so that an idle socket stays small.
-        match Box::pin(hear(session, client, text.as_deref())).await {
-            Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
+        match Box::pin(handle_message(session, client, text.as_deref())).await {
+            Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),
             Err(refused) => frames.push_back(Frame::refused(&refused).into()),
         }
     }
@@ -137,7 +137,7 @@ async fn attach(
     session: &Session,
     client: &Arc<Client>,
     since: Option<&str>,
-) -> Answer<(Follower, Vec<Told>)> {
+) -> Answer<(Follower, Vec<OutgoingFrame>)> {
     let attach = |since| Follower::attach(session.clone(), client.clone(), since, None);
     let refused = match since {
         Some(since) => match attach(Some(since)).await {
@@ -152,12 +152,12 @@ async fn attach(
     };
     let mut follower = attach(None).await?;
     let mut frames = follower.opening();
-    frames.extend(refused.map(Told::from));
+    frames.extend(refused.map(OutgoingFrame::from));
     frames.extend(follower.waiting().await?);
     Ok((follower, frames))
 }
 
-async fn hear(session: &Session, client: &Client, text: Option<&str>) -> Answer<Vec<Frame>> {
+async fn handle_message(session: &Session, client: &Client, text: Option<&str>) -> Answer<Vec<Frame>> {
     let not_text = || Refused::new(Code::MalformedJson, "messages must be text, not binary");
     act::carry_out(session, client, message::read(text.ok_or_else(not_text)?.as_bytes())?).await
 }

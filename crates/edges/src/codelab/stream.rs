@@ -17,8 +17,8 @@ use futures::stream;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::call_claims::{Client, Clients};
-use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::trace_context::JoinedTrace;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
@@ -26,7 +26,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::act;
 use super::follow::Follower;
-use super::frame::{Frame, Told};
+use super::frame::{Frame, OutgoingFrame};
 use super::message::{self, Message};
 use super::person::Person;
 use super::session::Session;
@@ -44,7 +44,7 @@ struct Post {
 pub(super) async fn open(
     Person(caller): Person,
     Extension(clients): Extension<Arc<Clients>>,
-    joined: Joined,
+    joined: JoinedTrace,
     body: Body,
 ) -> Response {
     Box::pin(begin(caller, &clients, joined, body))
@@ -55,7 +55,7 @@ pub(super) async fn open(
 async fn begin(
     caller: Caller,
     clients: &Arc<Clients>,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
     let Post { session_id, message, since } = read_strict(&body.value().await?)?;
@@ -65,10 +65,10 @@ async fn begin(
         None => return Err(Refused::invalid_at("/message", "missing field `message`")),
     };
     let app = caller.app.clone();
-    let permit = app.place()?;
+    let permit = app.reserve_stream()?;
     let is_new = session_id.is_none();
     let session = match (session_id, &message) {
-        (Some(name), _) => Session::of(caller, name)?,
+        (Some(name), _) => Session::from_name(caller, name)?,
         (None, Some(Message::User { request: None, .. } | Message::Switch(_))) => {
             Session::begin(caller).await?
         }
@@ -96,7 +96,7 @@ async fn begin(
         // A client that sends a message is running no call, so calls handed out before may be lost.
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
         match act::carry_out(&session, &client, message).await.map_err(below_message) {
-            Ok(answers) => frames.extend(answers.into_iter().map(Told::from)),
+            Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),
             // The session exists, so its client needs the first frames to continue in it.
             Err(refused) if is_new => {
                 frames.extend(refusal(&refused));
@@ -108,7 +108,7 @@ async fn begin(
             frames.extend(follower.handed_out().await?);
         }
     }
-    follower.look();
+    follower.request_read();
     let mut ping = interval_at(tokio::time::Instant::now() + app.pace.ping, app.pace.ping);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let caller = session.caller.clone();
@@ -134,7 +134,7 @@ struct Events {
     follower: Follower,
     client: Arc<Client>,
     /// Frames that are not yet sent.
-    frames: Vec<Told>,
+    frames: Vec<OutgoingFrame>,
     ping: Interval,
     /// Resolves when the server stops or the client's access ends.
     over: BoxFuture<'static, ()>,
@@ -157,7 +157,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
         }
     }
     let frames = std::mem::take(&mut events.frames);
-    let is_over = matches!(frames.last(), Some(Told { frame: Frame::Done { .. }, .. }));
+    let is_over = matches!(frames.last(), Some(OutgoingFrame { frame: Frame::Done { .. }, .. }));
     if is_over {
         events.client.ended();
     }
@@ -165,7 +165,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
 }
 
 /// Encodes frames as events. JSON text has no line break, so one `data:` line holds a frame.
-fn chunk(frames: &[Told]) -> Bytes {
+fn chunk(frames: &[OutgoingFrame]) -> Bytes {
     let mut chunk = String::new();
     for frame in frames {
         chunk.extend(["event: ", frame.frame.event(), "\ndata: ", &frame.text(), "\n\n"]);
@@ -174,11 +174,11 @@ fn chunk(frames: &[Told]) -> Bytes {
 }
 
 /// Returns the frames that answer a rejected message.
-fn refusal(refused: &Refused) -> [Told; 2] {
-    [Frame::refused(refused), Frame::REFUSED].map(Told::from)
+fn refusal(refused: &Refused) -> [OutgoingFrame; 2] {
+    [Frame::refused(refused), Frame::REFUSED].map(OutgoingFrame::from)
 }
 
 /// Adds the path of the message in the body to the fields of an error.
 fn below_message(refused: Refused) -> Refused {
-    refused.in_words(|error| error.pointer.insert_str(0, "/message"))
+    refused.map_field_errors(|error| error.pointer.insert_str(0, "/message"))
 }

@@ -14,9 +14,9 @@ use axum::{Extension, Json};
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
 use holdshort_protocol::{Code, InterruptStatus};
-use holdshort_web::auth::{AuthState, Caller, Holder};
+use holdshort_web::auth::{AuthState, Caller, LinkBearer};
 use holdshort_web::body::{Body, read_strict};
-use holdshort_web::identity::How;
+use holdshort_web::identity::AuthMethod;
 use holdshort_web::links::Claim;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
@@ -26,10 +26,10 @@ use serde_json::{Map, Value, json};
 
 use super::ids::ReviewId;
 use super::rate::Counted;
-use super::resume::{self, Status, Who};
+use super::resume::{self, DecidingPrincipal, Status};
 use super::{CHANNEL, Crew, review, task};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::CREW_LINK_MS;
-use crate::who::Guest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,23 +42,23 @@ pub(super) struct Query {
 /// `GET`: redirects a link to its page. With a token, returns the review as data.
 pub(super) async fn show(
     State(auth): State<AuthState>,
-    guest: Result<Guest, Refused>,
+    guest: Result<AuthenticatedCaller, Refused>,
     Id(id): Id<ReviewId>,
     Params(query): Params<Query>,
 ) -> Answer<Response> {
     if let Some(link) = query.link {
-        held(&auth, &link, &id).await?;
+        read_decision_link(&auth, &link, &id).await?;
         return Ok(Redirect::to(&format!("/d/{link}")).into_response());
     }
-    let caller = guest?.through(CHANNEL)?;
+    let caller = guest?.authorize(CHANNEL)?;
     let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
-    Ok(Json(review::seen(&caller, &run, &id.0).await?).into_response())
+    Ok(Json(review::render_for_caller(&caller, &run, &id.0).await?).into_response())
 }
 
 /// Reads a link to this review that was made here and decides one way. Rejects links that open a decision page. Only
 /// that page shows the request to its reader and asks for a confirmation that a robot does not give.
-async fn held(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(Holder, Status)> {
-    let holder = auth.holder(link).await?;
+async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(LinkBearer, Status)> {
+    let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
     let status = holder.option.as_deref().filter(|_| is_ours).and_then(Status::of_option);
     Ok((holder, status.ok_or_else(|| Refused::not_found("review"))?))
@@ -75,7 +75,7 @@ pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
 /// `POST`: decides. With a link, a decision in the body must equal the link's decision.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
-    guest: Result<Guest, Refused>,
+    guest: Result<AuthenticatedCaller, Refused>,
     Extension(crew): Extension<Arc<Crew>>,
     Id(id): Id<ReviewId>,
     Params(query): Params<Query>,
@@ -83,21 +83,21 @@ pub(super) async fn decide(
     body: Body,
 ) -> Answer<Response> {
     let Some(link) = query.link else {
-        let caller = guest?.through(CHANNEL)?;
+        let caller = guest?.authorize(CHANNEL)?;
         let answer = async {
             let run = caller.app.run_now(&reviewed(&caller, &id).await?).await?;
             let said = resume::read(body).await?;
             same(said.review_id.as_ref(), &id)?;
-            told(resume::decide(&caller, &run, &id.0, &said).await, &run.id, &id)
+            to_response(resume::decide(&caller, &run, &id.0, &said).await, &run.id, &id)
         };
         return Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await);
     };
-    let (holder, bound) = held(&auth, &link, &id).await?;
-    auth.decides(&holder.actor)?;
+    let (holder, bound) = read_decision_link(&auth, &link, &id).await?;
+    auth.count_decision(&holder.actor)?;
     let (who, now) = (format!("with a link of {}", holder.actor.id), holder.app.now().as_millis());
     let is_service = holder.app.links.claim(&link).is_some_and(|claim| claim.key.is_some());
     let answer = by_link(&holder, is_service, bound, &id, &headers, body);
-    Ok(Box::pin(crew.limits.of(Counted::Resume, &who, now, answer)).await)
+    Ok(Box::pin(crew.limits.within_for_name(Counted::Resume, &who, now, answer)).await)
 }
 
 /// Body that comes with a link. Further members from receivers of the source system are accepted and ignored. The link
@@ -118,14 +118,14 @@ struct WithLink {
 
 /// Decides with a link. `bound` is the link's decision. `is_service` is true if the link was made with a key.
 async fn by_link(
-    holder: &Holder,
+    holder: &LinkBearer,
     is_service: bool,
     bound: Status,
     id: &ReviewId,
     headers: &HeaderMap,
     body: Body,
 ) -> Answer<Json<Value>> {
-    let Holder { app, actor, asked, .. } = holder;
+    let LinkBearer { app, actor, asked, .. } = holder;
     let is_form = headers
         .get(axum::http::header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -140,11 +140,11 @@ async fn by_link(
     }
     same(review_id.as_ref(), id)?;
     resume::is_name(reviewer.as_deref())?;
-    let who = Who { id: &actor.id, name: None, is_service };
+    let who = DecidingPrincipal { id: &actor.id, name: None, is_service };
     let named = resume::on_behalf_of(app, &who, reviewer.as_deref()).await?;
     let run = app.run_now(&asked.run).await?;
     let answer = resume::decide_as(app, actor, &run, &id.0, bound, comments.as_deref(), named).await;
-    told(answer, &run.id, id)
+    to_response(answer, &run.id, id)
 }
 
 /// Rejects a body that names another review than the address.
@@ -158,7 +158,7 @@ fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
 }
 
 /// Turns a decision that comes too late into a 200 response with `success: false` (contract D7).
-fn told(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
+fn to_response(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
     match answer {
         Err(refused) if refused.code() == Code::Expired => Ok(Json(json!({
             "success": false,
@@ -173,7 +173,7 @@ fn told(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct LinkRequest {
     decision: String,
     #[serde(default)]
     expires_in_ms: Option<u64>,
@@ -181,14 +181,14 @@ struct Asked {
 
 /// `POST …/links`: makes a link that decides one way, in the name of the caller.
 pub(super) async fn make(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(id): Id<ReviewId>,
     body: Body,
 ) -> Answer<(StatusCode, Json<Value>)> {
-    let caller = guest.through(CHANNEL)?;
+    let caller = guest.authorize(CHANNEL)?;
     let app = &caller.app;
     reviewed(&caller, &id).await?;
-    let Asked { decision, expires_in_ms } = body.json().await?;
+    let LinkRequest { decision, expires_in_ms } = body.json().await?;
     let Some(status) = Status::parse(&decision) else {
         return Err(Refused::invalid_at("/decision", "is not `approved` or `rejected`"));
     };
@@ -199,10 +199,10 @@ pub(super) async fn make(
             format!("is not between 1 and {CREW_LINK_MS}, 7 days"),
         ));
     }
-    let asked = app.asked(&id.0).await?;
+    let asked = app.find_interrupt(&id.0).await?;
     let interrupt = view::now::interrupt(app, &asked, &caller.reader().await?).await?;
     if interrupt.status == InterruptStatus::Resolved {
-        return Err(Refused::of(Code::AlreadyResolved));
+        return Err(Refused::from_code(Code::AlreadyResolved));
     }
     let now = app.now();
     // The link expires no later than the review.
@@ -211,9 +211,9 @@ pub(super) async fn make(
     let claim = Claim {
         interrupt: id.0.clone(),
         person: caller.actor.id.clone(),
-        subject: view::interrupt::bound(app, &asked).await?,
+        subject: view::interrupt::subject_digest(app, &asked).await?,
         expires_at,
-        key: if let How::Key(key) = &caller.principal.how { Some(key.clone()) } else { None },
+        key: if let AuthMethod::Key(key) = &caller.principal.how { Some(key.clone()) } else { None },
         made_at: Some(now),
         seq: Some(app.driver.system().await?.seq),
         mailed: None,

@@ -17,11 +17,11 @@ pub const AS_OF: &str = "as_of";
 
 /// Reads the case in a folder. Takes the folder, the task's name for the case, and the other inputs. Returns the inputs
 /// for the start of the task.
-pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, WrongCase>;
+pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, CaseError>;
 
 /// Error for a case that cannot be used.
 #[derive(Debug)]
-pub struct WrongCase {
+pub struct CaseError {
     /// Member of the inputs that is wrong.
     pub member: &'static str,
     pub message: String,
@@ -66,7 +66,7 @@ pub(super) async fn open(
     });
     let read = reading.await.map_err(|error| {
         tracing::error!(%error, "a case could not be read completely");
-        Refused::of(Code::Internal)
+        Refused::from_code(Code::Internal)
     })?;
     match read {
         // The folder's name is recorded permanently. If the pack has changed it in the inputs, it contains personal
@@ -77,7 +77,7 @@ pub(super) async fn open(
             Err(wrong(CASE, rule))
         }
         Some(Ok(inputs)) => Ok(Case { folder, inputs }),
-        Some(Err(WrongCase { member, message })) => Err(wrong(member, &message)),
+        Some(Err(CaseError { member, message })) => Err(wrong(member, &message)),
         None => Err(wrong(CASE, "is not a folder in CREW_CASES; symbolic links are not followed")),
     }
 }

@@ -15,8 +15,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{AS_OF, CASE, CHANNEL, Settings};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::CREW_TITLE_CHARS;
-use crate::who::Guest;
 
 /// Member of a run's input that holds the client's inputs if the workflow takes a task as text.
 pub(super) const INPUTS: &str = "inputs";
@@ -103,7 +103,7 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
 /// Records the data subject as it was sent, in the member that erasure searches. The sender does not know the numbers
 /// of a case. Rejects a subject that erasure would not find. Rejects a subject that the agents would read: they see
 /// only `task` if the input has one.
-pub(super) fn about(input: &mut Value, subject: Option<Value>) -> Answer<()> {
+pub(super) fn record_subject(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {
         let rule = format!("is not a text of 1 to {SUBJECT_BYTES} bytes without control characters");
@@ -160,8 +160,8 @@ fn crew(app: &App, definition: &Definition) -> Value {
 }
 
 /// `GET /crew`, `GET /crew/crews`.
-pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn all(guest: AuthenticatedCaller) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     let crews: Vec<Value> = names(&app)
         .filter_map(|name| app.library.get(name))
         .map(|definition| crew(&app, &definition))
@@ -170,8 +170,8 @@ pub(super) async fn all(guest: Guest) -> Answer<Json<Value>> {
 }
 
 /// `GET /crew/crews/{name}`.
-pub(super) async fn one(guest: Guest, Id(name): Id<String>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn one(guest: AuthenticatedCaller, Id(name): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     Ok(Json(crew(&app, &*find(&app, &name)?)))
 }
 
@@ -205,8 +205,8 @@ pub(super) struct Query {
 }
 
 /// `GET /crew/agents?crew_name=`: the agents of one crew in the order of their tasks.
-pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn agents(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     let mut known = by_name(&app);
     let agents: Vec<Value> = match query.crew_name.filter(|name| !name.is_empty()) {
         Some(name) => {
@@ -218,7 +218,7 @@ pub(super) async fn agents(guest: Guest, Params(query): Params<Query>) -> Answer
 }
 
 /// `GET /crew/agents/{id}`.
-pub(super) async fn agent(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn agent(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     by_name(&app).remove(&id).map(Json).ok_or_else(|| Refused::not_found("agent"))
 }

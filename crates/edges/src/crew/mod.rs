@@ -33,9 +33,9 @@ use holdshort_core::rights::Permission;
 use holdshort_web::auth::AuthState;
 use holdshort_web::needs::{Needs, all, any};
 
-pub use case::{AS_OF, CASE, ReadCase, WrongCase};
+pub use case::{AS_OF, CASE, CaseError, ReadCase};
 use rate::Limits;
-pub use settings::{Settings, Wrong};
+pub use settings::{Settings, SettingsError};
 
 /// Channel of the recorded events.
 const CHANNEL: &str = "crew";
@@ -45,7 +45,7 @@ const READ_ALL: Needs = all(Permission::Read);
 const STEER: Needs = all(Permission::Steer);
 const ASK: Needs = any(Permission::Ask);
 const LOOK: Needs = any(Permission::Decide);
-const DECIDE: Needs = LOOK.decides();
+const DECIDE: Needs = LOOK.with_decision_limit();
 const ASSIGN: Needs = all(Permission::Assign);
 const ADMINISTER: Needs = all(Permission::Administer);
 

@@ -10,19 +10,19 @@ use holdshort_core::run::{Hold, Input};
 use holdshort_protocol::Code;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
-use holdshort_web::identity::How;
+use holdshort_web::identity::AuthMethod;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{CHANNEL, Crew, task};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::CREW_TITLE_CHARS;
-use crate::who::Guest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct PauseRequest {
     findings: Value,
     risk_level: String,
     #[serde(default)]
@@ -32,16 +32,16 @@ struct Asked {
 }
 
 pub(super) async fn pause(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(id): Id<String>,
     Extension(crew): Extension<Arc<Crew>>,
     body: Body,
 ) -> Answer<Json<Value>> {
     let caller = service(guest)?;
     let app = caller.app.clone();
-    let id = task::known(&app, &id).await?;
+    let id = task::resolve_id(&app, &id).await?;
     let value = body.value().await?;
-    let asked: Asked = read_strict(&value)?;
+    let asked: PauseRequest = read_strict(&value)?;
     let hold = hold(asked, &crew)?;
     let already = |review: String| {
         json!({
@@ -56,12 +56,12 @@ pub(super) async fn pause(
     // The digest ignores the order of keys and the spelling of numbers, which the journal normalizes.
     let found = Digest::of_json(&hold.payload);
     let sent = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await;
-    let run = sent.map_err(|error| in_words(error.into()))?;
+    let run = sent.map_err(|error| translate_error(error.into()))?;
     let open = run.open_review().map(task::review_id);
     if let Some(review) = before.filter(|before| open.as_ref() == Some(before)) {
         return Ok(Json(already(review)));
     }
-    let Some(review) = task::last_review(&run) else { return Err(Refused::of(Code::Internal)) };
+    let Some(review) = task::last_review(&run) else { return Err(Refused::from_code(Code::Internal)) };
     if !review.is_open() {
         return Ok(Json(json!({
             "success": false,
@@ -89,12 +89,12 @@ pub(super) async fn pause(
 
 /// Renames the fields of an error to those of the client. The findings are the body, and become a comment on a review
 /// that is already open.
-fn in_words(refused: Refused) -> Refused {
+fn translate_error(refused: Refused) -> Refused {
     if refused.code() == Code::LimitReached {
         let why = "the review of the task has the maximum number of comments: decide it first";
         return Refused::new(Code::LimitReached, why);
     }
-    refused.in_words(|error| {
+    refused.map_field_errors(|error| {
         if error.pointer == "/payload" {
             error.pointer.clear();
             error.message.insert_str(0, "what was found ");
@@ -103,18 +103,18 @@ fn in_words(refused: Refused) -> Refused {
 }
 
 /// Returns a caller that is a service: it has a key or is an agent. Rejects people, whatever their role (contract E35).
-fn service(guest: Guest) -> Answer<Caller> {
+fn service(guest: AuthenticatedCaller) -> Answer<Caller> {
     let refused =
         || Refused::new(Code::ForbiddenRole, "a task is paused only with a service token, not by a person");
-    let caller = guest.through(CHANNEL).map_err(|refused_as| {
+    let caller = guest.authorize(CHANNEL).map_err(|refused_as| {
         if refused_as.code() == Code::ForbiddenRole { refused() } else { refused_as }
     })?;
-    let is_service = matches!(caller.principal.how, How::Key(_)) || caller.principal.is_agent();
+    let is_service = matches!(caller.principal.how, AuthMethod::Key(_)) || caller.principal.is_agent();
     if is_service { Ok(caller) } else { Err(refused()) }
 }
 
-fn hold(asked: Asked, crew: &Crew) -> Answer<Hold> {
-    let Asked { findings, risk_level, regulatory_implications, details } = asked;
+fn hold(asked: PauseRequest, crew: &Crew) -> Answer<Hold> {
+    let PauseRequest { findings, risk_level, regulatory_implications, details } = asked;
     if findings.is_boolean() || findings.is_number() {
         let rule = "is not a text, a list or an object: describe what to review";
         return Err(Refused::invalid_at("/findings", rule));

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_protocol::Code;
 use holdshort_web::auth::Caller;
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::quota::{Quota, Standing};
+use holdshort_web::quota::{BucketState, Quota};
 
 use super::Settings;
 
@@ -42,11 +42,11 @@ impl Limits {
         answer: impl Future<Output = Answer<T>>,
     ) -> Response {
         let who = format!("as {}", caller.principal.id);
-        self.of(counted, &who, caller.app.now().as_millis(), answer).await
+        self.within_for_name(counted, &who, caller.app.now().as_millis(), answer).await
     }
 
     /// Does the same for a caller without a token, under the name `who`.
-    pub(super) async fn of<T: IntoResponse>(
+    pub(super) async fn within_for_name<T: IntoResponse>(
         &self,
         counted: Counted,
         who: &str,
@@ -65,12 +65,12 @@ impl Limits {
             Err(Refused::new(Code::TooManyRequests, why))
         };
         let mut response = answered.into_response();
-        tell(response.headers_mut(), &standing, now_ms);
+        insert_rate_headers(response.headers_mut(), &standing, now_ms);
         response
     }
 }
 
-fn tell(headers: &mut HeaderMap, standing: &Standing, now_ms: i64) {
+fn insert_rate_headers(headers: &mut HeaderMap, standing: &BucketState, now_ms: i64) {
     let seconds = |time: Duration| time.as_secs() + u64::from(time.subsec_nanos() > 0);
     let at = u64::try_from(now_ms.div_euclid(1_000)).unwrap_or_default() + seconds(standing.full);
     for (name, number) in

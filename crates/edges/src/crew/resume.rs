@@ -11,11 +11,11 @@ use holdshort_core::name;
 use holdshort_core::run::Run;
 use holdshort_protocol::{self as wire, Code};
 use holdshort_web::app::App;
-use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::decide::decide_on_behalf;
-use holdshort_web::identity::How;
+use holdshort_web::identity::AuthMethod;
+use holdshort_web::interrupt_ref::InterruptRef;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use serde::Deserialize;
@@ -24,14 +24,14 @@ use serde_json::{Map, Value, json};
 use super::ids::ReviewId;
 use super::rate::Counted;
 use super::{CHANNEL, Crew, crews, task};
-use crate::who::Guest;
+use crate::credentials::AuthenticatedCaller;
 
 /// Values of `reviewer` from clients that know no user (contract E36), in the form of [`name::form`].
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
 /// Body of a decision. Additional members from the client's form are accepted and ignored (contract D9).
 #[derive(Deserialize)]
-pub(super) struct Said {
+pub(super) struct DecisionRequest {
     pub(super) status: Status,
     #[serde(default)]
     pub(super) reviewer: Option<String>,
@@ -73,18 +73,18 @@ impl Status {
 }
 
 pub(super) async fn resume(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(id): Id<String>,
     Extension(crew): Extension<Arc<Crew>>,
     body: Body,
 ) -> Answer<Response> {
-    let caller = guest.through(CHANNEL)?;
+    let caller = guest.authorize(CHANNEL)?;
     let answer = async {
-        let id = task::known(&caller.app, &id).await?;
+        let id = task::resolve_id(&caller.app, &id).await?;
         let run = caller.app.run_now(&id).await?;
         // An invalid body is reported first, whatever the state of the task.
         let said = read(body).await?;
-        let meant = meant(&run, said.review_id.as_ref())?;
+        let meant = find_decided_review(&run, said.review_id.as_ref())?;
         let told = decide(&caller, &run, &meant, &said).await.map_err(|refused| match refused.code() {
             // The task no longer waits for an expired review.
             Code::Expired => not_paused(&run),
@@ -97,7 +97,7 @@ pub(super) async fn resume(
 
 /// Returns the review that is decided on. Its id may be missing only if the task has had a single review. A decision
 /// that is sent again must not release a review that its sender has not seen.
-fn meant(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
+fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
         let is_of_task = task::reviews(run).any(|review| review.opened.interrupt == named.0);
@@ -120,13 +120,13 @@ fn meant(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
 }
 
 fn not_paused(run: &Run) -> Refused {
-    let state = task::State::of_run(run).word();
+    let state = task::State::from_run(run).as_str();
     Refused::new(Code::AlreadyResolved, format!("the task is {state}: it has no open review"))
 }
 
-pub(super) async fn read(body: Body) -> Answer<Said> {
+pub(super) async fn read(body: Body) -> Answer<DecisionRequest> {
     let value = body.value().await?;
-    let said: Said = read_strict(&value)?;
+    let said: DecisionRequest = read_strict(&value)?;
     is_name(said.reviewer.as_deref())?;
     Ok(said)
 }
@@ -142,10 +142,15 @@ pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
 
 /// Records one decision, for `/crew/resume` and for callbacks. The first decision wins, a repeat returns the same
 /// result, and a different decision is an error.
-pub(super) async fn decide(caller: &Caller, run: &Run, id: &InterruptId, said: &Said) -> Answer<Value> {
+pub(super) async fn decide(
+    caller: &Caller,
+    run: &Run,
+    id: &InterruptId,
+    said: &DecisionRequest,
+) -> Answer<Value> {
     let principal = &caller.principal;
-    let is_service = matches!(principal.how, How::Key(_));
-    let who = Who { id: &principal.id, name: principal.name.as_deref(), is_service };
+    let is_service = matches!(principal.how, AuthMethod::Key(_));
+    let who = DecidingPrincipal { id: &principal.id, name: principal.name.as_deref(), is_service };
     let named = on_behalf_of(&caller.app, &who, said.reviewer.as_deref()).await?;
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
@@ -161,18 +166,19 @@ pub(super) async fn decide_as(
     comments: Option<&str>,
     named: Option<String>,
 ) -> Answer<Value> {
-    let asked = Asked { run: run.id.clone(), interrupt: id.clone() };
+    let asked = InterruptRef { run: run.id.clone(), interrupt: id.clone() };
     let decision = wire::Decision {
         option: status.option().to_owned(),
         text: comments.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned),
         ..wire::Decision::default()
     };
-    let interrupt = decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(in_words)?;
+    let interrupt =
+        decide_on_behalf(app, &asked, actor.clone(), decision, named).await.map_err(translate_error)?;
     let (word, message) = match (interrupt.status, status) {
         (wire::InterruptStatus::Open, _) => {
             ("paused", "the decision is recorded; other reviewers must decide as well".to_owned())
         }
-        (_, Status::Approved) => ("resuming", goes_on(app, &run.id).await?),
+        (_, Status::Approved) => ("resuming", describe_progress(app, &run.id).await?),
         (_, Status::Rejected) => ("rejected", "the task has failed".to_owned()),
     };
     Ok(json!({
@@ -185,7 +191,7 @@ pub(super) async fn decide_as(
 }
 
 /// Returns the message for an approved task. It names anything else that still holds the task.
-async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
+async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
     // The agent that works now, or the next one.
@@ -193,7 +199,7 @@ async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
     let next = crews::in_order(&run.definition).into_iter().find(is_new);
     let holds = |agent| system.freezes.holding(id, &run.definition.name, agent).is_some();
     let is_frozen = holds(task::current_agent(&run)) || holds(next);
-    Ok(match task::State::of_run(&run) {
+    Ok(match task::State::from_run(&run) {
         task::State::Paused => format!("the decision is recorded. {}", task::waits_for(&run)),
         task::State::Pending | task::State::Running if is_frozen => {
             "the decision is recorded. The work is frozen: the task continues when the freeze is lifted in \
@@ -205,8 +211,8 @@ async fn goes_on(app: &App, id: &RunId) -> Answer<String> {
 }
 
 /// Renames the fields of an error to those of the client.
-fn in_words(refused: Refused) -> Refused {
-    refused.in_words(|error| {
+fn translate_error(refused: Refused) -> Refused {
+    refused.map_field_errors(|error| {
         if error.pointer == "/text" {
             "/comments".clone_into(&mut error.pointer);
         }
@@ -214,7 +220,7 @@ fn in_words(refused: Refused) -> Refused {
 }
 
 /// The person or service that decides, and its accepted names.
-pub(super) struct Who<'w> {
+pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
     pub(super) name: Option<&'w str>,
     /// True if the caller has a key. It may then decide on behalf of a person.
@@ -223,7 +229,11 @@ pub(super) struct Who<'w> {
 
 /// Returns the name to record as `on_behalf_of`. The authenticated subject decides (contract E29). Only a service may
 /// name another person. The placeholder name of a client without users is recorded too.
-pub(super) async fn on_behalf_of(app: &App, who: &Who<'_>, reviewer: Option<&str>) -> Answer<Option<String>> {
+pub(super) async fn on_behalf_of(
+    app: &App,
+    who: &DecidingPrincipal<'_>,
+    reviewer: Option<&str>,
+) -> Answer<Option<String>> {
     let Some(sent) = reviewer else { return Ok(None) };
     let name = sent.trim();
     if NOBODY.contains(&&*name::form(name)) {

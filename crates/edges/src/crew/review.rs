@@ -2,7 +2,7 @@
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
-use holdshort_core::interrupt::{Kind, mark};
+use holdshort_core::interrupt::{Kind, assignee_index};
 use holdshort_core::run::Run;
 use holdshort_protocol::{self as wire, Code};
 use holdshort_store::{InterruptFilter, Tables, behind_interrupt};
@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 
 use super::ids::ReviewId;
 use super::{CHANNEL, task};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::{CREW_LIST, CREW_LISTED};
-use crate::who::Guest;
 
 /// `GET /crew/review/{task_id}`: the review that the task waits for, or its last one. Earlier reviews are in `history`.
-pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
-    let caller = guest.through(CHANNEL)?;
-    let id = task::known(&caller.app, &id).await?;
+pub(super) async fn of_task(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.authorize(CHANNEL)?;
+    let id = task::resolve_id(&caller.app, &id).await?;
     let run = caller.app.run_now(&id).await?;
     let Some(last) = task::last_review(&run) else {
         return Err(Refused::new(Code::NotFound, "the task has no review"));
@@ -34,22 +34,23 @@ pub(super) async fn of_task(guest: Guest, Id(id): Id<String>) -> Answer<Json<Val
         .map(|each| (each.opened_seq, each.opened.interrupt.clone()))
         .collect();
     reviews.sort_unstable();
-    let mut shown = seen(&caller, &run, &last).await?;
+    let mut shown = render_for_caller(&caller, &run, &last).await?;
     let mut history = Vec::new();
     for (_, earlier) in reviews.iter().filter(|(_, id)| *id != last) {
         // A review that the caller may not see is left out.
-        history.extend(seen(&caller, &run, earlier).await.ok());
+        history.extend(render_for_caller(&caller, &run, earlier).await.ok());
     }
     shown["history"] = history.into();
     Ok(Json(shown))
 }
 
 /// Returns a review as the caller may see it. Rejects a caller without access to it.
-pub(super) async fn seen(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
+pub(super) async fn render_for_caller(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
     caller.interrupt(id).await?;
     let reader = caller.reader().await?;
-    let interrupt = view::interrupt::of_run(run, id, &reader).ok_or_else(|| Refused::not_found("review"))?;
-    let mut shown = shown(&interrupt, &run.definition.name);
+    let interrupt =
+        view::interrupt::from_run(run, id, &reader).ok_or_else(|| Refused::not_found("review"))?;
+    let mut shown = render(&interrupt, &run.definition.name);
     shown["comments"] = view::interrupt::comments(run, id, &reader).iter().map(comment).collect();
     Ok(shown)
 }
@@ -77,7 +78,7 @@ fn status(interrupt: &wire::Interrupt) -> &'static str {
 const UNASKED: &str = "unasked";
 
 /// Returns a review as a flat object whose lists are never null (contract D9).
-pub(super) fn shown(interrupt: &wire::Interrupt, crew: &str) -> Value {
+pub(super) fn render(interrupt: &wire::Interrupt, crew: &str) -> Value {
     let empty = Map::new();
     let payload = interrupt.payload.as_object().unwrap_or(&empty);
     let risk = payload.get("risk_level").cloned().filter(|risk| !risk.is_null());
@@ -181,8 +182,8 @@ pub(super) struct Query {
 
 /// `GET /crew/reviews?status=`: lists open reviews first. `next_cursor` is the position of the next page. A reviewer
 /// sees only assigned reviews.
-pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
-    let caller = guest.through(CHANNEL)?;
+pub(super) async fn list(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let caller = guest.authorize(CHANNEL)?;
     let app = &caller.app;
     let limit = holdshort_web::query::limit(query.limit)?;
     let wanted = query.status.map(|status| status.to_ascii_lowercase()).filter(|status| !status.is_empty());
@@ -191,8 +192,9 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
         return Err(Refused::new(Code::InvalidQuery, rule));
     }
     let system = app.driver.glance_system().await?;
-    let marks =
-        caller.reaches_assigned().then(|| mark::of_person(&caller.actor.id, &system.people, app.now()));
+    let marks = caller
+        .reaches_assigned()
+        .then(|| assignee_index::of_person(&caller.actor.id, &system.people, app.now()));
     let filter = InterruptFilter {
         marks: marks.map(|marks| marks.into_iter().collect()),
         open: wanted.as_deref().map(|wanted| wanted == "pending"),
@@ -216,9 +218,9 @@ pub(super) async fn list(guest: Guest, Params(query): Params<Query>) -> Answer<J
             {
                 continue;
             }
-            let interrupt = view::interrupt::of_row(app, row, &reader).await?;
+            let interrupt = view::interrupt::from_row(app, row, &reader).await?;
             if wanted.as_deref().is_none_or(|wanted| wanted == status(&interrupt)) {
-                reviews.push(shown(&interrupt, &run.workflow));
+                reviews.push(render(&interrupt, &run.workflow));
             }
         }
         cursor = next;

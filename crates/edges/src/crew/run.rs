@@ -16,8 +16,8 @@ use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
-use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::trace_context::JoinedTrace;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -25,12 +25,12 @@ use super::case::{self, Case};
 use super::rate::Counted;
 use super::task::{self, State};
 use super::{CHANNEL, Crew, crews};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::CREW_SYNC_TIME;
-use crate::who::Guest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct RunRequest {
     crew_name: String,
     #[serde(default)]
     inputs: Map<String, Value>,
@@ -39,13 +39,13 @@ struct Asked {
 }
 
 pub(super) async fn run(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Extension(crew): Extension<Arc<Crew>>,
     idempotency: Idempotency,
-    joined: Joined,
+    joined: JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
-    let caller = guest.through(CHANNEL)?;
+    let caller = guest.authorize(CHANNEL)?;
     let answer = begin(&caller, &crew, idempotency, joined, body);
     Ok(Box::pin(crew.limits.within(Counted::Run, &caller, answer)).await)
 }
@@ -54,17 +54,17 @@ async fn begin(
     caller: &Caller,
     crew: &Crew,
     idempotency: Idempotency,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Json<Value>> {
     let value = body.value().await?;
-    let Asked { crew_name, inputs, async_execution } = read_strict(&value)?;
-    let key = idempotency.of(&caller.actor, "POST /edges/crew/run", &value);
+    let RunRequest { crew_name, inputs, async_execution } = read_strict(&value)?;
+    let key = idempotency.into_key(&caller.actor, "POST /edges/crew/run", &value);
     // Acquired before the start, so that a rejected request has started nothing.
     let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
-    let _permit = permit.map_err(|_| Refused::of(Code::TooManyStreams))?;
+    let _permit = permit.map_err(|_| Refused::from_code(Code::TooManyStreams))?;
     // A repeated request returns the same task, even if its crew or case has changed since.
-    let known = caller.app.driver.known(key.as_ref()).await?;
+    let known = caller.app.driver.find_started_run(key.as_ref()).await?;
     let started = match known {
         Some(known) => known,
         None => Box::pin(start(caller, crew, &crew_name, inputs, key, trace)).await?,
@@ -72,9 +72,9 @@ async fn begin(
     let run = if async_execution {
         caller.app.run_now(&started.run).await?
     } else {
-        settled(caller, &started.run).await?
+        wait_until_settled(caller, &started.run).await?
     };
-    Ok(Json(told(&crew_name, &run, async_execution)))
+    Ok(Json(render_response(&crew_name, &run, async_execution)))
 }
 
 async fn start(
@@ -104,7 +104,7 @@ async fn start(
     };
     let mut definition = crews::as_crew(&found, &crew.settings);
     let mut input = crews::input(&mut definition, inputs);
-    crews::about(&mut input, subject)?;
+    crews::record_subject(&mut input, subject)?;
     let start = StartRun {
         config: Config {
             workspace,
@@ -123,7 +123,7 @@ async fn start(
     };
     let (driver, actor) = (caller.app.driver.clone(), caller.actor.clone());
     let started = detached(async move { driver.start(start, actor).await }).await;
-    started.map_err(|error| in_words(error.into()))
+    started.map_err(|error| translate_error(error.into()))
 }
 
 /// Returns the rehearsal model if no model is configured and the workflow has a script. Each response then reports it.
@@ -133,8 +133,8 @@ fn rehearsal(app: &App, workflow: &str) -> Option<String> {
 }
 
 /// Renames the fields of an error to those of the client.
-fn in_words(refused: Refused) -> Refused {
-    refused.in_words(|error| {
+fn translate_error(refused: Refused) -> Refused {
+    refused.map_field_errors(|error| {
         if let Some(rest) = error.pointer.strip_prefix("/input") {
             error.pointer = format!("/inputs{rest}");
         } else if error.pointer == "/config/workspace" {
@@ -145,7 +145,7 @@ fn in_words(refused: Refused) -> Refused {
 
 /// Returns the run when it has ended or waits for a person, or its current state after the time limit. The run
 /// continues after that limit.
-async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
+async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     let app = &caller.app;
     // Subscribe before the first read, so that no commit in between is missed.
     let mut commits = app.driver.watch(id);
@@ -154,7 +154,7 @@ async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     tokio::pin!(over, ended);
     loop {
         let run = app.run_now(id).await?;
-        match State::of_run(&run) {
+        match State::from_run(&run) {
             State::Paused | State::Completed | State::Failed => return Ok(run),
             State::Pending | State::Running => {}
         }
@@ -171,8 +171,8 @@ async fn settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
 }
 
 /// Returns the response. All members are present, and a missing value is null (contract D9).
-fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
-    let state = State::of_run(run);
+fn render_response(crew_name: &str, run: &Run, is_async: bool) -> Value {
+    let state = State::from_run(run);
     let result = match state {
         State::Completed => task::result(run),
         State::Failed => Value::Null,
@@ -195,6 +195,6 @@ fn told(crew_name: &str, run: &Run, is_async: bool) -> Value {
         "result": result,
         "error": task::error(run),
     });
-    task::tell_unusual(run, &mut told);
+    task::mark_exceptional(run, &mut told);
     told
 }

@@ -64,7 +64,7 @@ impl Default for Settings {
 /// Error for an invalid variable. The server does not start with it, because a misspelt switch must not silently mean
 /// its default.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum SettingsError {
     #[error("{name}: `{value}` is {rule}")]
     Value { name: &'static str, value: String, rule: String },
     #[error("{name}_FILE: {why}")]
@@ -79,7 +79,7 @@ const UNREVIEWED: &str =
 
 impl Settings {
     /// Reads the settings. `variable` returns the value of an environment variable.
-    pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, Wrong> {
+    pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let read = |name| read(name, variable);
         let mut settings = Self::default();
         if let Some(value) = read("HITL_ENABLED")? {
@@ -90,7 +90,7 @@ impl Settings {
             flag("REQUIRE_NEO4J", &value)?;
             settings.notices.push(NEO4J);
         }
-        let number = |name, most: u64, set: &mut dyn FnMut(u64)| -> Result<(), Wrong> {
+        let number = |name, most: u64, set: &mut dyn FnMut(u64)| -> Result<(), SettingsError> {
             if let Some(value) = read(name)? {
                 set(count(name, &value, most)?);
             }
@@ -118,7 +118,7 @@ impl Settings {
                 "base64" => Encoding::Base64,
                 _ => {
                     let (name, rule) = ("WEBHOOK_SIGNATURE_ENCODING", "not `hex` or `base64`".to_owned());
-                    return Err(Wrong::Value { name, value, rule });
+                    return Err(SettingsError::Value { name, value, rule });
                 }
             };
         }
@@ -146,15 +146,18 @@ impl Settings {
 }
 
 /// Returns the value of a variable, or the content of the file that `NAME_FILE` names. An empty variable is not set.
-fn read(name: &'static str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, Wrong> {
+fn read(
+    name: &'static str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<String>, SettingsError> {
     let said =
         |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     let (plain, file) = (said(name), said(&format!("{name}_FILE")));
     match (plain, file) {
-        (Some(_), Some(_)) => Err(Wrong::Both { name }),
+        (Some(_), Some(_)) => Err(SettingsError::Both { name }),
         (plain, None) => Ok(plain),
         (None, Some(path)) => {
-            let wrong = |why: String| Wrong::File { name, why: format!("{path} {why}") };
+            let wrong = |why: String| SettingsError::File { name, why: format!("{path} {why}") };
             let file = File::open(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
             let mut text = String::new();
             let mut file = file.take(CREW_SETTING_BYTES + 1);
@@ -168,16 +171,20 @@ fn read(name: &'static str, variable: &dyn Fn(&str) -> Option<String>) -> Result
     }
 }
 
-fn flag(name: &'static str, value: &str) -> Result<bool, Wrong> {
+fn flag(name: &'static str, value: &str) -> Result<bool, SettingsError> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
-        _ => Err(Wrong::Value { name, value: value.to_owned(), rule: "not `true` or `false`".to_owned() }),
+        _ => Err(SettingsError::Value {
+            name,
+            value: value.to_owned(),
+            rule: "not `true` or `false`".to_owned(),
+        }),
     }
 }
 
-fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
-    let rule = || Wrong::Value {
+fn count(name: &'static str, value: &str, most: u64) -> Result<u64, SettingsError> {
+    let rule = || SettingsError::Value {
         name,
         value: value.to_owned(),
         rule: format!("not a whole number from 1 to {most}"),
@@ -186,10 +193,10 @@ fn count(name: &'static str, value: &str, most: u64) -> Result<u64, Wrong> {
 }
 
 /// Returns the canonical path of an existing folder.
-fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
+fn folder(name: &'static str, value: &str) -> Result<String, SettingsError> {
     let found = fs::canonicalize(value).ok().filter(|path| path.is_dir());
     let named = found.and_then(|path| path.into_os_string().into_string().ok());
-    let rule = || Wrong::Value {
+    let rule = || SettingsError::Value {
         name,
         value: value.to_owned(),
         rule: "not an existing folder, or its path is not UTF-8".to_owned(),
@@ -198,12 +205,12 @@ fn folder(name: &'static str, value: &str) -> Result<String, Wrong> {
 }
 
 /// Parses a comma-separated list of address ranges.
-fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
+fn networks(name: &'static str, value: &str) -> Result<Vec<String>, SettingsError> {
     let mut networks = Vec::new();
     for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
         if !is_range(text) {
             let rule = "not a range of addresses such as `192.168.1.0/24`".to_owned();
-            return Err(Wrong::Value { name, value: text.to_owned(), rule });
+            return Err(SettingsError::Value { name, value: text.to_owned(), rule });
         }
         networks.push(text.to_owned());
     }
@@ -212,9 +219,12 @@ fn networks(name: &'static str, value: &str) -> Result<Vec<String>, Wrong> {
 
 /// Parses a comma-separated list of origins: a scheme, a host and an optional port. Rejects `*`, which would let any
 /// page act with its visitor's rights.
-fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, Wrong> {
-    let wrong =
-        |value: &str, rule: &str| Wrong::Value { name, value: value.to_owned(), rule: rule.to_owned() };
+fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, SettingsError> {
+    let wrong = |value: &str, rule: &str| SettingsError::Value {
+        name,
+        value: value.to_owned(),
+        rule: rule.to_owned(),
+    };
     let mut origins = Vec::new();
     for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -236,8 +246,8 @@ fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, Wrong> {
 mod tests {
     use super::*;
 
-    fn of(variables: &[(&str, &str)]) -> Result<Settings, Wrong> {
-        Settings::of(&|name| {
+    fn read_settings(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        Settings::from_variables(&|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         })
@@ -245,9 +255,9 @@ mod tests {
 
     #[test]
     fn the_keys_of_the_document_have_its_defaults() {
-        assert_eq!(of(&[]).unwrap(), Settings::default());
+        assert_eq!(read_settings(&[]).unwrap(), Settings::default());
         let cases = tempfile::tempdir().unwrap();
-        let set = of(&[
+        let set = read_settings(&[
             ("HITL_ENABLED", "False"),
             ("WEBHOOK_TIMEOUT_SECONDS", "3"),
             ("MAX_RETRY_ATTEMPTS", "5"),
@@ -299,7 +309,7 @@ mod tests {
             ("CREW_CASES", "/dev/null"),
         ];
         for (name, value) in table {
-            let wrong = of(&[(name, value)]).unwrap_err().to_string();
+            let wrong = read_settings(&[(name, value)]).unwrap_err().to_string();
             assert!(wrong.starts_with(name), "{wrong}");
         }
     }
@@ -310,13 +320,13 @@ mod tests {
         let path = folder.path().join("attempts");
         std::fs::write(&path, "7\n").unwrap();
         let named = path.display().to_string();
-        assert_eq!(of(&[("MAX_RETRY_ATTEMPTS_FILE", &named)]).unwrap().attempts, 7);
-        let both = of(&[("MAX_RETRY_ATTEMPTS_FILE", &named), ("MAX_RETRY_ATTEMPTS", "7")]);
-        assert_eq!(both, Err(Wrong::Both { name: "MAX_RETRY_ATTEMPTS" }));
+        assert_eq!(read_settings(&[("MAX_RETRY_ATTEMPTS_FILE", &named)]).unwrap().attempts, 7);
+        let both = read_settings(&[("MAX_RETRY_ATTEMPTS_FILE", &named), ("MAX_RETRY_ATTEMPTS", "7")]);
+        assert_eq!(both, Err(SettingsError::Both { name: "MAX_RETRY_ATTEMPTS" }));
         for text in ["", "x"] {
             std::fs::write(&path, text).unwrap();
-            assert!(of(&[("MAX_RETRY_ATTEMPTS_FILE", &named)]).is_err(), "{text}");
+            assert!(read_settings(&[("MAX_RETRY_ATTEMPTS_FILE", &named)]).is_err(), "{text}");
         }
-        assert!(of(&[("MAX_RETRY_ATTEMPTS_FILE", "/nowhere/at/all")]).is_err());
+        assert!(read_settings(&[("MAX_RETRY_ATTEMPTS_FILE", "/nowhere/at/all")]).is_err());
     }
 }

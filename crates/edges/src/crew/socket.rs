@@ -24,21 +24,21 @@ use serde_json::{Value, json};
 use tracing::{Instrument, Span};
 
 use super::{CHANNEL, status, task};
+use crate::credentials::AuthenticatedCaller;
 use crate::follow::{self, News};
-use crate::who::Guest;
 
 pub(super) async fn open(
     State(door): State<AuthState>,
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(id): Id<String>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
-    let caller = guest.through(CHANNEL)?;
-    let id = task::known(&caller.app, &id).await?;
-    status::seen(&caller, &*caller.app.run_now(&id).await?).await?;
+    let caller = guest.authorize(CHANNEL)?;
+    let id = task::resolve_id(&caller.app, &id).await?;
+    status::render_for_caller(&caller, &*caller.app.run_now(&id).await?).await?;
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
-    let permit = caller.app.place()?;
+    let permit = caller.app.reserve_stream()?;
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         serve(socket, &caller, id, &door).instrument(span).await;
@@ -54,8 +54,8 @@ async fn serve(socket: WebSocket, caller: &Caller, id: RunId, door: &AuthState) 
     let end = tokio::select! {
         biased;
         end = End::of_access(caller) => Some(end),
-        end = hear(&mut incoming, caller) => Some(end),
-        end = Box::pin(tell(caller, &id, outbox)) => Some(end),
+        end = read_until_end(&mut incoming, caller) => Some(end),
+        end = Box::pin(send_frames(caller, &id, outbox)) => Some(end),
         _ = &mut writing => None,
         () = door.stopped() => Some(End::Stopping),
     };
@@ -63,7 +63,7 @@ async fn serve(socket: WebSocket, caller: &Caller, id: RunId, door: &AuthState) 
     Box::pin(websocket::goodbye(&end, None, writing, incoming)).await;
 }
 
-async fn hear(incoming: &mut SplitStream<WebSocket>, caller: &Caller) -> End {
+async fn read_until_end(incoming: &mut SplitStream<WebSocket>, caller: &Caller) -> End {
     loop {
         if let Err(end) = websocket::next(incoming, caller.app.pace.silence).await {
             return end;
@@ -72,18 +72,18 @@ async fn hear(incoming: &mut SplitStream<WebSocket>, caller: &Caller) -> End {
 }
 
 /// Sends frames until the task has ended. After that the connection stays open until its client leaves.
-async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallible>) -> End {
+async fn send_frames(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallible>) -> End {
     let app = &caller.app;
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
     let mut run = (*run).clone();
-    let stands = stands(&run);
-    let mut told = Told::after(stands).unwrap_or(Told::New);
+    let stands = state_event(&run);
+    let mut told = ReportedState::after(stands).unwrap_or(ReportedState::New);
     let mut news = follow::run(app.clone(), id.clone(), run.seq);
-    let mut said = vec![Said { kind: stands, event: "status", agent: None }];
+    let mut said = vec![ClientEvent { kind: stands, event: "status", agent: None }];
     loop {
         for said in said {
             // A reviewer who has lost access to the task receives nothing more.
-            let shown = match status::seen(caller, &run).await {
+            let shown = match status::render_for_caller(caller, &run).await {
                 Ok(shown) => shown,
                 Err(refused) => return End::AccessEnded(refused),
             };
@@ -94,7 +94,7 @@ async fn tell(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallib
         said = match news.next().await {
             Some(News::Event { event, .. }) => {
                 run.apply(&event);
-                heard(&run, &event, &mut told)
+                project_event(&run, &event, &mut told)
             }
             Some(News::Preview(_)) => Vec::new(),
             Some(News::Problem(_)) => return End::Unreadable,
@@ -110,13 +110,13 @@ const PAUSED: &str = "task_paused";
 
 /// State of the task as the events sent to the client describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum ReportedState {
     New,
     Runs,
     Held,
 }
 
-impl Told {
+impl ReportedState {
     /// Returns the state after an event of this type. None if the state does not change.
     fn after(kind: &str) -> Option<Self> {
         match kind {
@@ -128,7 +128,7 @@ impl Told {
 }
 
 /// One event for the client.
-struct Said {
+struct ClientEvent {
     /// Type in the words of the source system. Its clients derive the task's state from it.
     kind: &'static str,
     /// Type in the words of this edge.
@@ -138,8 +138,8 @@ struct Said {
 }
 
 /// Returns the state of a task as the type of the event that leads to it.
-fn stands(run: &Run) -> &'static str {
-    match task::State::of_run(run) {
+fn state_event(run: &Run) -> &'static str {
+    match task::State::from_run(run) {
         task::State::Pending => "connected",
         task::State::Running => STARTED,
         task::State::Paused if run.open_review().is_some() => REQUESTED,
@@ -149,7 +149,7 @@ fn stands(run: &Run) -> &'static str {
     }
 }
 
-fn frame(Said { kind, event, agent }: Said, run: &Run, shown: Value) -> Utf8Bytes {
+fn frame(ClientEvent { kind, event, agent }: ClientEvent, run: &Run, shown: Value) -> Utf8Bytes {
     let agent = agent.as_deref().or_else(|| task::current_agent(run));
     // The source system counts in seconds.
     let since_1970 = Duration::from_millis(u64::try_from(run.last_at.as_millis()).unwrap_or_default());
@@ -170,11 +170,11 @@ fn frame(Said { kind, event, agent }: Said, run: &Run, shown: Value) -> Utf8Byte
 
 /// Returns the frames for one event. Adds a `task_started` frame if the task runs and the client does not show it as
 /// running. For a new task this frame comes first.
-fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
+fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<ClientEvent> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();
     if let Some(happened) = happened(run, fact) {
-        *told = Told::after(happened.kind).unwrap_or(*told);
+        *told = ReportedState::after(happened.kind).unwrap_or(*told);
         said.push(happened);
     }
     let goes_on = matches!(
@@ -183,18 +183,20 @@ fn heard(run: &Run, event: &Event, told: &mut Told) -> Vec<Said> {
             | Fact::RunResumed
             | Fact::InterruptResolved { outcome: Outcome::Approved | Outcome::Answered, .. }
     );
-    if goes_on && task::State::of_run(run) == task::State::Running {
-        match std::mem::replace(told, Told::Runs) {
-            Told::Runs => {}
-            Told::Held => said.push(Said { kind: STARTED, event: "task_resumed", agent: None }),
-            Told::New => said.insert(0, Said { kind: STARTED, event: STARTED, agent: None }),
+    if goes_on && task::State::from_run(run) == task::State::Running {
+        match std::mem::replace(told, ReportedState::Runs) {
+            ReportedState::Runs => {}
+            ReportedState::Held => {
+                said.push(ClientEvent { kind: STARTED, event: "task_resumed", agent: None })
+            }
+            ReportedState::New => said.insert(0, ClientEvent { kind: STARTED, event: STARTED, agent: None }),
         }
     }
     said
 }
 
 /// Returns the frame for one fact. None if the client needs no frame.
-fn happened(run: &Run, fact: &Fact) -> Option<Said> {
+fn happened(run: &Run, fact: &Fact) -> Option<ClientEvent> {
     let is_review = |id| run.interrupts.get(id).is_some_and(|each| each.opened.kind == Kind::Review);
     let (kind, event, agent) = match fact {
         Fact::StepStarted { agent, .. } => ("agent_started", "agent_started", Some(agent.clone())),
@@ -220,5 +222,5 @@ fn happened(run: &Run, fact: &Fact) -> Option<Said> {
         Fact::RunFailed { .. } | Fact::RunCancelled { .. } => ("task_failed", "task_failed", None),
         _ => return None,
     };
-    Some(Said { kind, event, agent })
+    Some(ClientEvent { kind, event, agent })
 }

@@ -5,8 +5,8 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::run::Run;
 use holdshort_protocol::Code;
 use holdshort_store::{RunFilter, Tables, behind_run};
-use holdshort_web::asked::takes_part;
 use holdshort_web::auth::Caller;
+use holdshort_web::interrupt_ref::takes_part;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params};
 use serde::Deserialize;
@@ -14,25 +14,25 @@ use serde_json::{Value, json};
 
 use super::task::{self, State};
 use super::{CHANNEL, crews};
-use crate::glance::Glance;
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::{CREW_LIST, CREW_LISTED};
-use crate::who::Guest;
+use crate::run_list::RunListReader;
 
 /// Callers with access to all runs see the whole task. A reviewer sees only the state of a task under their review: the
 /// review itself shows the inputs and results that they may see.
-pub(super) async fn status(guest: Guest, Id(id): Id<String>) -> Answer<Json<Value>> {
-    let caller = guest.through(CHANNEL)?;
-    let id = task::known(&caller.app, &id).await?;
+pub(super) async fn status(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
+    let caller = guest.authorize(CHANNEL)?;
+    let id = task::resolve_id(&caller.app, &id).await?;
     let run = caller.app.run_now(&id).await?;
-    seen(&caller, &run).await.map(Json)
+    render_for_caller(&caller, &run).await.map(Json)
 }
 
 /// Returns a task as the caller may see it. Rejects a caller without access to it.
-pub(super) async fn seen(caller: &Caller, run: &Run) -> Answer<Value> {
+pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Value> {
     if !caller.reaches_all() && !reviews(caller, run).await? {
-        return Err(Refused::of(Code::ForbiddenRole));
+        return Err(Refused::from_code(Code::ForbiddenRole));
     }
-    Ok(task::shown(run, caller.reaches_all()))
+    Ok(task::render(run, caller.reaches_all()))
 }
 
 /// Returns true if the caller takes part in a review of the run.
@@ -55,8 +55,8 @@ pub(super) struct Query {
 }
 
 /// `GET /crew/tasks?state=&crew_name=`: lists tasks, newest first. `next_cursor` is the position of the next page.
-pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn tasks(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     let limit = holdshort_web::query::limit(query.limit)?;
     let state = query.state.or(query.status).filter(|text| !text.is_empty());
     let state = state
@@ -69,7 +69,7 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
     let workflow = named.as_deref().map(|name| crews::workflow_of(&app, name).unwrap_or(name).to_owned());
     let filter = RunFilter { workflow, ..RunFilter::default() };
     let (mut tasks, mut cursor, mut scanned) = (Vec::new(), query.cursor, 0);
-    let mut glance = Glance::new(&app)?;
+    let mut glance = RunListReader::new(&app)?;
     loop {
         let page = app.journal().runs(&filter, cursor.as_ref(), CREW_LIST).await?;
         let mut next = page.next;
@@ -80,7 +80,7 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
                 break;
             }
             let run = glance.run(&app, row).await?;
-            let is = run.as_deref().map_or_else(|| State::of(row.status), State::of_run);
+            let is = run.as_deref().map_or_else(|| State::from_status(row.status), State::from_run);
             if state.is_some_and(|wanted| wanted != is) {
                 continue;
             }
@@ -88,7 +88,7 @@ pub(super) async fn tasks(guest: Guest, Params(query): Params<Query>) -> Answer<
             tasks.push(json!({
                 "task_id": row.run.as_str(),
                 "crew_name": row.workflow,
-                "status": is.word(),
+                "status": is.as_str(),
                 "state": is.lower(),
                 "created_at": row.created_at.to_string(),
                 "last_updated": row.updated_at.to_string(),

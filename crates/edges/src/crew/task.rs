@@ -26,7 +26,7 @@ pub(super) enum State {
 impl State {
     const ALL: [Self; 5] = [Self::Pending, Self::Running, Self::Paused, Self::Completed, Self::Failed];
 
-    pub(super) fn of(status: Status) -> Self {
+    pub(super) fn from_status(status: Status) -> Self {
         match status {
             Status::Queued => Self::Pending,
             Status::Running => Self::Running,
@@ -37,13 +37,13 @@ impl State {
     }
 
     /// Returns the state of a run. A running run with an open review is paused.
-    pub(super) fn of_run(run: &Run) -> Self {
-        let state = Self::of(run.status());
+    pub(super) fn from_run(run: &Run) -> Self {
+        let state = Self::from_status(run.status());
         if state == Self::Running && run.open_review().is_some() { Self::Paused } else { state }
     }
 
     /// Returns the state in the document's spelling.
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
             Self::Running => "RUNNING",
@@ -55,16 +55,16 @@ impl State {
 
     /// Returns the state in the spelling that clients of the document read (contract D9).
     pub(super) fn lower(self) -> String {
-        self.word().to_ascii_lowercase()
+        self.as_str().to_ascii_lowercase()
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word().eq_ignore_ascii_case(text))
+        Self::ALL.into_iter().find(|state| state.as_str().eq_ignore_ascii_case(text))
     }
 }
 
 /// Parses the id of a task. Rejects ids of runs that are not executed here.
-pub(super) async fn known(app: &App, text: &str) -> Answer<RunId> {
+pub(super) async fn resolve_id(app: &App, text: &str) -> Answer<RunId> {
     let none = || Refused::not_found("task");
     let id: RunId = text.parse().map_err(|_| none())?;
     let row = app.run_row(&id).await.map_err(|_| none())?;
@@ -86,7 +86,7 @@ pub(super) fn inputs(input: &Value) -> Value {
 
 /// Returns the reason why a task failed. None if it has not failed.
 pub(super) fn error(run: &Run) -> Option<String> {
-    let ended = run.ended.as_ref().filter(|ended| State::of(ended.status) == State::Failed)?;
+    let ended = run.ended.as_ref().filter(|ended| State::from_status(ended.status) == State::Failed)?;
     let text = ended.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     Some(match (ended.status, text) {
         // The document has no cancelled state (contract E30).
@@ -148,8 +148,8 @@ pub(super) fn waits_for(run: &Run) -> String {
 }
 
 /// Returns a task for `/crew/status`. Without `in_full` its inputs and result are left out.
-pub(super) fn shown(run: &Run, in_full: bool) -> Value {
-    let state = State::of_run(run);
+pub(super) fn render(run: &Run, in_full: bool) -> Value {
+    let state = State::from_run(run);
     let review = last_review(run);
     let open = run.open_review();
     let paused_at = open.map(|review| review.opened_at).or(run.paused_at.filter(|_| run.is_paused()));
@@ -157,7 +157,7 @@ pub(super) fn shown(run: &Run, in_full: bool) -> Value {
     let mut shown = json!({
         "task_id": run.id.as_str(),
         "crew_name": run.definition.name,
-        "status": state.word(),
+        "status": state.as_str(),
         "state": state.lower(),
         "message": (state == State::Paused).then(|| waits_for(run)),
         "inputs": inputs,
@@ -169,13 +169,13 @@ pub(super) fn shown(run: &Run, in_full: bool) -> Value {
         "result": if in_full { result(run) } else { Value::Null },
         "error": error(run),
     });
-    tell_unusual(run, &mut shown);
+    mark_exceptional(run, &mut shown);
     shown
 }
 
 /// Marks exceptional tasks: scripted text instead of a model's (`rehearsal`), a review approved without a person
 /// (`bypassed`, contract E20), and erased content (`erased`).
-pub(super) fn tell_unusual(run: &Run, told: &mut Value) {
+pub(super) fn mark_exceptional(run: &Run, told: &mut Value) {
     if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
         told["rehearsal"] = true.into();
     }
@@ -185,7 +185,7 @@ pub(super) fn tell_unusual(run: &Run, told: &mut Value) {
         told["bypassed"] = true.into();
     }
     if let Some(erasure) = &run.erased {
-        told["erased"] = json!(view::erased::of(erasure));
+        told["erased"] = json!(view::erased::from_erasure(erasure));
     }
 }
 
@@ -205,8 +205,8 @@ mod tests {
             (Status::Cancelled, "FAILED"),
         ];
         for (status, word) in states {
-            assert_eq!(State::of(status).word(), word);
-            assert_eq!(State::parse(&word.to_lowercase()), Some(State::of(status)));
+            assert_eq!(State::from_status(status).as_str(), word);
+            assert_eq!(State::parse(&word.to_lowercase()), Some(State::from_status(status)));
         }
         assert_eq!(State::parse("PAUSE"), None);
     }

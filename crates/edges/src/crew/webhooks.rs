@@ -14,27 +14,27 @@ use holdshort_core::json;
 use holdshort_core::limits::URL_CHARS;
 use holdshort_core::notice::Notice;
 use holdshort_core::system::webhooks::{Registered, Webhook, WebhookKind};
-use holdshort_notify::{Message, Way, crew_body};
+use holdshort_notify::{LinkAccess, Message, crew_body};
 use holdshort_protocol::pointer::escape;
 use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::app::App;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
-use holdshort_web::deliveries::{known, retry as retry_delivery};
+use holdshort_web::deliveries::{find_delivery, retry as retry_delivery};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
-use holdshort_web::webhooks::{About, New, Webhooks};
+use holdshort_web::webhooks::{New, WebhookDetails, Webhooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ids::ReviewId;
 use super::{CHANNEL, callback, review};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::{CREW_LIST, CREW_LISTED, CREW_WEBHOOK_BYTES, CREW_WEBHOOK_HEADERS};
-use crate::who::Guest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct RegisterRequest {
     name: String,
     #[serde(rename = "type")]
     kind: String,
@@ -49,16 +49,16 @@ struct Asked {
 }
 
 /// `POST /webhooks/register`.
-pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Json<Value>)> {
-    let caller = guest.through(CHANNEL)?;
-    let asked: Asked = body.json().await?;
+pub(super) async fn register(guest: AuthenticatedCaller, body: Body) -> Answer<(StatusCode, Json<Value>)> {
+    let caller = guest.authorize(CHANNEL)?;
+    let asked: RegisterRequest = body.json().await?;
     let sent_secret = asked.secret.as_ref().is_some_and(|secret| !secret.is_empty());
     let new = checked(asked)?;
     let is_dropped = sent_secret && new.secret.is_none();
     let id = Webhooks::register(&caller.app, new, caller.actor.clone()).await?;
     let system = caller.app.driver.system().await?;
     let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
-    let mut made = shown(&caller.app, &id, registered).await?;
+    let mut made = render_webhook(&caller.app, &id, registered).await?;
     made["success"] = true.into();
     made["message"] = if is_dropped {
         "it receives reviews from now on; a secret signs only requests to a custom_url, so this one is not \
@@ -70,8 +70,8 @@ pub(super) async fn register(guest: Guest, body: Body) -> Answer<(StatusCode, Js
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-fn checked(asked: Asked) -> Answer<New> {
-    let Asked { name, kind, url, secret, headers, active } = asked;
+fn checked(asked: RegisterRequest) -> Answer<New> {
+    let RegisterRequest { name, kind, url, secret, headers, active } = asked;
     let Some(kind) = WebhookKind::parse(&kind) else {
         let known: Vec<&str> = WebhookKind::ALL.iter().map(|kind| kind.as_str()).collect();
         return Err(Refused::invalid_at("/type", format!("is not one of {}", known.join(", "))));
@@ -141,7 +141,7 @@ fn domain(url: &str) -> Option<String> {
 
 /// Returns a URL without its secret parts. The scheme is missing on a node that has not yet received the webhook's
 /// secrets.
-fn url_shown(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
+fn redact_url(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     if kind == WebhookKind::Email {
         return format!("mailto:…@{host}");
     }
@@ -150,17 +150,17 @@ fn url_shown(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
 }
 
 /// Returns a webhook without its secrets.
-async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Value> {
+async fn render_webhook(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Value> {
     let Registered { is, by, at } = registered;
     let states = app.journal().channel_states().await?;
     let state = states.iter().find(|state| state.channel == id.as_str());
-    let About { scheme, headers, is_signed } = app.webhooks.about(id).await;
+    let WebhookDetails { scheme, headers, is_signed } = app.webhooks.details(id).await;
     Ok(json!({
         "webhook_id": id.as_str(),
         "id": id.as_str(),
         "name": is.name,
         "type": is.kind.as_str(),
-        "url": url_shown(is.kind, scheme.as_deref(), &is.host),
+        "url": redact_url(is.kind, scheme.as_deref(), &is.host),
         "host": is.host,
         "active": is.active,
         "has_secret": is_signed,
@@ -173,27 +173,27 @@ async fn shown(app: &App, id: &WebhookId, registered: &Registered) -> Answer<Val
 }
 
 /// `GET /webhooks`, `GET /webhooks/list`.
-pub(super) async fn list(guest: Guest) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn list(guest: AuthenticatedCaller) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     let system = app.driver.system().await?;
     let mut webhooks = Vec::new();
     for (id, registered) in &system.webhooks {
-        webhooks.push(shown(&app, id, registered).await?);
+        webhooks.push(render_webhook(&app, id, registered).await?);
     }
     Ok(Json(json!({ "success": true, "count": webhooks.len(), "webhooks": webhooks })))
 }
 
 /// `GET /webhooks/{webhook_id}`.
-pub(super) async fn read(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
+pub(super) async fn read(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
     let system = app.driver.system().await?;
     let registered = system.webhooks.get(&id).ok_or_else(|| Refused::not_found("webhook"))?;
-    Ok(Json(shown(&app, &id, registered).await?))
+    Ok(Json(render_webhook(&app, &id, registered).await?))
 }
 
 /// `DELETE /webhooks/{webhook_id}`.
-pub(super) async fn remove(guest: Guest, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
-    let Caller { app, actor, .. } = guest.through(CHANNEL)?;
+pub(super) async fn remove(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) -> Answer<Json<Value>> {
+    let Caller { app, actor, .. } = guest.authorize(CHANNEL)?;
     Webhooks::remove(&app, id.clone(), actor).await?;
     let message = "it receives nothing more; pending deliveries to it are not sent";
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
@@ -222,7 +222,7 @@ fn payload(app: &App, row: &Delivery) -> Option<Value> {
         notice,
         title: None,
         plain: None,
-        way: Way::SignIn,
+        way: LinkAccess::SignIn,
         reader: None,
         buttons: Vec::new(),
         posted: Vec::new(),
@@ -230,7 +230,7 @@ fn payload(app: &App, row: &Delivery) -> Option<Value> {
     }))
 }
 
-async fn delivery_shown(app: &App, row: &Delivery) -> Answer<Value> {
+async fn render_delivery(app: &App, row: &Delivery) -> Answer<Value> {
     let tried = app.journal().attempts(&row.delivery).await?;
     let last = tried.last();
     // The delivery of a journal checkpoint has neither a task nor a review.
@@ -268,17 +268,17 @@ fn attempt(attempt: &Attempt) -> Value {
 }
 
 /// `GET /webhooks/status/{review_id}`: the review and all deliveries that notified people of it.
-pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
-    let caller = guest.through(CHANNEL)?;
+pub(super) async fn of_review(guest: AuthenticatedCaller, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
+    let caller = guest.authorize(CHANNEL)?;
     let app = &caller.app;
     let run = app.run_now(&callback::reviewed(&caller, &id).await?).await?;
-    let mut shown = review::seen(&caller, &run, &id.0).await?;
+    let mut shown = review::render_for_caller(&caller, &run, &id.0).await?;
     let filter = DeliveryFilter { interrupt: Some(id.0.clone()), ..DeliveryFilter::default() };
     let (mut deliveries, mut cursor) = (Vec::new(), None);
     loop {
         let page = app.journal().deliveries(&filter, cursor.as_ref(), CREW_LIST).await?;
         for row in &page.items {
-            deliveries.push(delivery_shown(app, row).await?);
+            deliveries.push(render_delivery(app, row).await?);
         }
         cursor = page.next;
         if cursor.is_none() || deliveries.len() >= CREW_LISTED {
@@ -290,17 +290,17 @@ pub(super) async fn of_review(guest: Guest, Id(id): Id<ReviewId>) -> Answer<Json
 }
 
 /// `GET /webhooks/delivery/{delivery_id}`.
-pub(super) async fn delivery(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
-    let app = guest.through(CHANNEL)?.app;
-    let row = known(&app, &id).await?;
-    delivery_shown(&app, &row).await.map(Json)
+pub(super) async fn delivery(guest: AuthenticatedCaller, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
+    let app = guest.authorize(CHANNEL)?.app;
+    let row = find_delivery(&app, &id).await?;
+    render_delivery(&app, &row).await.map(Json)
 }
 
 /// `POST /webhooks/retry/{delivery_id}`: sends the delivery once more at once, with the same id.
-pub(super) async fn retry(guest: Guest, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
-    let caller = guest.through(CHANNEL)?;
+pub(super) async fn retry(guest: AuthenticatedCaller, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
+    let caller = guest.authorize(CHANNEL)?;
     let row = retry_delivery(&caller, &id).await?;
-    let mut told = delivery_shown(&caller.app, &row).await?;
+    let mut told = render_delivery(&caller.app, &row).await?;
     told["success"] = true.into();
     Ok(Json(told))
 }
@@ -347,7 +347,7 @@ mod tests {
             (WebhookKind::Email, None, "mailto:…@example.org"),
         ];
         for (kind, scheme, shown) in table {
-            assert_eq!(url_shown(kind, scheme, "example.org"), shown);
+            assert_eq!(redact_url(kind, scheme, "example.org"), shown);
         }
     }
 }

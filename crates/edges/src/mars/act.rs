@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::edit::Edit;
 use super::frame::Resolve;
-use super::words::{self, Meant};
+use super::options::{self, ChosenOption};
 use crate::limits::MARS_PROMPT_CHARS;
 
 /// Decides on an approval of this run. Returns its id if the same decision had already been made.
@@ -27,7 +27,7 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     let row = app.journal().interrupt(&id).await?.filter(|row| row.run == *run).ok_or_else(unknown)?;
     let first = app.event(&StreamId::Run(run.clone()), row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = &first.fact else {
-        return Err(Refused::of(Code::JournalDamaged));
+        return Err(Refused::from_code(Code::JournalDamaged));
     };
     let sent = Some(&resolve.modifications).filter(|sent| !is_nothing(sent));
     let was_resolved = row.resolved_seq.is_some();
@@ -35,14 +35,14 @@ pub(super) async fn resolve(caller: &Caller, run: &RunId, resolve: Resolve) -> A
     let edit = match sent {
         None => Edit::default(),
         Some(_) if offer.id != "edit" => {
-            let why = format!("`{}` accepts no modifications", words::name(opened, &offer.id));
+            let why = format!("`{}` accepts no modifications", options::name(opened, &offer.id));
             return Err(Refused::invalid_at("/modifications", why));
         }
         Some(sent) => Edit::read(opened, subtask(caller, run, opened).await?.as_ref(), sent)?,
     };
     let decision =
         Decision { option: offer.id.clone(), text, edit: edit.value.clone(), ..Decision::default() };
-    caller.decides()?;
+    caller.count_decision()?;
     let decided = decide::decide(app, &row.into(), caller.actor.clone(), decision).await;
     decided.map_err(|refused| here(refused, opened, offer, &edit))?;
     Ok(was_resolved.then_some(id))
@@ -54,7 +54,7 @@ pub(super) async fn steer(caller: &Caller, run: &RunId, input: Input) -> Answer<
     match detached(async move { driver.change(&run, input, actor).await }).await {
         Ok(changed) => Ok(changed),
         // The only text in these inputs is the reason of a cancellation.
-        Err(error) => Err(Refused::from(error).in_words(|error| {
+        Err(error) => Err(Refused::from(error).map_field_errors(|error| {
             if error.pointer == "/text" {
                 "/reason".clone_into(&mut error.pointer);
             }
@@ -89,8 +89,8 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
             return Err(Refused::invalid_at("/resolution", "is missing: send `resolution` or `approved`"));
         }
     };
-    let Some(Meant { offer, is_own_words }) = words::choose(opened, said) else {
-        let offered = words::names(opened).join(", ");
+    let Some(ChosenOption { offer, is_own_words }) = options::choose(opened, said) else {
+        let offered = options::names(opened).join(", ");
         let said: String = plain::line(said).chars().take(MARS_PROMPT_CHARS).collect();
         return Err(Refused::invalid_at(
             if resolution.is_some() { "/resolution" } else { "/approved" },
@@ -112,7 +112,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         (a, b) => a.as_ref().or(b.as_ref()).filter(|text| !text.is_empty()).cloned(),
     };
     if (is_own_words || said.trim().is_empty()) && text.is_some() {
-        let offered = words::names(opened).join(", ");
+        let offered = options::names(opened).join(", ");
         let why = format!("was sent with a `resolution` that names no option; choose one of: {offered}");
         return Err(Refused::invalid_at("/feedback", why));
     }
@@ -120,7 +120,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
         text = Some(said.trim().to_owned());
     }
     // `submit` sent by mistake would release work without any text (contract E42).
-    if words::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
+    if options::is_submit(said) && text.as_ref().is_none_or(|text| text.trim().is_empty()) {
         return Err(Refused::invalid_at("/feedback", "is missing: `submit` needs a text"));
     }
     Ok((offer, text))
@@ -128,7 +128,7 @@ fn chosen<'o>(opened: &'o Opened, resolve: &Resolve) -> Answer<(&'o Offer, Optio
 
 /// Renames the fields and options of an error to those of this wire.
 fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refused {
-    refused.in_words(|error| {
+    refused.map_field_errors(|error| {
         let there = match error.pointer.as_str() {
             "/option" => Some("/resolution".to_owned()),
             "/text" => Some("/feedback".to_owned()),
@@ -137,7 +137,7 @@ fn here(refused: Refused, opened: &Opened, offer: &Offer, edit: &Edit) -> Refuse
         if let Some(there) = there {
             error.pointer = there;
         }
-        let [native, wire] = [&*offer.id, words::name(opened, &offer.id)].map(|name| format!("`{name}`"));
+        let [native, wire] = [&*offer.id, options::name(opened, &offer.id)].map(|name| format!("`{name}`"));
         error.message = error.message.replace(&native, &wire);
     })
 }

@@ -4,12 +4,12 @@
 use holdshort_core::interrupt::{About, Cause, Interrupt, Kind, Offer, Opened, Outcome, Resolution};
 use holdshort_core::run::Run;
 use holdshort_protocol::plain;
-use holdshort_web::view::word;
+use holdshort_web::view::variant_name;
 use serde_json::{Map, Value, json};
 
 use super::config::{self, Display};
-use super::{subject, summary, words};
-use crate::assigned;
+use super::{options, subject, summary};
+use crate::assignment;
 use crate::change::{self, Change};
 use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 
@@ -19,7 +19,7 @@ use crate::limits::{MARS_PROMPT_CHARS, MARS_SAID_CHARS};
 /// `context.agent_says`. `description` is the message with the full subject of the decision: the client draws it first,
 /// and other members on demand (contract A32).
 pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
-    let display = config::display_of(&config::of(run));
+    let display = config::display_of(&config::from_run(run));
     let text = |pointer: &str| with.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let title = plain::line(text("/title"));
     // The title of a question holds only its beginning.
@@ -35,15 +35,16 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
             asked
         }
     };
-    let whole = subject::of(opened, with, &context);
-    let assigned = run.interrupts.get(&opened.interrupt).and_then(|interrupt| assigned::of(interrupt));
+    let whole = subject::render(opened, with, &context);
+    let assigned =
+        run.interrupts.get(&opened.interrupt).and_then(|interrupt| assignment::summarize(interrupt));
     let (assigned, who) = assigned.map(|told| (told.data, told.words)).unzip();
     context.extend(assigned.map(|assigned| ("assignment".to_owned(), assigned)));
     let parts = std::iter::once(message.as_str()).chain(whole.as_deref()).chain(who.as_deref());
     let description = parts.collect::<Vec<_>>().join("\n\n");
     let detail = |offer: &Offer| {
         json!({
-            "id": words::name(opened, &offer.id),
+            "id": options::name(opened, &offer.id),
             "label": offer.label,
             "needs_feedback": offer.needs_text,
             "needs_modifications": offer.needs_edit,
@@ -56,13 +57,13 @@ pub(super) fn requested(run: &Run, opened: &Opened, with: &Value) -> Value {
         "action": action(opened),
         "description": description,
         "message": message,
-        "options": words::names(opened),
-        "option_details": words::drawn(opened).map(detail).collect::<Vec<_>>(),
-        "checkpoint_type": words::style(run, opened),
-        "position": words::position(run, opened),
+        "options": options::names(opened),
+        "option_details": options::drawn(opened).map(detail).collect::<Vec<_>>(),
+        "checkpoint_type": options::style(run, opened),
+        "position": options::position(run, opened),
         "context": context,
         "expires_at": opened.expires_at.map(|at| at.to_string()),
-        "default_on_timeout": words::name(opened, opened.on_expiry()),
+        "default_on_timeout": options::name(opened, opened.on_expiry()),
     })
 }
 
@@ -82,7 +83,7 @@ fn step_id(opened: &Opened) -> &str {
 
 /// Returns the kind of a request (contract E3). The second layer has its own kind (A5).
 fn action(opened: &Opened) -> &'static str {
-    if words::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
+    if options::is_of_an_agent(opened) || opened.kind == Kind::Escalation {
         "ag2_dynamic"
     } else {
         opened.kind.as_str()
@@ -110,10 +111,10 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
         context.insert("plan".to_owned(), plan);
         context.insert("previous_feedback".to_owned(), summary::plan_feedback(run).into());
     }
-    if let Some(change) = asked.get("payload").and_then(Change::of) {
+    if let Some(change) = asked.get("payload").and_then(Change::from_payload) {
         context.insert("change".to_owned(), change.to_value());
     }
-    context.extend(beside(run, opened, &context));
+    context.extend(collect_kind_members(run, opened, &context));
     if matches!(opened.about, About::Phase(_))
         && let Some(results) = context.remove("results")
     {
@@ -138,7 +139,7 @@ fn context(run: &Run, opened: &Opened, asked: &Value, display: Display) -> Map<S
 }
 
 /// Returns members that the client draws for some kinds of requests, under its own names (contracts A24, A32).
-fn beside(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
+fn collect_kind_members(run: &Run, opened: &Opened, payload: &Map<String, Value>) -> Map<String, Value> {
     let more = match (opened.kind, &opened.about) {
         (Kind::Question, _) => {
             json!({ "requires_text_input": true, "input_placeholder": "Type your answer." })
@@ -246,14 +247,14 @@ pub(super) fn received(run: &Run, interrupt: &Interrupt) -> Value {
     json!({
         "approval_id": opened.interrupt.to_string(),
         "step_id": step_id(opened),
-        "checkpoint_type": words::style(run, opened),
-        "position": words::position(run, opened),
+        "checkpoint_type": options::style(run, opened),
+        "position": options::position(run, opened),
         "approved": released,
-        "resolution": resolution.option.as_deref().map(|id| words::name(opened, id)),
+        "resolution": resolution.option.as_deref().map(|id| options::name(opened, id)),
         "approval_status": status(offer, resolution, released),
-        "effect": offer.map(|offer| word(&offer.effect)),
-        "outcome": word(&resolution.outcome),
-        "cause": word(&resolution.cause),
+        "effect": offer.map(|offer| variant_name(&offer.effect)),
+        "outcome": variant_name(&resolution.outcome),
+        "cause": variant_name(&resolution.cause),
         "feedback": vote.and_then(|vote| vote.text.as_deref()).unwrap_or_default(),
         "modifications": vote.map(|vote| &vote.edit),
         "by": if spoke { &resolution.by } else { "engine" },

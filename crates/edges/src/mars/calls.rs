@@ -2,24 +2,30 @@
 //! its result. Frames for its files (`files.rs`) follow.
 
 use holdshort_core::run::{Call, CallEnd, Run};
-use holdshort_web::view::word;
+use holdshort_web::view::variant_name;
 use serde_json::{Value, json};
 
 use super::files;
-use super::projector::Said;
+use super::projector::FrameBody;
 use super::steps::{agent, merge};
 
-pub(super) fn proposed(run: &Run, id: &str) -> Option<Said> {
+pub(super) fn proposed(run: &Run, id: &str) -> Option<FrameBody> {
     let call = run.calls.get(id)?;
-    let mut told = named(run, id, call);
+    let mut told = describe_call(run, id, call);
     merge(&mut told, &json!({ "status": "proposed", "arguments": call.arguments }));
     Some(("agent_tool_call", told))
 }
 
 /// Returns the frame with the result of a call, and then the frames for its files.
-pub(super) fn finished(run: &Run, id: &str, end: CallEnd, code: Option<&str>, result: &str) -> Vec<Said> {
+pub(super) fn finished(
+    run: &Run,
+    id: &str,
+    end: CallEnd,
+    code: Option<&str>,
+    result: &str,
+) -> Vec<FrameBody> {
     let Some(call) = run.calls.get(id) else { return Vec::new() };
-    let mut told = named(run, id, call);
+    let mut told = describe_call(run, id, call);
     let ended = json!({
         "run_id": run.id.as_str(), "status": status(end), "attempt": call.attempt, "arguments": call.arguments,
         "result": result, "error_code": code,
@@ -32,14 +38,14 @@ pub(super) fn finished(run: &Run, id: &str, end: CallEnd, code: Option<&str>, re
         }
         None => "tool_call",
     };
-    let files = if end == CallEnd::Done { files::of(run, call) } else { Vec::new() };
+    let files = if end == CallEnd::Done { files::frames_for_call(run, call) } else { Vec::new() };
     std::iter::once((event_type, told)).chain(files).collect()
 }
 
-fn named(run: &Run, id: &str, call: &Call) -> Value {
+fn describe_call(run: &Run, id: &str, call: &Call) -> Value {
     json!({ "agent": agent(run, &call.step), "tool_name": call.tool, "call_id": id, "step_id": call.step })
 }
 
 fn status(end: CallEnd) -> String {
-    if end == CallEnd::Done { "completed".to_owned() } else { word(&end) }
+    if end == CallEnd::Done { "completed".to_owned() } else { variant_name(&end) }
 }

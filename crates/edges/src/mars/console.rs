@@ -30,7 +30,7 @@ impl Console {
     }
 
     /// Drops an unfinished line when its reply or result has arrived, or when a new attempt begins.
-    pub(super) fn hear(&mut self, event: &Event) {
+    pub(super) fn apply_event(&mut self, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         match fact {
             Fact::ModelStarted { step, .. }

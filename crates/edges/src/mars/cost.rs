@@ -16,10 +16,10 @@ const CLIENTS: &str = "USD";
 pub(super) fn update(run: &Run, step: &str, model: &str, usage: Usage) -> Value {
     let paid = run
         .cost_of(step, model, usage)
-        .map(|(cost, currency)| Paid { millionths: cost.millionths(), currency });
+        .map(|(cost, currency)| Amount { millionths: cost.millionths(), currency });
     let all = run
         .currency()
-        .map(|currency| Paid { millionths: run.spent.cost.millionths(), currency: currency.to_owned() });
+        .map(|currency| Amount { millionths: run.spent.cost.millionths(), currency: currency.to_owned() });
     let (input, output) = (usage.input_tokens, usage.output_tokens);
     let mut data = json!({
         "run_id": run.id.as_str(), "step_id": step, "agent": steps::agent(run, step), "model": model,
@@ -38,7 +38,7 @@ pub(super) struct Cost {
     input: u64,
     output: u64,
     requests: u64,
-    paid: Option<Paid>,
+    paid: Option<Amount>,
     /// Model of the first request.
     pub(super) model: String,
 }
@@ -53,9 +53,9 @@ impl Cost {
         self.input += count("input_tokens");
         self.output += count("output_tokens");
         self.requests += 1;
-        if let Some(paid) = data.get("paid").and_then(Paid::of) {
+        if let Some(paid) = data.get("paid").and_then(Amount::from_value) {
             let before = self.paid.as_ref().map_or(0, |paid| paid.millionths);
-            self.paid = Some(Paid { millionths: before.saturating_add(paid.millionths), ..paid });
+            self.paid = Some(Amount { millionths: before.saturating_add(paid.millionths), ..paid });
         }
     }
 
@@ -86,13 +86,13 @@ impl Cost {
 }
 
 /// An amount in the currency of the workflow's prices.
-struct Paid {
+struct Amount {
     millionths: u64,
     currency: String,
 }
 
-impl Paid {
-    fn of(value: &Value) -> Option<Self> {
+impl Amount {
+    fn from_value(value: &Value) -> Option<Self> {
         let millionths = pricing::millionths(text(value, "amount"))?;
         Some(Self { millionths, currency: text(value, "currency").to_owned() })
     }
@@ -103,7 +103,7 @@ impl Paid {
 }
 
 /// Returns an amount in dollars. Returns 0 for another currency or an unknown price, because the clients need a number.
-fn dollars(paid: Option<&Paid>) -> f64 {
+fn dollars(paid: Option<&Amount>) -> f64 {
     let paid = paid.filter(|paid| paid.currency == CLIENTS);
     paid.and_then(|paid| pricing::amount(paid.millionths).parse().ok()).unwrap_or_default()
 }

@@ -52,14 +52,14 @@ impl Edit {
         let edit = match opened.kind {
             Kind::PlanApproval => Self::plan(sent, &mut problems),
             Kind::ToolApproval => Self::arguments(sent, &mut problems),
-            _ if is_step => Self::of(self::step(sent, opened, step, &mut problems)),
-            Kind::Review => Self::of(text(sent, &mut problems)),
-            _ => Self::words(sent, &mut problems),
+            _ if is_step => Self::from_value(self::step(sent, opened, step, &mut problems)),
+            Kind::Review => Self::from_value(text(sent, &mut problems)),
+            _ => Self::pass_through(sent, &mut problems),
         };
         if problems.is_empty() { Ok(edit) } else { Err(Refused::invalid(problems)) }
     }
 
-    fn of(value: Value) -> Self {
+    fn from_value(value: Value) -> Self {
         Self { value, moved: None }
     }
 
@@ -70,14 +70,15 @@ impl Edit {
                 let at = steps(&sent, AT, problems);
                 Self { value: plan, moved: at.map(|at| (STEPS, at)) }
             }
-            None => Self::of(sent),
+            None => Self::from_value(sent),
         }
     }
 
     /// Passes any other edit on unchanged. A plan in it is carried out, so it may hold only one.
-    fn words(sent: Value, problems: &mut Vec<Problem>) -> Self {
+    fn pass_through(sent: Value, problems: &mut Vec<Problem>) -> Self {
         let is_plan = plan::sent(&sent).is_some();
-        let at = is_plan.then(|| holder(&sent, AT, problems)).and_then(|_| steps(&sent, AT, &mut Vec::new()));
+        let at =
+            is_plan.then(|| plan_key(&sent, AT, problems)).and_then(|_| steps(&sent, AT, &mut Vec::new()));
         Self { value: sent, moved: at.map(|at| (STEPS, at)) }
     }
 
@@ -87,7 +88,7 @@ impl Edit {
                 alone("arguments", &sent, problems);
                 Self { value: arguments.clone(), moved: Some(("/edit", below(AT, "arguments"))) }
             }
-            None => Self::of(sent),
+            None => Self::from_value(sent),
         }
     }
 
@@ -108,7 +109,7 @@ impl Edit {
 /// Reads the new text of a step, sent as a text or as a step of a plan. All other properties of the step must stay the
 /// same.
 fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut Vec<Problem>) -> Value {
-    if given(&sent).any(|(key, _)| TEXTS.contains(&key)) {
+    if non_null_fields(&sent).any(|(key, _)| TEXTS.contains(&key)) {
         return text(sent, problems);
     }
     if !sent.is_object() {
@@ -117,8 +118,8 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
         }
         return sent;
     }
-    known(&sent, AT, problems);
-    let no_text = given(&sent).filter(|(key, value)| WORDS.contains(key) && !value.is_string());
+    reject_unknown_keys(&sent, AT, problems);
+    let no_text = non_null_fields(&sent).filter(|(key, value)| WORDS.contains(key) && !value.is_string());
     problems.extend(no_text.map(|(key, _)| Problem::new(below(AT, key), "is not a text")));
     let mut native =
         plan::read(&json!([sent])).map(|mut plan| plan["subtasks"][0].take()).unwrap_or_default();
@@ -128,7 +129,9 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
         "agent": opened.agent,
         "depends_on": planned.map(|planned| planned.depends_on.as_slice()).unwrap_or_default(),
     });
-    for (key, name) in OF_A_STEP.iter().filter(|(key, _)| given(&sent).any(|(other, _)| other == *key)) {
+    for (key, name) in
+        OF_A_STEP.iter().filter(|(key, _)| non_null_fields(&sent).any(|(other, _)| other == *key))
+    {
         let stays = &stays[name];
         if native.get(name).is_some_and(|said| said != stays) {
             let why = format!("is {stays} and cannot change: an edit of a step changes only its description");
@@ -144,7 +147,8 @@ fn step(sent: Value, opened: &Opened, planned: Option<&Subtask>, problems: &mut 
 
 /// Reads a text, sent alone or as the only field of an object.
 fn text(sent: Value, problems: &mut Vec<Problem>) -> Value {
-    let Some(name) = TEXTS.into_iter().find(|name| given(&sent).any(|(key, _)| key == *name)) else {
+    let Some(name) = TEXTS.into_iter().find(|name| non_null_fields(&sent).any(|(key, _)| key == *name))
+    else {
         if !sent.is_string() {
             problems.push(Problem::new(AT, "is neither a text nor an object with a text as its `content`"));
         }
@@ -164,14 +168,14 @@ fn steps(sent: &Value, at: &str, problems: &mut Vec<Problem>) -> Option<String> 
         return steps(&inner, at, problems);
     }
     for (i, step) in sent.as_array().into_iter().flatten().enumerate() {
-        known(step, &format!("{at}/{i}"), problems);
+        reject_unknown_keys(step, &format!("{at}/{i}"), problems);
     }
     if !sent.is_object() {
         return Some(at.to_owned());
     }
-    let others = given(sent).filter(|(key, _)| !holds_steps(key));
+    let others = non_null_fields(sent).filter(|(key, _)| !holds_steps(key));
     problems.extend(others.map(|(key, _)| Problem::new(below(at, key), "is not a known key of a plan")));
-    holder(sent, at, problems).and_then(|key| steps(&sent[key], &below(at, key), problems))
+    plan_key(sent, at, problems).and_then(|key| steps(&sent[key], &below(at, key), problems))
 }
 
 fn holds_steps(key: &str) -> bool {
@@ -179,17 +183,17 @@ fn holds_steps(key: &str) -> bool {
 }
 
 /// Returns the only field of an object that holds a plan.
-fn holder<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
-    let mut holders = given(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
+fn plan_key<'a>(sent: &'a Value, at: &str, problems: &mut Vec<Problem>) -> Option<&'a str> {
+    let mut holders = non_null_fields(sent).map(|(key, _)| key).filter(|key| holds_steps(key));
     let holder = holders.next()?;
     problems.extend(holders.map(|key| twice(at, key, holder)));
     Some(holder)
 }
 
 /// Rejects keys of a step that neither this wire nor the native form has. Types are checked with the plan.
-fn known(step: &Value, at: &str, problems: &mut Vec<Problem>) {
+fn reject_unknown_keys(step: &Value, at: &str, problems: &mut Vec<Problem>) {
     let mut names: Vec<(&str, &str)> = Vec::new();
-    for (key, value) in given(step) {
+    for (key, value) in non_null_fields(step) {
         let name = OF_A_STEP.iter().find(|(known, _)| *known == key).map(|(_, name)| *name);
         match (name, value) {
             (Some(name), _) => match names.iter().find(|(_, other)| *other == name) {
@@ -217,13 +221,13 @@ fn decoded(value: &Value) -> Option<Value> {
 }
 
 /// Returns the fields of an object. A null field is not given.
-fn given(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+fn non_null_fields(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let fields = value.as_object().into_iter().flatten();
     fields.filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.as_str(), value))
 }
 
 fn alone(name: &str, sent: &Value, problems: &mut Vec<Problem>) {
-    let beside = given(sent).filter(|(key, _)| *key != name);
+    let beside = non_null_fields(sent).filter(|(key, _)| *key != name);
     let why = format!("cannot be sent together with `{name}`");
     problems.extend(beside.map(|(key, _)| Problem::new(below(AT, key), &*why)));
 }

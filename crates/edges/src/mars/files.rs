@@ -9,16 +9,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use holdshort_core::changeset::{self, Change, Entry};
-use holdshort_core::run::{Call, CallEnd, CallState, Found, Run};
+use holdshort_core::run::{Call, CallChanges, CallEnd, CallState, Run};
 use holdshort_core::tool::{Category, Precondition};
 use serde_json::{Value, json};
 
-use super::projector::Said;
+use super::projector::FrameBody;
 use super::steps::{merge, node_of};
 use crate::limits::MARS_FILES;
 
 /// Returns the frames of a call that is done.
-pub(super) fn of(run: &Run, call: &Call) -> Vec<Said> {
+pub(super) fn frames_for_call(run: &Run, call: &Call) -> Vec<FrameBody> {
     let files = match call.committing() {
         Some(found) => Files::committed(found),
         None => Files::written(call),
@@ -36,21 +36,21 @@ pub(super) fn of(run: &Run, call: &Call) -> Vec<Said> {
     if files.not_told > 0 {
         merge(&mut updated, &json!({ "files_not_told": files.not_told }));
     }
-    let there = files.there.iter().map(|file| file.told(call));
+    let there = files.there.iter().map(|file| file.to_frame(call));
     there.chain([("files_updated", updated)]).collect()
 }
 
 /// Changed files, by path.
 #[derive(Default)]
 struct Files {
-    there: Vec<There>,
+    there: Vec<WrittenFile>,
     gone: Vec<String>,
     /// Number of all files, including those that are not listed by name.
     touched: usize,
     not_told: usize,
 }
 
-struct There {
+struct WrittenFile {
     path: String,
     is_new: bool,
     bytes: u64,
@@ -59,7 +59,7 @@ struct There {
 impl Files {
     /// Reads the committed files. Beyond the limit, files that git does not ignore have precedence. Files of git itself
     /// are only counted.
-    fn committed(found: &Found) -> Self {
+    fn committed(found: &CallChanges) -> Self {
         let Some(changes) = found.changeset.as_deref() else {
             // The changeset was erased, so its files are no longer known.
             return Self { touched: found.changed, not_told: found.changed, ..Self::default() };
@@ -70,9 +70,9 @@ impl Files {
         named.sort_by_key(|change| change.ignored);
         named.truncate(MARS_FILES);
         named.sort_by_key(|change| &change.path);
-        let gone = named.iter().filter(|change| change.deletes()).map(|change| shown(&change.path));
-        let there = named.iter().filter(|change| !change.deletes()).map(|change| There {
-            path: shown(&change.path),
+        let gone = named.iter().filter(|change| change.deletes()).map(|change| client_path(&change.path));
+        let there = named.iter().filter(|change| !change.deletes()).map(|change| WrittenFile {
+            path: client_path(&change.path),
             is_new: !change.before.as_ref().is_some_and(is_file),
             bytes: change.after.as_ref().map(bytes).unwrap_or_default(),
         });
@@ -85,18 +85,18 @@ impl Files {
         let look = call.look.iter().filter(|look| look.category == Category::FileWrite);
         let files = look.flat_map(|look| &look.preconditions).filter(|file| !file.path.ends_with('/'));
         let bytes = call.outcome.get("bytes").and_then(Value::as_u64).unwrap_or_default();
-        let there = |Precondition { path, sha256, .. }: &Precondition| There {
+        let there = |Precondition { path, sha256, .. }: &Precondition| WrittenFile {
             path: path.clone(),
             is_new: sha256.is_none(),
             bytes,
         };
-        let there: Vec<There> = files.map(there).collect();
+        let there: Vec<WrittenFile> = files.map(there).collect();
         Self { touched: there.len(), there, ..Self::default() }
     }
 }
 
-impl There {
-    fn told(&self, call: &Call) -> Said {
+impl WrittenFile {
+    fn to_frame(&self, call: &Call) -> FrameBody {
         let path = Path::new(&self.path);
         let part = |part: Option<&OsStr>| part.map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
         let told = json!({
@@ -111,13 +111,13 @@ impl There {
 /// was deleted.
 pub(super) fn left(run: &Run) -> BTreeMap<String, Option<u64>> {
     let done = run.calls.values().filter(|call| call.state == CallState::Ended(CallEnd::Done));
-    let mut done: Vec<(Option<u64>, &Found)> =
+    let mut done: Vec<(Option<u64>, &CallChanges)> =
         done.filter_map(|call| Some((call.ended_at, &**call.committing()?))).collect();
     done.sort_by_key(|(ended_at, _)| *ended_at);
     let changesets = done.iter().filter_map(|(_, found)| found.changeset.as_deref());
     let changes = changesets.flat_map(changeset::Changeset::changes).filter(|change| change.is_of_content());
     let kept = changes.filter(|change| !is_gits(change));
-    kept.map(|change| (shown(&change.path), change.after.as_ref().filter(|it| is_file(it)).map(bytes)))
+    kept.map(|change| (client_path(&change.path), change.after.as_ref().filter(|it| is_file(it)).map(bytes)))
         .collect()
 }
 
@@ -143,7 +143,7 @@ fn bytes(entry: &Entry) -> u64 {
 }
 
 /// Returns a path as its client opens it. A path that is not UTF-8 stays escaped.
-fn shown(path: &str) -> String {
+fn client_path(path: &str) -> String {
     let raw = changeset::bytes_of(path).and_then(|bytes| String::from_utf8(bytes).ok());
     raw.unwrap_or_else(|| path.to_owned())
 }
@@ -158,16 +158,16 @@ mod tests {
     use super::*;
 
     fn file(bytes: u64) -> Entry {
-        Entry::File { digest: Digest::of(&bytes.to_be_bytes()), bytes, mode: 0o644 }
+        Entry::File { digest: Digest::of_bytes(&bytes.to_be_bytes()), bytes, mode: 0o644 }
     }
 
     fn change(path: &str, before: Option<Entry>, after: Option<Entry>) -> Change {
         Change { path: path.to_owned(), before, after, ignored: path.starts_with("target/") }
     }
 
-    fn found(changes: Vec<Change>) -> Found {
+    fn found(changes: Vec<Change>) -> CallChanges {
         let changeset = Changeset::new(changes).unwrap();
-        Found {
+        CallChanges {
             digest: changeset.digest(),
             changed: changeset.changes().len(),
             deleted: changeset.deletions().count(),
@@ -206,7 +206,7 @@ mod tests {
         let files = Files::committed(&found(caches.chain([made("z.txt".to_owned())]).collect()));
         assert_eq!((files.there.len(), files.touched, files.not_told), (MARS_FILES, MARS_FILES + 1, 1));
         assert_eq!(files.there.last().map(|file| file.path.as_str()), Some("z.txt"));
-        let erased = Files::committed(&Found { changeset: None, ..found(vec![made("a".to_owned())]) });
+        let erased = Files::committed(&CallChanges { changeset: None, ..found(vec![made("a".to_owned())]) });
         assert_eq!((erased.there.len(), erased.touched, erased.not_told), (0, 1, 1));
     }
 }

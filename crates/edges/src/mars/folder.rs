@@ -10,8 +10,8 @@ use holdshort_engine::Executor;
 use holdshort_web::app::App;
 use holdshort_web::problem::{Answer, Refused};
 
-use super::config::{Idle, Translated};
-use super::start::{TaskId, in_words};
+use super::config::{Translated, UnusedKey};
+use super::start::{TaskId, translate_error};
 
 /// Path of the folder in the native API.
 const WORKSPACE: &str = "/config/workspace";
@@ -20,7 +20,7 @@ const DIGITS: usize = 16;
 
 /// Makes a folder for a task that needs one and has no usable one. If it cannot be made, the start is rejected with
 /// the problem of the named folder.
-pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
+pub(super) async fn ensure_workspace(app: &App, task: &TaskId, translated: &mut Translated) -> Answer<()> {
     let Translated { definition, config, .. } = &*translated;
     let looked = app.driver.executor().prepare(definition, config.clone()).await;
     let Some(problem) =
@@ -33,10 +33,12 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
     without.tools.clear();
     let rest = Config { workspace: None, ..config.clone() };
     if let Err(problems) = app.driver.executor().prepare(&without, rest).await {
-        return Err(in_words(Refused::invalid(problems)));
+        return Err(translate_error(Refused::invalid(problems)));
     }
     let digest = task.digest().to_string();
-    let Some(folder) = beside(&app.data).map(|all| all.join(&digest[..DIGITS])) else { return Ok(()) };
+    let Some(folder) = sibling_work_path(&app.data).map(|all| all.join(&digest[..DIGITS])) else {
+        return Ok(());
+    };
     let made = folder.clone();
     let made =
         tokio::task::spawn_blocking(move || DirBuilder::new().recursive(true).mode(0o700).create(made));
@@ -44,7 +46,7 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
         Ok(Ok(())) => {
             let folder = folder.to_string_lossy().into_owned();
             let why = format!("{}: the task works in {folder}", problem.message);
-            translated.idle.push(Idle { key: "work_dir".to_owned(), why });
+            translated.idle.push(UnusedKey { key: "work_dir".to_owned(), why });
             translated.config.workspace = Some(folder);
         }
         failed => {
@@ -58,7 +60,7 @@ pub(super) async fn settle(app: &App, task: &TaskId, translated: &mut Translated
 }
 
 /// Returns `DATA-work`. Tools never reach the data folder itself.
-fn beside(data: &Path) -> Option<PathBuf> {
+fn sibling_work_path(data: &Path) -> Option<PathBuf> {
     let name = data.file_name()?.to_str()?;
     Some(data.parent()?.join(format!("{name}-work")))
 }

@@ -154,7 +154,7 @@ const KNOWN: &str =
 
 /// A received frame.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceivedFrame {
     /// Type that the frame names.
     pub(super) kind: Option<String>,
     /// Run that the frame names. It is compared later with the socket's run, which depends on the task.
@@ -163,22 +163,22 @@ pub(super) struct Heard {
     pub(super) frame: Answer<ClientFrame>,
 }
 
-impl Heard {
+impl ReceivedFrame {
     pub(super) fn refused(code: Code, why: impl Into<String>) -> Self {
         Self { kind: None, run: None, frame: Err(Refused::new(code, why)) }
     }
 }
 
-pub(super) fn read(text: &str) -> Heard {
+pub(super) fn read(text: &str) -> ReceivedFrame {
     let mut value = match json::parse(text.as_bytes()) {
         Ok(value) => value,
-        Err(error) => return Heard::refused(Code::MalformedJson, error.to_string()),
+        Err(error) => return ReceivedFrame::refused(Code::MalformedJson, error.to_string()),
     };
     let kind = value.get("type").and_then(Value::as_str).map(str::to_owned);
     // The first frame has no type, and its client knows no run yet.
     let typed = value.as_object_mut().filter(|fields| fields.contains_key("type"));
     let run = typed.and_then(|fields| fields.remove("run_id")).filter(|run| !run.is_null());
-    Heard { kind, run, frame: understand(value) }
+    ReceivedFrame { kind, run, frame: understand(value) }
 }
 
 fn understand(mut value: Value) -> Answer<ClientFrame> {

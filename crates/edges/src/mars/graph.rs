@@ -7,7 +7,7 @@ use holdshort_core::plan::{Plan, Subtask};
 use holdshort_core::run::{Run, Step, StepActivity, StepEnd, Trouble};
 use serde_json::{Value, json};
 
-use super::projector::Said;
+use super::projector::FrameBody;
 use super::{approval, steps};
 
 /// Started subtask, with its step.
@@ -21,13 +21,13 @@ pub(super) struct Node {
 pub(super) fn nodes(run: &Run) -> Vec<Node> {
     let waiting = run.waiting();
     let node = |(id, step): (&String, &Arc<Step>)| {
-        let status = word(run.activity(id, step, &waiting));
+        let status = node_status(run.activity(id, step, &waiting));
         Some(Node { step: id.clone(), id: step.subtask.clone()?, status })
     };
     run.steps.iter().filter_map(node).collect()
 }
 
-fn word(activity: StepActivity) -> &'static str {
+fn node_status(activity: StepActivity) -> &'static str {
     match activity {
         StepActivity::Running => "running",
         StepActivity::Paused => "paused",
@@ -44,14 +44,14 @@ const PENDING: &str = "pending";
 const NEVER: &str = "skipped";
 
 /// Returns a frame for each node whose status has changed.
-pub(super) fn moved(before: &[Node], run: &Run) -> Vec<Said> {
+pub(super) fn moved(before: &[Node], run: &Run) -> Vec<FrameBody> {
     let was = |step: &str| before.iter().find(|node| node.step == step).map_or(PENDING, |node| node.status);
     let change = |id: &str, old: &str, new: &str| {
         let change = json!({ "node_id": id, "old_status": old, "new_status": new });
         (old != new).then_some(("dag_node_status_changed", change))
     };
     let begun = nodes(run);
-    let mut said: Vec<Said> =
+    let mut said: Vec<FrameBody> =
         begun.iter().filter_map(|node| change(&node.id, was(&node.step), node.status)).collect();
     if let Some((planning, plan)) = run.plan_at_work()
         && run.ended.as_ref().is_some_and(|ended| ended.seq == run.seq)
@@ -63,7 +63,7 @@ pub(super) fn moved(before: &[Node], run: &Run) -> Vec<Said> {
 }
 
 /// Returns the graph of a settled plan. `is_newer` is true if an earlier plan was carried out before.
-pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<Said> {
+pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) -> Option<FrameBody> {
     let plan = run.plans.get(phase)?.settled()?;
     let mut told = drawn(run, phase, plan);
     told["version"] = version.into();
@@ -72,7 +72,7 @@ pub(super) fn settled(run: &Run, phase: &str, version: usize, is_newer: bool) ->
 }
 
 /// Returns the current graph.
-pub(super) fn of(run: &Run) -> Option<Value> {
+pub(super) fn for_run(run: &Run) -> Option<Value> {
     run.plan_at_work().map(|(planning, plan)| drawn(run, planning, plan))
 }
 

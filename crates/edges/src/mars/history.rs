@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::steps;
 
 /// History entry for a kind of frame, with its console line.
-struct Words {
+struct HistoryEntry {
     event_type: &'static str,
     subtype: &'static str,
     inputs: Value,
@@ -15,8 +15,8 @@ struct Words {
     line: Option<String>,
 }
 
-impl Words {
-    fn of(
+impl HistoryEntry {
+    fn new(
         event_type: &'static str,
         subtype: &'static str,
         inputs: Value,
@@ -39,11 +39,11 @@ const PICTURES: [&str; 8] = [
     "workflow_state_changed",
 ];
 
-fn words(frame: &Frame) -> Option<Words> {
+fn describe_frame(frame: &Frame) -> Option<HistoryEntry> {
     let data = &frame.data;
     let field = |key: &str| text(data, key);
     let agent = field("agent");
-    let plain = |line| Words {
+    let plain = |line| HistoryEntry {
         event_type: frame.event_type,
         subtype: "",
         inputs: json!({}),
@@ -55,19 +55,19 @@ fn words(frame: &Frame) -> Option<Words> {
         "agent_message" => {
             let kind = if field("role") == "handoff" { "handoff" } else { "agent_call" };
             let (by, whole) = (json!({ "role": data["role"] }), json!({ "full_content": data["message"] }));
-            Some(Words::of(kind, "message", by, whole, format!("[{agent}] {}", field("message"))))
+            Some(HistoryEntry::new(kind, "message", by, whole, format!("[{agent}] {}", field("message"))))
         }
         "tool_call" => {
             let given = json!({ "tool": data["tool_name"], "args": data["arguments"] });
             let line = format!("[{agent}] {}: {}", field("tool_name"), field("result"));
-            Some(Words::of("tool_call", "invoked", given, json!({ "result": data["result"] }), line))
+            Some(HistoryEntry::new("tool_call", "invoked", given, json!({ "result": data["result"] }), line))
         }
         "code_execution" => {
             let given = json!({ "language": data["language"], "code": data["code"] });
             let line = format!("[{agent}] $ {}\n{}", field("code"), field("result"));
-            Some(Words::of("code_exec", "executed", given, json!({ "result": data["result"] }), line))
+            Some(HistoryEntry::new("code_exec", "executed", given, json!({ "result": data["result"] }), line))
         }
-        "file_created" | "file_updated" => Some(Words {
+        "file_created" | "file_updated" => Some(HistoryEntry {
             event_type: "file_gen",
             subtype: &frame.event_type["file_".len()..],
             inputs: json!({ "file": data["file_path"] }),
@@ -93,7 +93,7 @@ fn words(frame: &Frame) -> Option<Words> {
 
 /// Returns the history entry of a frame.
 pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
-    let Words { event_type, subtype, inputs, outputs, line } = words(frame)?;
+    let HistoryEntry { event_type, subtype, inputs, outputs, line } = describe_frame(frame)?;
     let data = &frame.data;
     let error =
         ["error", "final_error"].map(|key| text(data, key)).into_iter().find(|error| !error.is_empty());
@@ -108,7 +108,7 @@ pub(super) fn entry(run: &Run, frame: &Frame) -> Option<Value> {
 
 /// Returns the console line of a frame, if it has one.
 pub(super) fn line(frame: &Frame) -> Option<String> {
-    Some(format!("{} {}", frame.timestamp, words(frame)?.line?))
+    Some(format!("{} {}", frame.timestamp, describe_frame(frame)?.line?))
 }
 
 /// Returns the file entry of a frame about a written file.

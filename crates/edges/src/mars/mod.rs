@@ -1,20 +1,20 @@
 //! The MARS edge: `/ws/{task_id}` and `/api/sessions` for clients of MARS (contracts A27 to A31). It never drives a
 //! run.
 //!
-//! - `socket.rs` is one connection, and `attached.rs` knows the newest connection of a task.
+//! - `socket.rs` is one connection, and `connections.rs` knows the newest connection of a task.
 //! - `start.rs` starts a task or finds its run, and `folder.rs` makes its working directory.
 //! - `act.rs` carries out the client's decisions and commands, and `edit.rs` reads their modifications.
 //! - `projector.rs` renders events, with `approval.rs` (`subject.rs`), `steps.rs`, `calls.rs` (`files.rs`), `graph.rs`
 //!   and `summary.rs`.
-//! - `retell.rs` holds the run and follows its events. `console.rs` splits streamed text into lines.
-//! - `config/` translates a config to a workflow, and `words.rs` is the table of options.
+//! - `replay.rs` holds the run and follows its events. `console.rs` splits streamed text into lines.
+//! - `config/` translates a config to a workflow, and `options.rs` is the table of options.
 //! - `sessions.rs` and `tabs.rs` (`past.rs`, `history.rs`) are the REST API.
 
 mod act;
 mod approval;
-mod attached;
 mod calls;
 pub mod config;
+mod connections;
 mod console;
 mod cost;
 mod edit;
@@ -23,9 +23,10 @@ mod folder;
 mod frame;
 mod graph;
 mod history;
+mod options;
 mod past;
 mod projector;
-mod retell;
+mod replay;
 mod sessions;
 mod socket;
 mod start;
@@ -33,7 +34,6 @@ mod steps;
 mod subject;
 mod summary;
 mod tabs;
-mod words;
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ use holdshort_web::auth::AuthState;
 use holdshort_web::needs::{Needs, all};
 use holdshort_web::problem::Answer;
 
-use attached::Attached;
+use connections::TaskConnections;
 pub use start::shipped as base;
 
 /// Channel of the recorded events.
@@ -73,7 +73,7 @@ pub(super) fn router() -> Router<AuthState> {
         .route("/api/runs/{id}/console-log", READ.on(get(tabs::console)))
         .route("/api/nodes/{id}/files", READ.on(get(tabs::node_files)))
         .route("/api/nodes/{id}/events", READ.on(get(tabs::node_events)))
-        .layer(Extension(Arc::new(Attached::default())))
+        .layer(Extension(Arc::new(TaskConnections::default())))
 }
 
 pub(super) fn read(text: &str) -> Answer<()> {

@@ -15,23 +15,23 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::frame::Frame;
-use super::retell::{Next, Telling};
+use super::replay::{Next, RunProjection};
 
-pub(super) struct Past {
+pub(super) struct PastFrames {
     pub(super) run: Arc<Run>,
-    telling: Telling,
+    telling: RunProjection,
     /// True if the response does not cover the whole run.
     is_cut: bool,
     _place: OwnedSemaphorePermit,
 }
 
-impl Past {
+impl PastFrames {
     /// Opens the newest events of a run, as many as one response may read.
-    pub(super) async fn of(app: &Arc<App>, run: &RunId) -> Answer<Self> {
-        let place = app.place()?;
+    pub(super) async fn open(app: &Arc<App>, run: &RunId) -> Answer<Self> {
+        let place = app.reserve_stream()?;
         let run = app.run_now(run).await?;
         let since = run.seq.saturating_sub(SCANNED_EVENTS as u64);
-        let telling = Telling::after(app, None, &run, since).await?;
+        let telling = RunProjection::after(app, None, &run, since).await?;
         Ok(Self { run, telling, is_cut: since > 0, _place: place })
     }
 

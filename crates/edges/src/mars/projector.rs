@@ -8,13 +8,13 @@ use holdshort_core::interrupt::{About, Opened};
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Listed, Run, Step, StepRole, undo};
 use holdshort_protocol::plain;
-use holdshort_web::view::word;
+use holdshort_web::view::variant_name;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, FrameId};
 use super::{approval, calls, config, cost, graph, steps, summary};
-use crate::assigned;
+use crate::assignment;
 
 /// State of a run (contract A29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,12 +31,12 @@ pub(super) enum State {
 }
 
 impl State {
-    fn of(run: &Run) -> Self {
+    fn from_run(run: &Run) -> Self {
         let at = run.at_phases();
         match &run.ended {
             Some(ended) => ended.status.into(),
             None if run.is_paused() => Self::Paused,
-            None if run.asked().next().is_some() => Self::WaitingApproval,
+            None if run.asked_interrupts().next().is_some() => Self::WaitingApproval,
             None if at.is_empty() => Self::Draft,
             None if at.iter().all(|phase| phase.kind.planning().is_some()) => Self::Planning,
             None => Self::Executing,
@@ -60,12 +60,12 @@ impl From<Status> for State {
 }
 
 /// A frame without its envelope.
-pub(super) type Said = (&'static str, Value);
+pub(super) type FrameBody = (&'static str, Value);
 
 /// Returns the current state for a `status` frame.
 pub(super) fn status(run: &Run) -> Value {
-    let open: Vec<String> = run.asked().map(|(id, _)| id.to_string()).collect();
-    let state = word(&State::of(run));
+    let open: Vec<String> = run.asked_interrupts().map(|(id, _)| id.to_string()).collect();
+    let state = variant_name(&State::from_run(run));
     let message = match open.len() {
         0 => format!("The task is {state}."),
         open => format!("The task is {state}; open requests: {open}."),
@@ -77,14 +77,14 @@ pub(super) fn status(run: &Run) -> Value {
         "mode": mode(run),
         "seq": run.seq,
         "open_approvals": open,
-        "dag": graph::of(run),
+        "dag": graph::for_run(run),
     })
 }
 
 /// Returns the current state and graph as frames.
-pub(super) fn state(run: &Run) -> Vec<Said> {
-    let state = json!({ "status": State::of(run), "old_state": null });
-    let graph = graph::of(run).map(|graph| ("dag_updated", graph));
+pub(super) fn state(run: &Run) -> Vec<FrameBody> {
+    let state = json!({ "status": State::from_run(run), "old_state": null });
+    let graph = graph::for_run(run).map(|graph| ("dag_updated", graph));
     std::iter::once(("workflow_state_changed", state)).chain(graph).collect()
 }
 
@@ -94,7 +94,7 @@ fn task(run: &Run) -> &str {
 }
 
 /// State of the run before an event, for frames that report a change.
-struct Before {
+struct PriorState {
     state: State,
     nodes: Vec<graph::Node>,
     /// Step that the event is about.
@@ -102,15 +102,15 @@ struct Before {
     has_plan: bool,
 }
 
-impl Before {
-    fn of(run: &Run, fact: &Fact) -> Self {
+impl PriorState {
+    fn capture(run: &Run, fact: &Fact) -> Self {
         let step = match fact {
             Fact::ModelReplied { step, .. } | Fact::StepRedone { step } => Some(step),
             Fact::InterruptOpened(opened) => opened.step.as_ref(),
             _ => None,
         };
         Self {
-            state: State::of(run),
+            state: State::from_run(run),
             nodes: graph::nodes(run),
             step: step.and_then(|step| run.steps.get(step)).cloned(),
             has_plan: run.plan_at_work().is_some(),
@@ -123,9 +123,9 @@ pub(super) struct Projector(pub(super) Run);
 
 impl Projector {
     /// Returns the frames of the next event.
-    pub(super) fn tell(&mut self, seq: u64, event: &Event) -> Vec<Frame> {
+    pub(super) fn project(&mut self, seq: u64, event: &Event) -> Vec<Frame> {
         let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
-        let before = Before::of(&self.0, fact);
+        let before = PriorState::capture(&self.0, fact);
         self.0.apply(event);
         let run = &self.0;
         let mut said = take(run, &before, fact, event);
@@ -137,12 +137,12 @@ impl Projector {
             _ => said.len(),
         };
         said.splice(at..at, moved);
-        let state = State::of(run);
+        let state = State::from_run(run);
         if state != before.state {
             let change = json!({ "status": state, "old_state": before.state });
             said.insert(0, ("workflow_state_changed", change));
         }
-        let frame = |id: Option<FrameId>, (event_type, data): Said| Frame {
+        let frame = |id: Option<FrameId>, (event_type, data): FrameBody| Frame {
             event_type,
             timestamp: event.at.to_string(),
             run_id: Some(run.id.to_string()),
@@ -158,7 +158,8 @@ impl Projector {
             Fact::InterruptResolved { .. } => open(run),
             // A request with changed votes or approvers replaces the one in the panel.
             fact => {
-                let changed = assigned::changed(run, fact).filter(|interrupt| run.asks(&interrupt.opened));
+                let changed = assignment::find_changed_interrupt(run, fact)
+                    .filter(|interrupt| run.asks(&interrupt.opened));
                 changed
                     .map(|each| ("approval_requested", approval::asked_again(run, each)))
                     .into_iter()
@@ -170,11 +171,11 @@ impl Projector {
 }
 
 /// Returns the open requests, to be sent again.
-pub(super) fn open(run: &Run) -> Vec<Said> {
-    run.asked().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
+pub(super) fn open(run: &Run) -> Vec<FrameBody> {
+    run.asked_interrupts().map(|(_, each)| ("approval_requested", approval::asked_again(run, each))).collect()
 }
 
-fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
+fn take(run: &Run, before: &PriorState, fact: &Fact, event: &Event) -> Vec<FrameBody> {
     let content = &event.content;
     match fact {
         Fact::RunStarted { workflow, .. } => vec![started(run, workflow)],
@@ -183,7 +184,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
             vec![("workflow_resumed", json!({ "by": event.actor.id }))]
         }
         Fact::RunCompleted { reason } => {
-            over(run, "workflow_completed", summary::of(run, &content.data, reason))
+            over(run, "workflow_completed", summary::for_run(run, &content.data, reason))
         }
         Fact::RunFailed { reason } => {
             let why = said_or(content.as_text(), || format!("the task failed: {reason}"));
@@ -222,7 +223,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
         Fact::ModelStarted { step, .. } => steps::requested(run, step).into_iter().collect(),
         Fact::ModelReplied { step, model, usage, calls, .. } => {
             let helped = before.step.as_ref().and_then(|before| steps::replied(run, step, before));
-            let mut said: Vec<Said> = helped.into_iter().collect();
+            let mut said: Vec<FrameBody> = helped.into_iter().collect();
             said.extend(replied(run, step, calls, content.as_text()));
             said.push(("cost_update", cost::update(run, step, model, *usage)));
             said
@@ -285,7 +286,7 @@ fn take(run: &Run, before: &Before, fact: &Fact, event: &Event) -> Vec<Said> {
 }
 
 /// Returns a message of an agent or a person, in a step or outside of steps.
-fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> Said {
+fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> FrameBody {
     let mut told = json!({ "agent": by, "role": role, "message": text });
     if let Some(step) = step {
         told["step_id"] = step.into();
@@ -293,12 +294,12 @@ fn message(by: &str, role: &str, text: impl Serialize, step: Option<&str>) -> Sa
     ("agent_message", told)
 }
 
-fn error(kind: impl Serialize, text: &str, step: &str) -> Said {
+fn error(kind: impl Serialize, text: &str, step: &str) -> FrameBody {
     ("error_occurred", json!({ "error_type": kind, "message": text, "step_id": step }))
 }
 
-fn started(run: &Run, workflow: &str) -> Said {
-    let (task, config) = (task(run), config::of(run));
+fn started(run: &Run, workflow: &str) -> FrameBody {
+    let (task, config) = (task(run), config::from_run(run));
     let told = json!({
         "run_id": run.id.as_str(), "task": task, "task_description": task, "mode": mode(run),
         "workflow": workflow, "work_dir": work_dir(run), "agent": agent_of(run), "model": model_of(run),
@@ -310,7 +311,7 @@ fn started(run: &Run, workflow: &str) -> Said {
 /// Returns the mode of the config. An undo has no config.
 pub(super) fn mode(run: &Run) -> String {
     let is_undo = run.definition.name == undo::WORKFLOW;
-    if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::of(run)) }
+    if is_undo { undo::WORKFLOW.to_owned() } else { config::mode_of(&config::from_run(run)) }
 }
 
 /// Returns the first agent, or the workflow's name if it has no agents.
@@ -336,7 +337,7 @@ fn said_or(said: &str, other: impl FnOnce() -> String) -> String {
 }
 
 /// Returns the frames for the end of a run. A step with an undecided failure fails with the run.
-fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
+fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<FrameBody> {
     let why = told.get("error").and_then(Value::as_str).unwrap_or_default();
     let mut said = steps::cut_off(run, why);
     let ended = run.ended.as_ref();
@@ -344,7 +345,7 @@ fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
         "session_id": run.session().map(ToString::to_string).unwrap_or_default(),
         "run_id": run.id.as_str(),
         "work_dir": work_dir(run),
-        "status": State::of(run),
+        "status": State::from_run(run),
         "reason": ended.map(|ended| &ended.reason),
         "result": ended.map(|ended| &ended.result),
     });
@@ -352,7 +353,7 @@ fn over(run: &Run, event_type: &'static str, told: Value) -> Vec<Said> {
     said
 }
 
-fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<Said> {
+fn replied(run: &Run, step: &str, listed: &[Listed], text: &str) -> Vec<FrameBody> {
     let mut said = Vec::new();
     if !text.trim().is_empty() {
         said.push(message(steps::agent(run, step), "assistant", text, Some(step)));
@@ -366,7 +367,7 @@ fn is_summariser(run: &Run, step: &str) -> bool {
 }
 
 /// Returns no frames for an interrupt that asks no person.
-fn opened_now(run: &Run, before: &Before, opened: &Opened, content: &Value) -> Vec<Said> {
+fn opened_now(run: &Run, before: &PriorState, opened: &Opened, content: &Value) -> Vec<FrameBody> {
     if !run.asks(opened) {
         return Vec::new();
     }

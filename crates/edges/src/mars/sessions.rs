@@ -28,12 +28,12 @@ use serde_json::{Map, Value, json};
 
 use super::config::{self, Translated, WORKFLOW};
 use super::frame::{Frame, null_is_nothing};
-use super::past::Past;
+use super::past::PastFrames;
 use super::projector::{State, agent_of, mode, model_of, work_dir};
 use super::{CHANNEL, approval, start, tabs};
-use crate::glance::Glance;
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::{MARS_IDLE_MS, MARS_SESSIONS};
-use crate::who::Guest;
+use crate::run_list::RunListReader;
 
 /// Runs or sessions that are read at once.
 const AT_ONCE: usize = 200;
@@ -85,7 +85,7 @@ enum SessionStatus {
 impl SessionStatus {
     /// Returns the status of a session. A session that a task made is completed when its runs have ended. One that a
     /// client made stays active until the client ends it.
-    fn of(session: &Session, runs: &[RunRow]) -> Self {
+    fn from_session(session: &Session, runs: &[RunRow]) -> Self {
         match session.state {
             SessionState::Closed(End::Expired) => Self::Expired,
             SessionState::Suspended => Self::Suspended,
@@ -108,37 +108,37 @@ impl SessionStatus {
 }
 
 /// A session with all its runs of this edge, newest first.
-struct Known {
+struct SessionWithRuns {
     row: SessionRow,
     session: Arc<Session>,
     runs: Vec<RunRow>,
 }
 
-impl Known {
-    async fn of(app: &App, row: SessionRow) -> Answer<Self> {
+impl SessionWithRuns {
+    async fn load(app: &App, row: SessionRow) -> Answer<Self> {
         let session = app.driver.session(&row.session).await?;
         let runs = runs_of(app, &row.session, WORKFLOW).await?;
         Ok(Self { row, session, runs })
     }
 
     fn status(&self) -> SessionStatus {
-        SessionStatus::of(&self.session, &self.runs)
+        SessionStatus::from_session(&self.session, &self.runs)
     }
 }
 
-pub(super) fn person(guest: Guest) -> Answer<Caller> {
-    guest.through(CHANNEL)
+pub(super) fn person(guest: AuthenticatedCaller) -> Answer<Caller> {
+    guest.authorize(CHANNEL)
 }
 
 /// `GET /modes/list`.
-pub(super) async fn modes(guest: Guest, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn modes(guest: AuthenticatedCaller, _: Params<NoQuery>) -> Answer<Json<Value>> {
     person(guest)?;
     let listed = config::modes().map(|(mode, what)| json!({ "mode": mode, "description": what }));
     Ok(Json(json!({ "modes": listed.collect::<Vec<_>>() })))
 }
 
 /// `POST`: makes a session before its first task. Its config is checked like that of a task.
-pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer<Response> {
+pub(super) async fn make(guest: AuthenticatedCaller, _: Params<NoQuery>, body: Body) -> Answer<Response> {
     let Caller { app, actor, .. } = person(guest)?;
     let Make { mode, mut config, name } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -170,8 +170,8 @@ pub(super) async fn make(guest: Guest, _: Params<NoQuery>, body: Body) -> Answer
     };
     let driver = app.driver.clone();
     let opened = detached(async move { driver.open_session(OpenSession { open, key: None }, actor).await });
-    let known = known(&app, &opened.await?.session).await?;
-    Ok((StatusCode::CREATED, shown(&app, &known).await?).into_response())
+    let known = find_session(&app, &opened.await?.session).await?;
+    Ok((StatusCode::CREATED, render_session(&app, &known).await?).into_response())
 }
 
 /// Checks that everything that the config names is available, as a start does. Values that the config leaves out may
@@ -189,11 +189,14 @@ async fn look(app: &App, translated: Translated) -> Answer<()> {
         "/config/model" => model,
         _ => true,
     });
-    if problems.is_empty() { Ok(()) } else { Err(start::in_words(Refused::invalid(problems))) }
+    if problems.is_empty() { Ok(()) } else { Err(start::translate_error(Refused::invalid(problems))) }
 }
 
 /// `GET`: lists sessions, newest first.
-pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answer<Json<Value>> {
+pub(super) async fn list(
+    guest: AuthenticatedCaller,
+    Params(query): Params<ListQuery>,
+) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let limit = holdshort_web::query::limit(query.limit)?;
     let filter = SessionFilter {
@@ -201,7 +204,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
         workflow: Some(WORKFLOW.to_owned()),
     };
     let (mut sessions, mut cursor, mut scanned) = (Vec::new(), None, 0);
-    let mut glance = Glance::new(&caller.app)?;
+    let mut glance = RunListReader::new(&caller.app)?;
     loop {
         let page = caller.app.journal().sessions(&filter, cursor.as_ref(), AT_ONCE).await?;
         scanned += page.items.len();
@@ -209,7 +212,7 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
             if sessions.len() == limit {
                 break;
             }
-            let known = Known::of(&caller.app, row).await?;
+            let known = SessionWithRuns::load(&caller.app, row).await?;
             if query.status.is_some_and(|status| status != known.status()) {
                 continue;
             }
@@ -226,11 +229,15 @@ pub(super) async fn list(guest: Guest, Params(query): Params<ListQuery>) -> Answ
 }
 
 /// `GET /{id}`.
-pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn read(
+    guest: AuthenticatedCaller,
+    Id(id): Id<SessionId>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let caller = person(guest)?;
-    let known = known(&caller.app, &id).await?;
-    let Json(mut shown) = shown(&caller.app, &known).await?;
-    shown["conversation_history"] = said(&caller.app, &known, PAGE.into()).await?.into();
+    let known = find_session(&caller.app, &id).await?;
+    let Json(mut shown) = render_session(&caller.app, &known).await?;
+    shown["conversation_history"] = load_messages(&caller.app, &known, PAGE.into()).await?.into();
     if let Some(newest) = known.runs.first() {
         let run = caller.app.run_now(&newest.run).await?;
         shown["context_variables"] = variables(&run).into();
@@ -240,10 +247,14 @@ pub(super) async fn read(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
 }
 
 /// `GET /{id}/runs`: lists runs, newest first, including undos.
-pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn runs(
+    guest: AuthenticatedCaller,
+    Id(id): Id<SessionId>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let mut listed = Vec::new();
-    let mut rows = known(&caller.app, &id).await?.runs;
+    let mut rows = find_session(&caller.app, &id).await?.runs;
     rows.extend(runs_of(&caller.app, &id, undo::WORKFLOW).await?);
     rows.sort_by(|one, other| (other.created_at, &other.run).cmp(&(one.created_at, &one.run)));
     for row in rows.into_iter().take(SESSION_RUNS) {
@@ -271,20 +282,20 @@ pub(super) async fn runs(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>
 
 /// `GET /{id}/history`: the newest messages with their senders, oldest first and untruncated.
 pub(super) async fn history(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(id): Id<SessionId>,
     Params(query): Params<HistoryQuery>,
 ) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let limit = query.limit.map(Some).map_or(Ok(PAGE.into()), tabs::limit)?;
-    let messages = said(&caller.app, &known(&caller.app, &id).await?, limit).await?;
+    let messages = load_messages(&caller.app, &find_session(&caller.app, &id).await?, limit).await?;
     let total = messages.len();
     Ok(Json(json!({ "session_id": id.to_string(), "messages": messages, "total": total })))
 }
 
 /// Returns the newest messages of a session, oldest first. Limited by `limit` and by the events that one response may
 /// read.
-async fn said(app: &Arc<App>, known: &Known, limit: usize) -> Answer<Vec<Value>> {
+async fn load_messages(app: &Arc<App>, known: &SessionWithRuns, limit: usize) -> Answer<Vec<Value>> {
     let mut history: Vec<Value> = Vec::new();
     let mut events = 0;
     // Reads runs from the newest backwards until there are enough messages.
@@ -292,7 +303,7 @@ async fn said(app: &Arc<App>, known: &Known, limit: usize) -> Answer<Vec<Value>>
         if history.len() == limit || events >= SCANNED_EVENTS {
             break;
         }
-        let mut past = Past::of(app, &row.run).await?;
+        let mut past = PastFrames::open(app, &row.run).await?;
         events += past.events();
         let mut said = past.newest(limit - history.len(), |_, frame| message(frame)).await?;
         said.append(&mut history);
@@ -315,26 +326,38 @@ fn message(frame: &Frame) -> Option<Value> {
 }
 
 /// `POST /{id}/suspend`: pauses the running tasks and blocks new ones.
-pub(super) async fn suspend(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
+pub(super) async fn suspend(
+    guest: AuthenticatedCaller,
+    Id(id): Id<SessionId>,
+    body: Body,
+) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = steered(guest, &id, body, "there is nothing to suspend").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.suspend_session(&session, actor).await }).await?;
-    shown(&app, &known(&app, &id).await?).await
+    render_session(&app, &find_session(&app, &id).await?).await
 }
 
 /// `POST /{id}/resume`.
-pub(super) async fn resume(guest: Guest, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Value>> {
+pub(super) async fn resume(
+    guest: AuthenticatedCaller,
+    Id(id): Id<SessionId>,
+    body: Body,
+) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = steered(guest, &id, body, "begin another task").await?;
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.resume_session(&session, actor).await }).await?;
-    shown(&app, &known(&app, &id).await?).await
+    render_session(&app, &find_session(&app, &id).await?).await
 }
 
 /// `DELETE /{id}`: closes the session and cancels its running tasks. Its events stay in the journal.
-pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn end(
+    guest: AuthenticatedCaller,
+    Id(id): Id<SessionId>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let Caller { app, actor, .. } = person(guest)?;
     // A closed session is closed again, because the earlier close may not have reached all its runs.
-    let (why, actor) = match known(&app, &id).await?.session.state {
+    let (why, actor) = match find_session(&app, &id).await?.session.state {
         SessionState::Closed(End::Expired) => (End::Expired, Actor::engine()),
         SessionState::Open | SessionState::Suspended | SessionState::Closed(End::Completed) => {
             (End::Completed, actor)
@@ -342,14 +365,14 @@ pub(super) async fn end(guest: Guest, Id(id): Id<SessionId>, _: Params<NoQuery>)
     };
     let (driver, session) = (app.driver.clone(), id.clone());
     detached(async move { driver.close_session(&session, why, actor).await }).await?;
-    shown(&app, &known(&app, &id).await?).await
+    render_session(&app, &find_session(&app, &id).await?).await
 }
 
 /// Returns the caller of a suspend or resume. Rejects an unknown session, a body that is not empty, and an open session
 /// whose tasks have all ended.
-async fn steered(guest: Guest, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
+async fn steered(guest: AuthenticatedCaller, id: &SessionId, body: Body, else_why: &str) -> Answer<Caller> {
     let caller = person(guest)?;
-    let known = known(&caller.app, id).await?;
+    let known = find_session(&caller.app, id).await?;
     if let Some(value) = body.optional().await?
         && !value.as_object().is_some_and(Map::is_empty)
     {
@@ -368,16 +391,16 @@ pub(super) async fn config_of(app: &App, id: &SessionId) -> Answer<Map<String, V
 }
 
 /// Returns the session if it belongs to this edge: made here, or with a run of this edge.
-async fn known(app: &App, id: &SessionId) -> Answer<Known> {
+async fn find_session(app: &App, id: &SessionId) -> Answer<SessionWithRuns> {
     let none = || Refused::not_found("session");
-    let known = Known::of(app, app.journal().session(id).await?.ok_or_else(none)?).await?;
+    let known = SessionWithRuns::load(app, app.journal().session(id).await?.ok_or_else(none)?).await?;
     let is_ours = known.row.workflow.as_deref() == Some(WORKFLOW) || !known.runs.is_empty();
     if is_ours { Ok(known) } else { Err(none()) }
 }
 
 /// Returns true if a session belongs to this edge.
 pub(super) async fn is_ours(app: &App, id: &SessionId) -> Answer<bool> {
-    match known(app, id).await {
+    match find_session(app, id).await {
         Ok(_) => Ok(true),
         Err(refused) if refused.code() == Code::NotFound => Ok(false),
         Err(refused) => Err(refused),
@@ -399,17 +422,17 @@ async fn runs_of(app: &App, id: &SessionId, workflow: &str) -> Answer<Vec<RunRow
     }
 }
 
-async fn shown(app: &App, known: &Known) -> Answer<Json<Value>> {
-    Ok(Json(show(app, known, &mut Glance::new(app)?).await?.0))
+async fn render_session(app: &App, known: &SessionWithRuns) -> Answer<Json<Value>> {
+    Ok(Json(show(app, known, &mut RunListReader::new(app)?).await?.0))
 }
 
 /// Returns a session, and the config of its newest run. Before the first run, returns the config that the session was
 /// made with.
-async fn show(app: &App, known: &Known, glance: &mut Glance) -> Answer<(Value, Value)> {
-    let Known { row, session, runs } = known;
+async fn show(app: &App, known: &SessionWithRuns, glance: &mut RunListReader) -> Answer<(Value, Value)> {
+    let SessionWithRuns { row, session, runs } = known;
     let made_with = opened_with(app, session).await?;
     let (task, config) = match runs.first() {
-        Some(newest) => asked(app, &newest.run).await?,
+        Some(newest) => load_task_and_config(app, &newest.run).await?,
         None => (String::new(), made_with.get("config").cloned().unwrap_or_else(|| json!({}))),
     };
     let name = made_with.get("name").and_then(Value::as_str);
@@ -454,10 +477,10 @@ fn variables(run: &Run) -> Map<String, Value> {
 }
 
 /// Returns the task and the config that a run was started with.
-async fn asked(app: &App, run: &RunId) -> Answer<(String, Value)> {
+async fn load_task_and_config(app: &App, run: &RunId) -> Answer<(String, Value)> {
     let first = app.event(&StreamId::Run(run.clone()), 1).await?;
     let event::Fact::Run(Fact::RunStarted { .. }) = &first.fact else {
-        return Err(Refused::of(Code::JournalDamaged));
+        return Err(Refused::from_code(Code::JournalDamaged));
     };
     let input = first.content.data;
     let task = input.get("task").and_then(Value::as_str).unwrap_or_default().to_owned();

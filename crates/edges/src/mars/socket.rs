@@ -16,41 +16,41 @@ use holdshort_core::run::Input;
 use holdshort_core::trace_parent::TraceParent;
 use holdshort_protocol::Code;
 use holdshort_web::auth::{AuthState, Caller};
-use holdshort_web::joined::Joined;
 use holdshort_web::limits::ANSWERS;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
+use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::websocket::{self, End, Outbox};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
-use super::attached::{Attached, Hold};
-use super::frame::{self, ClientFrame, Frame, FrameId, Heard, Since};
-use super::retell::{self, Now, Told};
+use super::connections::{Hold, TaskConnections};
+use super::frame::{self, ClientFrame, Frame, FrameId, ReceivedFrame, Since};
+use super::replay::{self, CurrentState, OutgoingText};
 use super::start::{self, TaskId};
 use super::{CHANNEL, act};
-use crate::who::Guest;
+use crate::credentials::AuthenticatedCaller;
 
 /// Accepts the upgrade request of a connection.
 pub(super) async fn open(
     State(door): State<AuthState>,
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(task): Id<String>,
-    Extension(attached): Extension<Arc<Attached>>,
-    Joined(trace): Joined,
+    Extension(attached): Extension<Arc<TaskConnections>>,
+    JoinedTrace(trace): JoinedTrace,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
-    let caller = guest.through(CHANNEL)?;
-    let task = TaskId::of(&caller, &task)?;
+    let caller = guest.authorize(CHANNEL)?;
+    let task = TaskId::new(&caller, &task)?;
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
-    let permit = caller.app.place()?;
+    let permit = caller.app.reserve_stream()?;
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         let mut hold = attached.take(&task);
-        hold.is_handed_over().await;
+        hold.wait_for_handover().await;
         let client = Client { caller, task, number: hold.number, attached, trace };
         serve(socket, &client, &mut hold, &door).instrument(span).await;
         drop(permit);
@@ -61,7 +61,7 @@ pub(super) async fn open(
 struct Client {
     caller: Caller,
     task: TaskId,
-    attached: Arc<Attached>,
+    attached: Arc<TaskConnections>,
     /// Number of this connection among those of the task.
     number: u64,
     /// Trace that a started run joins.
@@ -72,7 +72,7 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
     let pace = client.caller.app.pace;
     let (sink, mut incoming) = socket.split();
     let (outbox, queue) = Outbox::new(pace.patience);
-    let written = |frame| client.attached.told(&client.task, client.number, frame);
+    let written = |frame| client.attached.record_frame(&client.task, client.number, frame);
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, written));
     let end = tokio::select! {
         biased;
@@ -90,7 +90,7 @@ async fn serve(socket: WebSocket, client: &Client, hold: &mut Hold, door: &AuthS
 
 async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox: Outbox<FrameId>) -> End {
     let (orders, taken) = mpsc::channel(ANSWERS);
-    let mut telling = pin!(tell(taken, outbox));
+    let mut telling = pin!(send_frames(taken, outbox));
     let end = tokio::select! {
         end = listen(incoming, client, orders) => end,
         Err(end) = &mut telling => return end,
@@ -106,11 +106,11 @@ async fn converse(incoming: &mut SplitStream<WebSocket>, client: &Client, outbox
 enum Order {
     Say(Frame),
     /// Replaces the followed frames with this stream.
-    Tell(BoxStream<'static, Told>),
+    Tell(BoxStream<'static, OutgoingText>),
 }
 
-async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox<FrameId>) -> Result<(), End> {
-    let mut telling: BoxStream<'static, Told> = stream::pending().boxed();
+async fn send_frames(mut orders: mpsc::Receiver<Order>, outbox: Outbox<FrameId>) -> Result<(), End> {
+    let mut telling: BoxStream<'static, OutgoingText> = stream::pending().boxed();
     loop {
         tokio::select! {
             biased;
@@ -120,9 +120,9 @@ async fn tell(mut orders: mpsc::Receiver<Order>, outbox: Outbox<FrameId>) -> Res
                 Some(Order::Tell(stream)) => telling = stream.chain(stream::pending()).boxed(),
             },
             Some(told) = telling.next() => match told {
-                Told::Event(text, place) => outbox.put_marked(text, place).await?,
-                Told::Preview(text) => outbox.offer(text),
-                Told::Last(text) => {
+                OutgoingText::Event(text, place) => outbox.put_marked(text, place).await?,
+                OutgoingText::Preview(text) => outbox.offer(text),
+                OutgoingText::Last(text) => {
                     outbox.put(text).await?;
                     return Err(End::Unreadable);
                 }
@@ -135,9 +135,9 @@ async fn listen(incoming: &mut SplitStream<WebSocket>, client: &Client, orders: 
     let pace = client.caller.app.pace;
     let mut run: Option<RunId> = None;
     loop {
-        let Heard { kind, run: named, frame } = match websocket::next(incoming, pace.silence).await {
+        let ReceivedFrame { kind, run: named, frame } = match websocket::next(incoming, pace.silence).await {
             Ok(Some(text)) => frame::read(&text),
-            Ok(None) => Heard::refused(Code::MalformedJson, "frames must be text, not binary"),
+            Ok(None) => ReceivedFrame::refused(Code::MalformedJson, "frames must be text, not binary"),
             Err(end) => return end,
         };
         let done = match frame {
@@ -169,10 +169,10 @@ async fn refuse(
     refused: &Refused,
 ) -> Vec<Order> {
     let data = frame::refusal(kind, refused);
-    let error = retell::say(caller, run, "error_occurred", data);
+    let error = replay::say(caller, run, "error_occurred", data);
     let decides = matches!(kind, Some("resolve_approval" | "approval_response"));
     let open = match run.filter(|_| decides) {
-        Some(run) => Now::of(caller, run).await.map(|now| now.open(last)).unwrap_or_default(),
+        Some(run) => CurrentState::load(caller, run).await.map(|now| now.open(last)).unwrap_or_default(),
         None => Vec::new(),
     };
     std::iter::once(error).chain(open).map(Order::Say).collect()
@@ -205,7 +205,7 @@ async fn carry_out(
         return Err(Refused::invalid_at("/run_id", "is not the run of this task"));
     }
     if frame == ClientFrame::Ping {
-        return Ok(vec![Order::Say(retell::say(caller, run.as_ref(), "pong", json!({})))]);
+        return Ok(vec![Order::Say(replay::say(caller, run.as_ref(), "pong", json!({})))]);
     }
     let Some(known) = known else {
         let rule = "no run has this id: start one with the frame {\"task\", \"config\"}";
@@ -217,7 +217,7 @@ async fn carry_out(
     };
     let attach = match (since, run.is_none()) {
         (None, false) => Vec::new(),
-        (since, _) => told(client, &known, since).await?,
+        (since, _) => start_stream(client, &known, since).await?,
     };
     // Attached only after its stream was opened.
     *run = Some(known.clone());
@@ -242,13 +242,13 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
     }
     let begun = start::start(caller, task, asked, *trace).await?;
     if begun.is_new {
-        attached.begun(task);
+        attached.record_new_task(task);
     }
-    let mut orders = vec![Order::Say(Now::of(caller, &begun.run).await?.status(&begun.idle))];
+    let mut orders = vec![Order::Say(CurrentState::load(caller, &begun.run).await?.status(&begun.idle))];
     // A repeated first frame on this connection does not restart the stream.
     if run.as_ref() != Some(&begun.run) || asked.since.is_some() {
         let since = asked.since.or(begun.is_new.then_some(Since::Time(0)));
-        orders.extend(told(client, &begun.run, since).await?);
+        orders.extend(start_stream(client, &begun.run, since).await?);
         *run = Some(begun.run);
     }
     Ok(orders)
@@ -256,10 +256,10 @@ async fn begin(client: &Client, run: &mut Option<RunId>, asked: &start::Start) -
 
 /// Streams frames to the client from a position. A client without a position may have lost frames, so it first receives
 /// the current state.
-async fn told(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
+async fn start_stream(client: &Client, run: &RunId, since: Option<Since>) -> Answer<Vec<Order>> {
     let Client { caller, task, attached, .. } = client;
-    let tell = retell::told(caller, run, since, attached.place(task)).await?;
-    let state = if since.is_none() { Now::of(caller, run).await?.state() } else { Vec::new() };
+    let tell = replay::stream_frames(caller, run, since, attached.last_frame(task)).await?;
+    let state = if since.is_none() { CurrentState::load(caller, run).await?.state() } else { Vec::new() };
     Ok(state.into_iter().map(Order::Say).chain([Order::Tell(tell)]).collect())
 }
 
@@ -269,7 +269,7 @@ async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<
     let steer = match frame {
         ClientFrame::Resolve(resolve) => {
             let Some(id) = Box::pin(act::resolve(caller, run, resolve)).await? else { return Ok(Vec::new()) };
-            let now = Now::of(caller, run).await?;
+            let now = CurrentState::load(caller, run).await?;
             return Ok(std::iter::once(now.resolved(&id)).chain(now.open(None)).map(Order::Say).collect());
         }
         ClientFrame::Start(_) | ClientFrame::Ping => return Ok(Vec::new()),
@@ -282,7 +282,11 @@ async fn answer(caller: &Caller, run: &RunId, frame: ClientFrame) -> Answer<Vec<
         Some(input) => act::steer(caller, run, input).await?,
         None => false,
     };
-    if changed { Ok(Vec::new()) } else { Ok(vec![Order::Say(Now::of(caller, run).await?.status(&[]))]) }
+    if changed {
+        Ok(Vec::new())
+    } else {
+        Ok(vec![Order::Say(CurrentState::load(caller, run).await?.status(&[]))])
+    }
 }
 
 #[cfg(test)]
@@ -296,10 +300,10 @@ mod tests {
     async fn what_can_not_be_read_ends_the_conversation() {
         let (orders, taken) = mpsc::channel(2);
         let (outbox, mut queue) = Outbox::new(Duration::from_secs(1));
-        let event = |text: &'static str| Told::Event(text.into(), None);
-        let told = [event("one"), Told::Last("broken".into()), event("two")];
+        let event = |text: &'static str| OutgoingText::Event(text.into(), None);
+        let told = [event("one"), OutgoingText::Last("broken".into()), event("two")];
         assert!(orders.send(Order::Tell(stream::iter(told).boxed())).await.is_ok());
-        assert!(matches!(tell(taken, outbox).await, Err(End::Unreadable)));
+        assert!(matches!(send_frames(taken, outbox).await, Err(End::Unreadable)));
         let mut said = Vec::new();
         while let Some(queued) = queue.recv().await {
             said.push(queued.text);

@@ -18,7 +18,7 @@ use holdshort_web::limits::IDEMPOTENCY_KEY_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 use serde_json::json;
 
-use super::config::{self, Idle, WORKFLOW};
+use super::config::{self, UnusedKey, WORKFLOW};
 use super::frame::ClientFrame;
 pub(super) use super::frame::Start;
 use super::{folder, sessions};
@@ -31,7 +31,7 @@ pub(super) struct TaskId {
 }
 
 impl TaskId {
-    pub(super) fn of(caller: &Caller, name: &str) -> Answer<Self> {
+    pub(super) fn new(caller: &Caller, name: &str) -> Answer<Self> {
         let fits = (1..=IDEMPOTENCY_KEY_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
         if !fits {
             let rule =
@@ -60,7 +60,7 @@ impl TaskId {
 pub(super) async fn find(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     let known = app.journal().key(&task.scope(), &task.name).await?;
     match known {
-        Some(key) => key.reference.parse().map(Some).map_err(|_| Refused::of(Code::Internal)),
+        Some(key) => key.reference.parse().map(Some).map_err(|_| Refused::from_code(Code::Internal)),
         None => undo_of_this_name(app, task).await,
     }
 }
@@ -69,11 +69,11 @@ async fn undo_of_this_name(app: &App, task: &TaskId) -> Answer<Option<RunId>> {
     let Ok(run) = task.name.parse::<RunId>() else { return Ok(None) };
     let row = app.journal().run(&run).await?;
     let Some(row) = row.filter(|row| row.workflow == undo::WORKFLOW) else { return Ok(None) };
-    Ok(is_told(app, &row).await?.then_some(run))
+    Ok(is_visible(app, &row).await?.then_some(run))
 }
 
 /// Returns true if clients of this edge may see a run: a task's run, or an undo in one of their sessions.
-pub(super) async fn is_told(app: &App, row: &RunRow) -> Answer<bool> {
+pub(super) async fn is_visible(app: &App, row: &RunRow) -> Answer<bool> {
     match row.workflow.as_str() {
         WORKFLOW => Ok(true),
         undo::WORKFLOW => sessions::is_ours(app, &row.session).await,
@@ -82,15 +82,15 @@ pub(super) async fn is_told(app: &App, row: &RunRow) -> Answer<bool> {
 }
 
 /// A started task, new or existing.
-pub(super) struct Begun {
+pub(super) struct StartedTask {
     pub(super) run: RunId,
     pub(super) is_new: bool,
     /// Keys without effect in the config, to be reported once.
-    pub(super) idle: Vec<Idle>,
+    pub(super) idle: Vec<UnusedKey>,
 }
 
-impl Begun {
-    fn before(run: RunId) -> Self {
+impl StartedTask {
+    fn existing(run: RunId) -> Self {
         Self { run, is_new: false, idle: Vec::new() }
     }
 }
@@ -102,7 +102,7 @@ pub(super) async fn start(
     task: &TaskId,
     start: &Start,
     trace: Option<TraceParent>,
-) -> Answer<Begun> {
+) -> Answer<StartedTask> {
     let app = &caller.app;
     if start.task.trim().is_empty() {
         return Err(Refused::invalid_at("/task", "is empty: describe the task"));
@@ -113,7 +113,7 @@ pub(super) async fn start(
     match app.driver.made_with(Some(&key)).await {
         Ok(None) => {}
         Ok(Some(run)) => {
-            return run.parse().map(Begun::before).map_err(|_| Refused::of(Code::Internal));
+            return run.parse().map(StartedTask::existing).map_err(|_| Refused::from_code(Code::Internal));
         }
         Err(Error::KeyReused) => return Err(another()),
         Err(error) => return Err(error.into()),
@@ -121,7 +121,7 @@ pub(super) async fn start(
     if undo_of_this_name(app, task).await?.is_some() {
         return Err(another());
     }
-    let named = config::said(&json!(start.config), "session_id");
+    let named = config::find_value(&json!(start.config), "session_id");
     let session = match caller.session(named.as_ref().and_then(|named| named.as_str())).await {
         Err(refused) if refused.code() == Code::UnknownSession => return Err(unknown_session()),
         found => found?,
@@ -131,7 +131,7 @@ pub(super) async fn start(
         config = config::within(&sessions::config_of(app, session).await?, &config);
     }
     let mut translated = config::translate(&config, &*base(app)?).map_err(Refused::invalid)?;
-    folder::settle(app, task, &mut translated).await?;
+    folder::ensure_workspace(app, task, &mut translated).await?;
     let idle = translated.idle;
     let front = match translated.definition.phases.first().map(|phase| &phase.kind) {
         Some(PhaseKind::Copilot(_)) => front(app, session.as_ref()).await?,
@@ -157,11 +157,11 @@ pub(super) async fn start(
         }
     });
     match started.await {
-        Ok(started) if started.is_replayed() => Ok(Begun::before(started.run)),
-        Ok(started) => Ok(Begun { run: started.run, is_new: true, idle }),
+        Ok(started) if started.is_replayed() => Ok(StartedTask::existing(started.run)),
+        Ok(started) => Ok(StartedTask { run: started.run, is_new: true, idle }),
         Err(Error::KeyReused) => Err(another()),
         Err(Error::NotFound) => Err(unknown_session()),
-        Err(error) => Err(in_words(error.into())),
+        Err(error) => Err(translate_error(error.into())),
     }
 }
 
@@ -179,8 +179,8 @@ async fn front(app: &App, session: Option<&SessionId>) -> Answer<Option<TakesFro
 }
 
 /// Renames the fields of a native error to those of this wire.
-pub(super) fn in_words(refused: Refused) -> Refused {
-    refused.in_words(|error| error.pointer = in_a_start(&error.pointer))
+pub(super) fn translate_error(refused: Refused) -> Refused {
+    refused.map_field_errors(|error| error.pointer = in_a_start(&error.pointer))
 }
 
 /// Translates a native path to the path in the first frame.
@@ -213,7 +213,7 @@ pub(super) fn base(app: &App) -> Answer<Arc<Definition>> {
     }
     shipped().map(Arc::new).map_err(|problems| {
         tracing::error!(?problems, "the workflow of the MARS edge cannot be read");
-        Refused::of(Code::Internal)
+        Refused::from_code(Code::Internal)
     })
 }
 
@@ -226,6 +226,6 @@ pub fn shipped() -> Result<Definition, Vec<holdshort_workflow::Problem>> {
 pub(super) fn check(frame: &ClientFrame) -> Answer<()> {
     static BASE: LazyLock<Option<Definition>> = LazyLock::new(|| shipped().ok());
     let ClientFrame::Start(start) = frame else { return Ok(()) };
-    let base = BASE.as_ref().ok_or_else(|| Refused::of(Code::Internal))?;
+    let base = BASE.as_ref().ok_or_else(|| Refused::from_code(Code::Internal))?;
     config::translate(&start.config, base).map(drop).map_err(Refused::invalid)
 }

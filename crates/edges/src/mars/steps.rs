@@ -4,9 +4,9 @@ use holdshort_core::interrupt::About;
 use holdshort_core::run::{Run, Step, StepEnd, StepRole, Trouble};
 use serde_json::{Value, json};
 
-use super::projector::Said;
+use super::projector::FrameBody;
 
-pub(super) fn started(run: &Run, step: &str, phase: &str, agent: &str, role: StepRole) -> Said {
+pub(super) fn started(run: &Run, step: &str, phase: &str, agent: &str, role: StepRole) -> FrameBody {
     let part = run.part(step);
     let told = json!({
         "step_id": step, "phase": phase, "agent": agent, "role": role,
@@ -16,7 +16,7 @@ pub(super) fn started(run: &Run, step: &str, phase: &str, agent: &str, role: Ste
     ("step_started", told)
 }
 
-pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Said> {
+pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<FrameBody> {
     let Some(step) = run.steps.get(id) else { return Vec::new() };
     let (event_type, status, key) = match end {
         StepEnd::Completed => ("step_completed", "completed", "output"),
@@ -32,7 +32,7 @@ pub(super) fn ended(run: &Run, id: &str, end: StepEnd, output: &str) -> Vec<Said
         StepEnd::Failed => Some(exhausted(run, id, step.attempts(), output)),
         StepEnd::Skipped => None,
     };
-    retry.into_iter().chain([of(run, id, event_type, &more)]).collect()
+    retry.into_iter().chain([step_frame(run, id, event_type, &more)]).collect()
 }
 
 /// Returns `{success, attempts, redos}`. A step that a person stopped at its limit was not successful.
@@ -43,30 +43,30 @@ pub(super) fn counted(run: &Run, id: &str, step: &Step) -> Value {
 }
 
 /// Returns the frame for a step that a person sent back.
-pub(super) fn again(run: &Run, id: &str, why: &str) -> Option<Said> {
+pub(super) fn again(run: &Run, id: &str, why: &str) -> Option<FrameBody> {
     Some(retry(run, id, why, run.steps.get(id)?.attempts()))
 }
 
 /// Returns the frame for a successful retry, sent before the step is redone.
-pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<Said> {
+pub(super) fn helped(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| succeeded(run, id, before.attempts()))
 }
 
 /// Returns the frame for an automatic retry of a model request. None after a crash of this server, because no attempt
 /// has failed.
-pub(super) fn requested(run: &Run, id: &str) -> Option<Said> {
+pub(super) fn requested(run: &Run, id: &str) -> Option<FrameBody> {
     let failures = run.steps.get(id)?.failures;
     (failures > 0).then(|| retry(run, id, "model_failed", failures + 1))
 }
 
 /// Returns the frame for exhausted retries. A person is asked about a failed step, or one at its limit, that cannot be
 /// retried again.
-pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<Said> {
+pub(super) fn stuck(run: &Run, id: &str, before: &Step, why: &str) -> Option<FrameBody> {
     (before.trouble == Trouble::Retried).then(|| exhausted(run, id, before.attempts(), why))
 }
 
 /// Returns the frame for a provider's failure. `wait_ms` is the time until the next attempt, None if there is none.
-pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<Said> {
+pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> Option<FrameBody> {
     let attempt = run.steps.get(id)?.failures;
     let Some(ms) = wait_ms else {
         return (attempt > 1).then(|| exhausted(run, id, attempt, error));
@@ -74,40 +74,40 @@ pub(super) fn failed(run: &Run, id: &str, wait_ms: Option<u64>, error: &str) -> 
     let waits = json!({
         "attempt_number": attempt, "backoff_seconds": ms.div_ceil(1_000), "retry_strategy": "backoff",
     });
-    Some(of(run, id, "step_retry_backoff", &[waits]))
+    Some(step_frame(run, id, "step_retry_backoff", &[waits]))
 }
 
 /// Returns the frame for a provider's reply after failed attempts.
-pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<Said> {
+pub(super) fn replied(run: &Run, id: &str, before: &Step) -> Option<FrameBody> {
     (before.failures > 0).then(|| succeeded(run, id, before.failures + 1))
 }
 
 /// Returns the frames for steps whose failure was undecided when the run ended. They have failed.
-pub(super) fn cut_off(run: &Run, why: &str) -> Vec<Said> {
+pub(super) fn cut_off(run: &Run, why: &str) -> Vec<FrameBody> {
     let stuck = run.steps.iter().filter(|(_, step)| step.end.is_none() && step.trouble == Trouble::Stuck);
     let told = stuck.map(|(id, step)| {
         let [agent, failed] = [json!({ "agent": step.agent }), json!({ "status": "failed", "error": why })];
-        of(run, id, "step_failed", &[agent, counted(run, id, step), failed])
+        step_frame(run, id, "step_failed", &[agent, counted(run, id, step), failed])
     });
     told.collect()
 }
 
-fn retry(run: &Run, id: &str, why: &str, attempt: u32) -> Said {
-    of(run, id, "step_retry_started", &[json!({ "strategy": why, "attempt_number": attempt })])
+fn retry(run: &Run, id: &str, why: &str, attempt: u32) -> FrameBody {
+    step_frame(run, id, "step_retry_started", &[json!({ "strategy": why, "attempt_number": attempt })])
 }
 
-fn succeeded(run: &Run, id: &str, attempts: u32) -> Said {
+fn succeeded(run: &Run, id: &str, attempts: u32) -> FrameBody {
     let told = json!({ "attempt_number": attempts, "total_attempts": attempts });
-    of(run, id, "step_retry_succeeded", &[told])
+    step_frame(run, id, "step_retry_succeeded", &[told])
 }
 
-fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> Said {
+fn exhausted(run: &Run, id: &str, attempts: u32, error: &str) -> FrameBody {
     let told = json!({ "total_attempts": attempts, "final_error": error });
-    of(run, id, "step_retry_exhausted", &[told])
+    step_frame(run, id, "step_retry_exhausted", &[told])
 }
 
 /// Returns a frame about a step, with its number in the plan.
-fn of(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> Said {
+fn step_frame(run: &Run, id: &str, event_type: &'static str, more: &[Value]) -> FrameBody {
     let mut told = json!({ "step_id": id, "step_number": run.part(id).map(|part| part.number) });
     for more in more {
         merge(&mut told, more);

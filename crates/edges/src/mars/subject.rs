@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::change;
 
 /// Returns the subject. `context` is the request's context for the client.
-pub(super) fn of(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
+pub(super) fn render(opened: &Opened, with: &Value, context: &Map<String, Value>) -> Option<String> {
     let payload = |key: &str| with.get("payload")?.get(key);
     let text = |key: &str| payload(key)?.as_str().map(str::to_owned);
     let whole = match (opened.kind, &opened.about) {
@@ -66,8 +66,8 @@ fn plan(steps: &Value) -> String {
 /// Returns the arguments of a call and its changes. An undo has only changes.
 fn call(with: &Value) -> Option<String> {
     let payload = with.get("payload")?;
-    let is_undo = TrialCard::of(payload).is_some_and(TrialCard::is_undo);
+    let is_undo = TrialCard::from_payload(payload).is_some_and(TrialCard::is_undo);
     let arguments = payload.get("arguments").filter(|_| !is_undo).map(change::arguments);
-    let parts: Vec<String> = arguments.into_iter().chain(change::of_trial(payload)).collect();
+    let parts: Vec<String> = arguments.into_iter().chain(change::render_trial(payload)).collect();
     Some(parts.join("\n\n"))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{approval, steps};
 
 /// Returns the summary of a completed run.
-pub(super) fn of(run: &Run, result: &Value, reason: &str) -> Value {
+pub(super) fn for_run(run: &Run, result: &Value, reason: &str) -> Value {
     let mut worked: Vec<(&String, &Step)> = run.steps.iter().map(|(id, step)| (id, &**step)).collect();
     worked.retain(|(_, step)| matches!(step.role, StepRole::Worker | StepRole::Subtask));
     worked.retain(|(_, step)| step.end.is_some());

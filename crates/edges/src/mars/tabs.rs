@@ -1,5 +1,5 @@
 //! `/api/runs/{id}` and `/api/nodes/{id}` (contract A32): graph, history, files, cost and console of a run. All data is
-//! collected from the run's frames (`retell.rs`), in the form of `history.rs`. The id is that of the run or of the
+//! collected from the run's frames (`replay.rs`), in the form of `history.rs`. The id is that of the run or of the
 //! task.
 
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use super::cost::Cost;
 use super::history::{self, text};
-use super::past::Past;
+use super::past::PastFrames;
 use super::sessions::{NoQuery, person};
 use super::start::{self, TaskId};
 use super::{files, graph, steps};
+use crate::credentials::AuthenticatedCaller;
 use crate::limits::MARS_HISTORY;
-use crate::who::Guest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,32 +51,36 @@ impl NodeQuery {
 }
 
 /// Returns the past frames of a run that the caller may read.
-async fn past(guest: Guest, id: &str) -> Answer<Past> {
+async fn past(guest: AuthenticatedCaller, id: &str) -> Answer<PastFrames> {
     let caller = person(guest)?;
-    Past::of(&caller.app, &find(&caller, id).await?).await
+    PastFrames::open(&caller.app, &find(&caller, id).await?).await
 }
 
 /// Returns the run with this id, or the run of the caller's task with this id.
 async fn find(caller: &Caller, id: &str) -> Answer<RunId> {
     let none = || Refused::not_found("run");
     let Ok(run) = id.parse::<RunId>() else {
-        return start::find(&caller.app, &TaskId::of(caller, id)?).await?.ok_or_else(none);
+        return start::find(&caller.app, &TaskId::new(caller, id)?).await?.ok_or_else(none);
     };
     let row = caller.app.journal().run(&run).await?.ok_or_else(none)?;
-    if start::is_told(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
+    if start::is_visible(&caller.app, &row).await? { Ok(run) } else { Err(none()) }
 }
 
 /// `GET …/dag`: the current graph, empty without a plan.
-pub(super) async fn dag(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn dag(
+    guest: AuthenticatedCaller,
+    Id(id): Id<String>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let caller = person(guest)?;
     let run = caller.app.run_now(&find(&caller, &id).await?).await?;
     let nothing = || json!({ "run_id": run.id.as_str(), "nodes": [], "edges": [], "levels": 0 });
-    Ok(Json(graph::of(&run).unwrap_or_else(nothing)))
+    Ok(Json(graph::for_run(&run).unwrap_or_else(nothing)))
 }
 
 /// `GET …/history`: the newest events, oldest first.
 pub(super) async fn history(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(id): Id<String>,
     Params(query): Params<HistoryQuery>,
 ) -> Answer<Json<Value>> {
@@ -101,7 +105,7 @@ pub(super) fn limit(asked: Option<usize>) -> Answer<usize> {
 
 /// `GET /api/nodes/{id}/events?run_id=`.
 pub(super) async fn node_events(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(node): Id<String>,
     Params(query): Params<NodeQuery>,
 ) -> Answer<Json<Value>> {
@@ -112,14 +116,22 @@ pub(super) async fn node_events(
 }
 
 /// `GET …/console-log`: the newest lines of a client's console.
-pub(super) async fn console(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn console(
+    guest: AuthenticatedCaller,
+    Id(id): Id<String>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let content = past.newest(usize::MAX, |_, frame| history::line(frame)).await?.join("\n");
     Ok(past.answer(json!({ "total_lines": content.lines().count(), "content": content })))
 }
 
 /// `GET …/files`: the written files that still exist, each once.
-pub(super) async fn files(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn files(
+    guest: AuthenticatedCaller,
+    Id(id): Id<String>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let left = files::left(&past.run);
     let listed = written(&mut past, &left).await?;
@@ -134,7 +146,7 @@ pub(super) async fn files(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) 
 
 /// `GET /api/nodes/{id}/files?run_id=`.
 pub(super) async fn node_files(
-    guest: Guest,
+    guest: AuthenticatedCaller,
     Id(node): Id<String>,
     Params(query): Params<NodeQuery>,
 ) -> Answer<Json<Value>> {
@@ -147,7 +159,7 @@ pub(super) async fn node_files(
 
 /// Returns the written files in their current state. A file that was written several times keeps its first place, and a
 /// deleted one is left out.
-async fn written(past: &mut Past, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
+async fn written(past: &mut PastFrames, left: &BTreeMap<String, Option<u64>>) -> Answer<Vec<Value>> {
     let mut files: Vec<Value> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for mut file in past.newest(usize::MAX, history::file).await? {
@@ -175,7 +187,11 @@ async fn written(past: &mut Past, left: &BTreeMap<String, Option<u64>>) -> Answe
 }
 
 /// `GET …/costs`: tokens and cost, by model, agent and step.
-pub(super) async fn costs(guest: Guest, Id(id): Id<String>, _: Params<NoQuery>) -> Answer<Json<Value>> {
+pub(super) async fn costs(
+    guest: AuthenticatedCaller,
+    Id(id): Id<String>,
+    _: Params<NoQuery>,
+) -> Answer<Json<Value>> {
     let mut past = past(guest, &id).await?;
     let mut all = Cost::default();
     let [mut models, mut agents, mut of_steps] = [const { BTreeMap::<String, Cost>::new() }; 3];

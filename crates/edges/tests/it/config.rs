@@ -6,7 +6,7 @@ use holdshort_edges::mars::base as shipped;
 use holdshort_edges::mars::config::{self, Translated, translate};
 use serde_json::{Value, json};
 
-fn of(config: &Value) -> Result<Translated, Vec<(String, String)>> {
+fn translate_config(config: &Value) -> Result<Translated, Vec<(String, String)>> {
     over(&shipped().unwrap(), config)
 }
 
@@ -18,7 +18,7 @@ fn over(base: &Definition, config: &Value) -> Result<Translated, Vec<(String, St
 }
 
 fn made(config: &Value) -> Definition {
-    of(config).unwrap_or_else(|problems| panic!("{config}: {problems:?}")).definition
+    translate_config(config).unwrap_or_else(|problems| panic!("{config}: {problems:?}")).definition
 }
 
 /// Returns the phases with the gates around their steps.
@@ -42,7 +42,7 @@ fn shape(definition: &Definition) -> String {
 
 /// Returns each phase with its requests of these kinds: seconds, option on expiry, named options. Plan approvals are
 /// listed for planning phases only, and errors for all others.
-fn asked(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
+fn describe_requests(definition: &Definition, kinds: &[Kind]) -> Vec<String> {
     let one = |phase: &Phase, kind: Kind| {
         let gate = definition.gate(Some(phase), kind);
         let ms = gate.expires_in_ms.unwrap();
@@ -173,7 +173,7 @@ fn each_key_changes_the_workflow() {
         assert_ne!(of(json!({key: one})), of(json!({key: other})), "{key}");
     }
     let run = |config: &Value| {
-        let translated = self::of(config).unwrap();
+        let translated = self::translate_config(config).unwrap();
         (translated.config.workspace, translated.config.model, translated.session)
     };
     let all = json!({"workDir": "/w", "model": "m", "sessionId": "ses_1"});
@@ -235,7 +235,7 @@ fn each_key_of_a_copilot_changes_the_workflow() {
             }
         }
     }
-    let turns = of(&json!({"mode": "copilot", "maxTurns": 20})).unwrap().idle;
+    let turns = translate_config(&json!({"mode": "copilot", "maxTurns": 20})).unwrap().idle;
     assert!(matches!(&turns[..], [idle] if idle.key == "maxTurns" && !idle.why.is_empty()), "{turns:?}");
     // Mode, preset and list give the same copilot.
     let by_mode = made(&json!({"mode": "copilot"}));
@@ -271,18 +271,21 @@ fn defaults_are_those_of_each_phase() {
     let PhaseKind::Planning(plans) = &planning.kind else { panic!("a planning phase") };
     assert_eq!((plans.reviews, plans.iterations), (1, 3));
     assert_eq!(
-        asked(&definition, &[Kind::PlanApproval, Kind::ToolApproval, Kind::Question, Kind::Escalation])[0],
+        describe_requests(
+            &definition,
+            &[Kind::PlanApproval, Kind::ToolApproval, Kind::Question, Kind::Escalation]
+        )[0],
         "hitl_planning: plan_approval 3600, tool_approval 1800, question 1800, escalation 1800"
     );
     assert_eq!(
-        asked(&definition, &[Kind::Checkpoint, Kind::Error, Kind::ToolApproval])[1],
+        describe_requests(&definition, &[Kind::Checkpoint, Kind::Error, Kind::ToolApproval])[1],
         "hitl_control: checkpoint 1800, error 1800, tool_approval 1800"
     );
     let mixed = made(&json!({"phases": [
         {"type": "planning"}, {"type": "hitl_checkpoint"}, {"type": "hitl_control"},
     ], "use_ag2_handoffs": true}));
     assert_eq!(
-        asked(&mixed, &[Kind::PlanApproval, Kind::Checkpoint]),
+        describe_requests(&mixed, &[Kind::PlanApproval, Kind::Checkpoint]),
         [
             "planning: plan_approval 3600",
             "hitl_checkpoint_custom: checkpoint 3600",
@@ -301,7 +304,7 @@ fn options_can_be_switched_off() {
     });
     let definition = made(&config);
     assert_eq!(
-        asked(&definition, &[Kind::PlanApproval, Kind::Checkpoint, Kind::Error]),
+        describe_requests(&definition, &[Kind::PlanApproval, Kind::Checkpoint, Kind::Error]),
         [
             "hitl_planning: plan_approval 3600 (approve revise reject)",
             "hitl_control: checkpoint 1800 (approve continue redo reject abort), error 1800 (hand_over abort)",
@@ -470,7 +473,7 @@ fn whatever_can_not_be_is_named() {
         (json!({"phases": []}), "/config/phases", "phase"),
     ];
     for (config, pointer, words) in table {
-        let problems = of(&config).map(drop).unwrap_err();
+        let problems = translate_config(&config).map(drop).unwrap_err();
         let found = problems.iter().any(|(at, message)| at == pointer && message.contains(words));
         assert!(found, "{config}: {problems:?}");
     }
@@ -523,13 +526,13 @@ fn each_phase_has_its_own_requests() {
         (beside, "hitl_checkpoint_custom: checkpoint 9 approve | one_shot: checkpoint 9, error 9"),
     ];
     for (config, expected) in table {
-        let found = asked(&made(&config), &[Kind::PlanApproval, Kind::Checkpoint, Kind::Error]);
+        let found = describe_requests(&made(&config), &[Kind::PlanApproval, Kind::Checkpoint, Kind::Error]);
         assert_eq!(found.join(" | "), expected, "{config}");
     }
     for kind in ["one_shot", "control", "hitl_control"] {
         let config =
             list(vec![one("planning", json!({})), one(kind, json!({"default_on_timeout": "approve"}))]);
-        let problems = of(&config).map(drop).unwrap_err();
+        let problems = translate_config(&config).map(drop).unwrap_err();
         assert_eq!(problems[0].0, "/config/phases/1/config/default_on_timeout", "{problems:?}");
     }
 }
@@ -564,7 +567,7 @@ fn what_the_base_asks_no_config_takes_away() {
         assert!(definition.phases.iter().all(|phase| !phase.gates.unless_clean), "{config}");
         assert_eq!(gates.rules, base.gates.rules, "{config}");
         assert_eq!((&gates.mandatory, &gates.smart), (&base.gates.mandatory, &base.gates.smart), "{config}");
-        let control = &asked(&definition, &[Kind::Checkpoint, Kind::Error])[1];
+        let control = &describe_requests(&definition, &[Kind::Checkpoint, Kind::Error])[1];
         assert_eq!(control, "control: checkpoint 10 reject, error 1800");
     }
     let config = json!({"mode": "hitl-interactive", "require_explicit_approval": false});
@@ -596,12 +599,12 @@ fn what_the_base_asks_no_config_takes_away() {
     let one = |kind: &str, config: Value| json!({"phases": [{"type": "planning"}, {"type": kind, "config": config}]});
     let found = over(&phased, &one("hitl_control", json!({"timeout_seconds": 21, "allow_step_skip": false})));
     assert_eq!(
-        asked(&found.unwrap().definition, &[Kind::Checkpoint])[1],
+        describe_requests(&found.unwrap().definition, &[Kind::Checkpoint])[1],
         "hitl_control: checkpoint 21 (approve continue reject)"
     );
     let found = over(&phased, &one("hitl_checkpoint", json!({"timeout_seconds": 20}))).unwrap();
     assert_eq!(
-        asked(&found.definition, &[Kind::Checkpoint])[1],
+        describe_requests(&found.definition, &[Kind::Checkpoint])[1],
         "hitl_checkpoint_custom: checkpoint 20 reject (approve continue skip reject)"
     );
     for (config, key) in [
@@ -648,7 +651,7 @@ fn the_mode_is_named_however_it_is_written() {
         {"type": "hitl_checkpoint"},
         {"type": "one_shot"},
     ]});
-    let phases = of(&checkpoints).unwrap().definition.phases;
+    let phases = translate_config(&checkpoints).unwrap().definition.phases;
     let position = |phase: &Phase| match &phase.kind {
         PhaseKind::Checkpoint(look) => look.position.clone(),
         _ => None,
@@ -665,7 +668,7 @@ fn nothing_settles_before_enough_plans_were_shown() {
         let mut config = config;
         config["mode"] = json!("hitl-interactive");
         config["require_explicit_approval"] = json!(false);
-        let definition = of(&config)?.definition;
+        let definition = translate_config(&config)?.definition;
         let planning =
             definition.phases.into_iter().find_map(|phase| phase.kind.planning().cloned()).unwrap();
         Ok((planning.iterations, planning.settles))

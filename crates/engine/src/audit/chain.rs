@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdshort_core::digest::Digest;
-use holdshort_core::head::{Head, Noted};
+use holdshort_core::head::{Head, HeadNote};
 use holdshort_core::tree::Growing;
 use holdshort_store::{Error, Journal};
 
@@ -13,7 +13,7 @@ use super::{Compared, Finding, JOURNAL, PAGE, Report};
 pub(super) async fn verify<J: Journal>(
     journal: &J,
     written: u64,
-    noted: &[Noted],
+    noted: &[HeadNote],
     report: &mut Report,
 ) -> Result<(), Error> {
     let mut walk = Walk {

@@ -117,7 +117,7 @@ async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<S
         for run in page.items {
             let ended = session.expires() && run.status.is_terminal();
             let last_at = if ended { run.updated_at } else { run.created_at };
-            let started = SessionRow::of_run(session.id.clone(), run.created_at, last_at);
+            let started = SessionRow::from_run(session.id.clone(), run.created_at, last_at);
             row = Some(match row {
                 Some(row) => row.with(started),
                 None => started,

@@ -8,7 +8,7 @@ use holdshort_core::event;
 use holdshort_core::id::{Draw, InterruptId, StreamId};
 use holdshort_core::interrupt::{Assignment, Cause};
 use holdshort_core::projection::SessionRow;
-use holdshort_core::run::{Action, ActionId, Authority, Decided, Fact};
+use holdshort_core::run::{Action, ActionId, Authority, Fact, HandledInput};
 use holdshort_core::system::System;
 use holdshort_store::{Append, AppendError, Blob, Error as StoreError, Journal, Key, Rows, StreamAppend};
 
@@ -40,14 +40,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Appends, and only then changes the state in memory.
     pub(super) async fn commit(
         &self,
-        decided: Decided,
+        decided: HandledInput,
         loaded: &mut LoadedRun,
         drives: bool,
         (session_chain, system): (Chain, &System),
         Extra { keys, blobs }: Extra,
         lookups: &Lookups,
     ) -> Result<Committed, Error> {
-        let Decided { run, session, events } = &decided;
+        let HandledInput { run, session, events } = &decided;
         let run_stream = StreamId::Run(run.id.clone());
         let session_stream = StreamId::Session(session.id.clone());
         let (mut run_chain, mut new_session_chain) = (loaded.chain, session_chain);
@@ -293,7 +293,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         let closer = run.next_deadline() != loaded.run.next_deadline();
         loaded.chain = run_chain;
-        let Decided { run, session, .. } = decided;
+        let HandledInput { run, session, .. } = decided;
         loaded.run = Arc::new(run);
         loaded.stale = is_in_memory;
         loaded.unanswered = None;
@@ -304,7 +304,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }
         if told_of_session {
-            self.tell(&session_stream, new_session_chain.seq);
+            self.notify_followers(&session_stream, new_session_chain.seq);
         }
         if tells {
             self.told.notify_one();

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use holdshort_core::actor::Actor;
-use holdshort_core::conversation::{Turn, told};
+use holdshort_core::conversation::{Turn, render_history};
 use holdshort_core::definition::Definition;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
 use holdshort_core::interrupt::{Decision, Kind};
@@ -52,7 +52,7 @@ pub struct NextRun {
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Delivers a message. Returns the run that got it, and the question that it answers.
     pub async fn say(self: &Arc<Self>, say: &Say, actor: &Actor) -> Result<StartedRun, Error> {
-        if let Some(known) = self.known(say.key.as_ref()).await? {
+        if let Some(known) = self.find_started_run(say.key.as_ref()).await? {
             return Ok(known);
         }
         self.require_session(&say.session).await?;
@@ -66,7 +66,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 None => None,
             };
             let Some(live) = front.as_ref().filter(|run| run.ended.is_none()) else {
-                let start = say.begins(&session)?;
+                let start = say.build_start(&session)?;
                 match self.start(start, actor.clone()).await {
                     Err(Error::FrontTaken) => continue,
                     started => return started,
@@ -76,7 +76,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 say.agent.as_deref().is_some_and(|agent| live.agent_in_front() != Some(agent));
             let input = if is_for_another {
                 // The live run is not cancelled for a run that cannot start.
-                self.check_start(&say.begins(&session)?, actor.clone()).await?;
+                self.check_start(&say.build_start(&session)?, actor.clone()).await?;
                 let agent = say.agent.as_deref().unwrap_or_default();
                 let reason = say.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 Input::Cancel { text: Some(format!("agent `{agent}` continues instead{reason}")) }
@@ -140,7 +140,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut before = session.front_before(run);
         for earlier in before.by_ref().take(EARLIER_RUNS) {
             let turn = match self.now(earlier).await {
-                Ok(run) => Turn::of(&run, session),
+                Ok(run) => Turn::from_run(&run, session),
                 Err(error) if error.is_unreadable() => {
                     tracing::error!(run = %earlier, %error, "the conversation of a run cannot be read");
                     Turn::unreadable()
@@ -153,13 +153,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 break;
             }
         }
-        Ok(told(turns, before.next().is_none()))
+        Ok(render_history(turns, before.next().is_none()))
     }
 }
 
 impl Say {
     /// Returns the run that the message starts.
-    fn begins(&self, session: &Session) -> Result<StartRun, Error> {
+    fn build_start(&self, session: &Session) -> Result<StartRun, Error> {
         let invalid = |pointer: &str, message: String| Error::Start(vec![Problem::new(pointer, message)]);
         let Some(next) = &self.next else {
             return Err(Error::NothingBegins);

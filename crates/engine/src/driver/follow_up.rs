@@ -44,7 +44,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         trace: Option<TraceParent>,
         actor: Actor,
     ) -> Result<StartedRun, Error> {
-        if let Some(known) = self.known(key.as_ref()).await? {
+        if let Some(known) = self.find_started_run(key.as_ref()).await? {
             return Ok(known);
         }
         let of = self.now(run).await?;
@@ -71,7 +71,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
         self.start(start, actor).await.map_err(|error| match error {
             // The caller named a run: the refused workspace is the one of that run.
-            Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(words(&problems))),
+            Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(join_messages(&problems))),
             other => other,
         })
     }
@@ -124,6 +124,6 @@ fn input(arguments: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(arguments).map_err(|e| Error::Internal(e.to_string()))
 }
 
-fn words(problems: &[Problem]) -> String {
+fn join_messages(problems: &[Problem]) -> String {
     problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
 }

@@ -7,10 +7,10 @@ use holdshort_core::actor::Actor;
 use holdshort_core::event;
 use holdshort_core::history;
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::{Decision, Given, Kind, Refusal};
+use holdshort_core::interrupt::{AnswerContent, Decision, Kind, Refusal};
 use holdshort_core::json;
 use holdshort_core::projection::AnswerRow;
-use holdshort_core::run::{Decided, Fact, Input, Rejection, Run};
+use holdshort_core::run::{Fact, HandledInput, Input, Rejection, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::system::System;
 use holdshort_store::{AnswerFilter, Journal, Search};
@@ -47,7 +47,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     async fn answers_to(&self, subject: &str, question: &str) -> Result<Vec<AnswerRow>, Error> {
         let same = AnswerFilter {
             subject: Some(subject.to_owned()),
-            asked: Some(history::asked(question)),
+            asked: Some(history::question_key(question)),
             ..AnswerFilter::default()
         };
         Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
@@ -57,7 +57,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// question. The question reaches no person, and a crash leaves both events or neither.
     pub(super) async fn reuse_answers(
         &self,
-        decided: &mut Decided,
+        decided: &mut HandledInput,
         loaded: &LoadedRun,
         system: &System,
     ) -> Result<(), Error> {
@@ -75,7 +75,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             };
             let rows = self.answers_to(&subject, asked.question()).await?;
             let Some(row) = history::reusable(rows, self.clock.now(), reuse_ms) else { continue };
-            let Some(given) = given(&row) else { continue };
+            let Some(given) = parse_answer(&row) else { continue };
             let (source, by) = (row.interrupt, row.by);
             let input = Input::Reuse { interrupt: id, source, by, given };
             let cx = self.context(Actor::engine(), &decided.session, system, loaded.epoch);
@@ -172,10 +172,10 @@ fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
 }
 
 /// Returns the answer of a row; `None` if its data cannot be parsed.
-fn given(row: &AnswerRow) -> Option<Given> {
+fn parse_answer(row: &AnswerRow) -> Option<AnswerContent> {
     if !row.is_data {
-        return Some(Given { text: Some(row.answer.clone()), ..Given::default() });
+        return Some(AnswerContent { text: Some(row.answer.clone()), ..AnswerContent::default() });
     }
     let edit = json::parse(row.answer.as_bytes()).ok()?;
-    Some(Given { text: None, edit })
+    Some(AnswerContent { text: None, edit })
 }

@@ -51,7 +51,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Returns the run as its events define it, ignoring its row: for rebuilding rows.
-    pub(crate) async fn retell(&self, run: &RunId) -> Result<Run, Error> {
+    pub(crate) async fn rebuild_run(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)
     }
 
@@ -154,7 +154,7 @@ async fn pinned<J: Journal>(
     }
     let missing = || Error::NoDefinition { run: run.clone() };
     let bytes = journal.blob(digest).await?.ok_or_else(missing)?;
-    if Digest::of(&bytes) != *digest {
+    if Digest::of_bytes(&bytes) != *digest {
         return Err(missing());
     }
     let definition: Arc<Definition> =

@@ -3,7 +3,6 @@
 //! The driver decides nothing; the core does. The journal's compare-and-set makes every path safe against other writers
 //! of the same streams. State in memory therefore only saves time, and may be dropped at any moment.
 
-mod beginnings;
 mod commit;
 mod conversation;
 mod follow_up;
@@ -12,14 +11,15 @@ mod key;
 mod load;
 mod lookups;
 mod model_calls;
+mod notifications;
 mod perform;
-mod relook;
+mod reevaluate;
 mod run_cache;
 mod sessions;
 mod start;
+mod start_gate;
 mod step;
 mod streams;
-mod telling;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,11 +43,11 @@ pub use start::{StartRun, StartedRun, TakesFront};
 use crate::metrics::Metrics;
 use crate::traces::TraceQueue;
 use crate::{Clock, Error, Executor};
-use beginnings::Beginnings;
 pub(crate) use load::{Definitions, first};
 use lookups::Lookups;
 use run_cache::{CacheEntry, RunCache, Slot};
-use step::{By, SentInput, Step, Stepped};
+use start_gate::StartGate;
+use step::{InputOrigin, SentInput, Step, StepOutcome};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
@@ -60,7 +60,7 @@ pub struct Driver<J, C, E> {
     traces: OnceLock<Arc<TraceQueue>>,
     cache: RunCache,
     streams: Streams,
-    beginnings: Beginnings,
+    beginnings: StartGate,
     definitions: Definitions,
     /// Last sequence of each followed stream.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
@@ -98,7 +98,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             traces: OnceLock::new(),
             cache: RunCache::default(),
             streams: Streams::default(),
-            beginnings: Beginnings::default(),
+            beginnings: StartGate::default(),
             definitions: Definitions::default(),
             watchers: Mutex::default(),
             changing_system: tokio::sync::Mutex::default(),
@@ -153,9 +153,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: Input,
         key: Option<&'a IdempotencyKey>,
         actor: Actor,
-    ) -> BoxFuture<'a, Result<Stepped, Error>> {
+    ) -> BoxFuture<'a, Result<StepOutcome, Error>> {
         Box::pin(async move {
-            let sent = SentInput { input: &input, actor: &actor, by: By::Anybody, key };
+            let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Anybody, key };
             let mut lookups = Lookups::default();
             loop {
                 let entry = self.cache.get(run);
@@ -228,7 +228,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Continues a run whose lease this node holds, from its present state in the journal.
     async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
         let (input, actor) = (Input::Tick, Actor::engine());
-        let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
+        let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
         let mut lookups = Lookups::default();
         loop {
             let entry = self.cache.get(run);
@@ -254,15 +254,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 }
                 Err(error) => Err(error),
             };
-            return self.went_on(run, driven).await;
+            return self.handle_drive_result(run, driven).await;
         }
     }
 
     /// Makes the lookups that a step lacks, and starts the calls that wait for them. After an error the next sweep
     /// starts them.
-    async fn begin_rest(self: &Arc<Self>, mut stepped: Stepped) -> Stepped {
+    async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
-        let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
+        let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
         let mut lookups = Lookups::default();
         while let Some(missing) = stepped.missing.take() {
             let begun = async {
@@ -319,13 +319,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     async fn nudge(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
         let nudged = self.send(run, Input::Tick, Actor::engine()).await.map(drop);
-        self.went_on(run, nudged).await
+        self.handle_drive_result(run, nudged).await
     }
 
     /// Handles the result of driving a run. An unreadable run stops by itself, and never stops the others. A run that
     /// has ended, or that another node drives, needs nothing here. A run of another version is left to nodes that can
     /// read it.
-    async fn went_on(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
+    async fn handle_drive_result(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
             Err(Error::Store(error)) => return Err(error.into()),
@@ -405,7 +405,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Notifies the followers of a stream that it has this event.
-    fn tell(&self, stream: &StreamId, seq: u64) {
+    fn notify_followers(&self, stream: &StreamId, seq: u64) {
         if seq == 1 && matches!(stream, StreamId::Session(_)) {
             self.opened.send_modify(|opened| *opened += 1);
         }
@@ -418,7 +418,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         self.cache.release(run, entry, slot);
         if let Some(loaded) = slot {
-            self.tell(&StreamId::Run(run.clone()), loaded.chain.seq);
+            self.notify_followers(&StreamId::Run(run.clone()), loaded.chain.seq);
         }
     }
 
@@ -426,11 +426,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Returns false if this process knew the event.
     pub(crate) fn written(&self, change: &Change) -> bool {
         let is_news = match &change.stream {
-            StreamId::Run(run) => self.cache.told(run, change.seq),
-            StreamId::Session(_) | StreamId::System => self.streams.told(&change.stream, change.seq),
+            StreamId::Run(run) => self.cache.note_event(run, change.seq),
+            StreamId::Session(_) | StreamId::System => self.streams.note_event(&change.stream, change.seq),
         };
         // State in memory is marked first: a follower reads at once.
-        self.tell(&change.stream, change.seq);
+        self.notify_followers(&change.stream, change.seq);
         is_news
     }
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::Driver;
 use super::lookups::Lookups;
 use super::run_cache::LoadedRun;
-use super::step::{By, SentInput, Step};
+use super::step::{InputOrigin, SentInput, Step};
 use crate::{Clock, Deliver, Error, Executor, Job, Work};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
@@ -45,7 +45,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
             // The node's lease expired since the append: another node may take the run over. A start that was recorded
             // and not performed is lost, and its next driver adopts it.
-            if begun && !self.journal.holds() {
+            if begun && !self.journal.has_valid_leases() {
                 loaded.stale = true;
                 continue;
             }
@@ -137,7 +137,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Takes the result of an action. A result that is no longer needed is dropped.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let actor = Actor::engine();
-        let sent = SentInput { input: &input, actor: &actor, by: By::Driver, key: None };
+        let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
         let mut lookups = Lookups::default();
         let entry = self.cache.get(run);
         let mut slot = entry.lock().await;

@@ -105,13 +105,13 @@ pub(super) struct CacheEntry {
     /// never waits. The lock holder may have read the run before that event.
     told: AtomicU64,
     /// The run as its last lock holder left it, for readers while it is locked.
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Option<CommittedRun>>,
     /// Time of the last release, counted as in [`Inner::releases`].
     released: AtomicU64,
 }
 
 /// A run as it was committed.
-struct Seen {
+struct CommittedRun {
     run: Arc<Run>,
     seq: u64,
     /// True if an append after it was requested: the journal may have more events.
@@ -144,7 +144,7 @@ impl CacheEntry {
     /// Publishes the run. Called by the lock holder before it releases the lock.
     fn show(&self, slot: &Slot) {
         let shown = slot.as_ref().filter(|loaded| !loaded.stale);
-        *lock(&self.seen) = shown.map(|loaded| Seen {
+        *lock(&self.seen) = shown.map(|loaded| CommittedRun {
             run: loaded.run.clone(),
             seq: loaded.chain.seq,
             is_built_on: loaded.unanswered.is_some(),
@@ -164,7 +164,7 @@ impl CacheEntry {
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
     }
 
-    fn seen(&self, which: impl Fn(&Seen) -> bool) -> Option<(Arc<Run>, u64)> {
+    fn seen(&self, which: impl Fn(&CommittedRun) -> bool) -> Option<(Arc<Run>, u64)> {
         let told = self.told.load(Ordering::Acquire);
         let seen = lock(&self.seen);
         seen.as_ref().filter(|seen| seen.seq >= told && which(seen)).map(|seen| (seen.run.clone(), seen.seq))
@@ -263,7 +263,7 @@ impl RunCache {
 
     /// Takes note of an event of the run's stream: an older cached run is read again before the next decision. Never
     /// waits. Returns false if this process had read the event already.
-    pub(super) fn told(&self, run: &RunId, seq: u64) -> bool {
+    pub(super) fn note_event(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return true };
         entry.told.fetch_max(seq, Ordering::AcqRel);

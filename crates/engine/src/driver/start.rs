@@ -19,7 +19,7 @@ use super::commit::{Committed, Extra};
 use super::key::IdempotencyKey;
 use super::lookups::Lookups;
 use super::run_cache::LoadedRun;
-use super::step::Stepped;
+use super::step::StepOutcome;
 use crate::{Clock, Error, Executor};
 
 #[derive(Clone)]
@@ -71,14 +71,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         match self.start_new(&start, actor).await {
             Err(error @ Error::Store(_)) => Err(error),
             // The append rejects a known key. A repeat gets the first result, even if it would be rejected now.
-            Err(error) => self.known(start.key.as_ref()).await?.ok_or(error),
+            Err(error) => self.find_started_run(start.key.as_ref()).await?.ok_or(error),
             started => started,
         }
     }
 
     async fn start_new(self: &Arc<Self>, start: &StartRun, actor: Actor) -> Result<StartedRun, Error> {
         if let Some(session) = &start.session {
-            self.know_session(session).await?;
+            self.refresh_session(session).await?;
         }
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -165,7 +165,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
         let session = match &start.session {
             Some(known) => {
-                self.know_session(known).await?;
+                self.refresh_session(known).await?;
                 self.session_chain(known).await?.0
             }
             None => Arc::new(Session::new(self.new_session())),
@@ -196,23 +196,23 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         key: Option<IdempotencyKey>,
         actor: Actor,
     ) -> Result<StartedRun, Error> {
-        if let Some(known) = self.known(key.as_ref()).await? {
+        if let Some(known) = self.find_started_run(key.as_ref()).await? {
             return Ok(known);
         }
         match self.give(run, input, key.as_ref(), actor).await {
-            Ok(Stepped { about, run: left, .. }) => {
+            Ok(StepOutcome { about, run: left, .. }) => {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
-            Err(Error::KeyTaken) => self.known(key.as_ref()).await?.ok_or(Error::Busy),
+            Err(Error::KeyTaken) => self.find_started_run(key.as_ref()).await?.ok_or(Error::Busy),
             // A repeat of the request is rejected, because the first one succeeded in between. Its result is the
             // answer.
-            Err(error @ Error::Rejected(_)) => self.known(key.as_ref()).await?.ok_or(error),
+            Err(error @ Error::Rejected(_)) => self.find_started_run(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }
     }
 
     /// Returns the result of the first request with this key.
-    pub async fn known(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
+    pub async fn find_started_run(&self, key: Option<&IdempotencyKey>) -> Result<Option<StartedRun>, Error> {
         let Some(made) = self.made_with(key).await? else { return Ok(None) };
         if let Ok(interrupt) = made.parse::<InterruptId>() {
             let row = self.journal.interrupt(&interrupt).await?.ok_or(Error::NotFound)?;
@@ -223,7 +223,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Requires the session, and drops its cached state: a start is not rejected because of a stale cache.
-    async fn know_session(&self, session: &SessionId) -> Result<(), Error> {
+    async fn refresh_session(&self, session: &SessionId) -> Result<(), Error> {
         self.require_session(session).await?;
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(session.clone()));

@@ -7,7 +7,7 @@ use holdshort_core::event;
 use holdshort_core::event::Event;
 use holdshort_core::id::{InterruptId, RunId, StreamId};
 use holdshort_core::interrupt::Refusal;
-use holdshort_core::run::{Action, Begin, Context, Decided, Fact, Input, Rejection, Returned, Run};
+use holdshort_core::run::{Action, Begin, Context, Fact, HandledInput, Input, Rejection, ReturnReason, Run};
 use holdshort_core::schema::Problem;
 use holdshort_core::session::{self, Session};
 use holdshort_core::system::System;
@@ -24,7 +24,7 @@ use crate::{Clock, Error, Executor, Unfit};
 const ATTEMPTS: usize = 20;
 
 /// A step that is durable.
-pub(super) struct Stepped {
+pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
     /// Lookups that are needed before more can start.
     pub(super) missing: Option<Missing>,
@@ -36,12 +36,12 @@ pub(super) struct Stepped {
 
 /// Outcome of a step.
 pub(super) enum Step {
-    Taken(Stepped),
+    Taken(StepOutcome),
     /// The step wrote no event. It is taken again once these lookups are made.
     Misses(Missing),
 }
 
-enum Tried {
+enum AppendAttempt {
     /// The events were written. Holds the interrupt that the input opened or decided on, and the lookups that are
     /// needed before more can start.
     Done(Option<InterruptId>, Option<Missing>),
@@ -60,14 +60,14 @@ enum Tried {
 pub(super) struct SentInput<'a> {
     pub(super) input: &'a Input,
     pub(super) actor: &'a Actor,
-    pub(super) by: By,
+    pub(super) by: InputOrigin,
     /// Key that goes into the append of the input.
     pub(super) key: Option<&'a IdempotencyKey>,
 }
 
 /// Origin of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum InputOrigin {
     /// From a person or the clock. Any node may record it, and the node that drives the run is notified.
     Anybody,
     /// From the node that drives the run, such as the result of an action. Other nodes reject it.
@@ -84,7 +84,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<Step, Error> {
         // A rejection, or a step without effect, must not rely on stale state: then the run is read again. An append
         // needs no earlier check, because it compares sequences.
-        let mut is_new = by == By::Driver || !self.is_shared();
+        let mut is_new = by == InputOrigin::Driver || !self.is_shared();
         // True until the journal reports another driver.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
@@ -95,31 +95,31 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let (input, actor) =
                 if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
             match self.try_step(loaded, input, actor, drives, key.filter(|_| !adopts), lookups).await {
-                Ok(Tried::Nothing) | Err(Error::Rejected(_)) if !is_new => {
+                Ok(AppendAttempt::Nothing) | Err(Error::Rejected(_)) if !is_new => {
                     loaded.stale = true;
                     self.forget_streams(loaded);
                 }
-                Ok(Tried::Nothing) if !adopts => {
+                Ok(AppendAttempt::Nothing) if !adopts => {
                     if loaded.driven_here {
                         self.perform(loaded);
                     }
                     let run = loaded.run.clone();
-                    return Ok(Step::Taken(Stepped { run, missing: None, wrote: false, about: None }));
+                    return Ok(Step::Taken(StepOutcome { run, missing: None, wrote: false, about: None }));
                 }
-                Ok(Tried::Done(about, missing)) if !adopts => {
+                Ok(AppendAttempt::Done(about, missing)) if !adopts => {
                     let run = loaded.run.clone();
-                    return Ok(Step::Taken(Stepped { run, missing, wrote: true, about }));
+                    return Ok(Step::Taken(StepOutcome { run, missing, wrote: true, about }));
                 }
-                Ok(Tried::Misses(missing)) => return Ok(Step::Misses(missing)),
-                Ok(Tried::Driven) => {
+                Ok(AppendAttempt::Misses(missing)) => return Ok(Step::Misses(missing)),
+                Ok(AppendAttempt::Driven) => {
                     drives = false;
-                    self.let_go(loaded);
-                    if by == By::Driver {
+                    self.give_up_run(loaded);
+                    if by == InputOrigin::Driver {
                         return Err(Error::Rejected(Rejection::Outdated));
                     }
                 }
                 // After an adoption, or a conflict with another writer, the step is taken again.
-                Ok(Tried::Done(..) | Tried::Nothing | Tried::Again) => {}
+                Ok(AppendAttempt::Done(..) | AppendAttempt::Nothing | AppendAttempt::Again) => {}
                 Err(error) => {
                     // Work started by an append whose answer was lost is performed all the same.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
@@ -180,7 +180,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Gives up a run that another node drives: that node knows the work in flight.
-    fn let_go(&self, loaded: &mut LoadedRun) {
+    fn give_up_run(&self, loaded: &mut LoadedRun) {
         self.abandon(loaded);
         loaded.driven_here = false;
         loaded.stale = true;
@@ -202,7 +202,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         drives: bool,
         key: Option<&IdempotencyKey>,
         lookups: &Lookups,
-    ) -> Result<Tried, Error> {
+    ) -> Result<AppendAttempt, Error> {
         let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
         // Otherwise this node would hold back a session that another node has resumed.
@@ -226,7 +226,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let lookups = lookups.at(loaded.chain.seq).unwrap_or(&none);
         let unchecked = check_edits(&decided, lookups)?;
         if let Some(missing) = Missing::new(&decided.run, loaded.chain.seq, unchecked) {
-            return Ok(Tried::Misses(missing));
+            return Ok(AppendAttempt::Misses(missing));
         }
         self.reuse_answers(&mut decided, loaded, &system).await?;
         // Held until the started work is running: a stopping process waits for it.
@@ -237,7 +237,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         };
 
         if decided.events.is_empty() {
-            return Ok(missing.map_or(Tried::Nothing, Tried::Misses));
+            return Ok(missing.map_or(AppendAttempt::Nothing, AppendAttempt::Misses));
         }
         // Events written as the driver are performed, and work that is no longer needed is stopped. This holds even if
         // the append ends the lease.
@@ -250,15 +250,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let extra = Extra { keys, blobs: Vec::new() };
         match self.commit(decided, loaded, drives, (session_chain, &system), extra, lookups).await? {
             Committed::Yes => {}
-            Committed::Conflict => return Ok(Tried::Again),
+            Committed::Conflict => return Ok(AppendAttempt::Again),
             Committed::KeyTaken => return Err(Error::KeyTaken),
-            Committed::Driven => return Ok(Tried::Driven),
-            Committed::Misses(missing) => return Ok(Tried::Misses(missing)),
+            Committed::Driven => return Ok(AppendAttempt::Driven),
+            Committed::Misses(missing) => return Ok(AppendAttempt::Misses(missing)),
         }
         if performs {
             self.perform(loaded);
         }
-        Ok(Tried::Done(about, missing))
+        Ok(AppendAttempt::Done(about, missing))
     }
 
     /// Drops the cached streams that the decision on the run relied on.
@@ -283,7 +283,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// looked up yet starts in an append of its own. Returns the lookups that are missing.
     pub(super) fn begin(
         &self,
-        decided: &mut Decided,
+        decided: &mut HandledInput,
         loaded: &LoadedRun,
         system: &System,
         lookups: &Lookups,
@@ -292,7 +292,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         // continues when the session is resumed.
         if decided.run.freeze(system).is_some()
             || decided.session.state != session::State::Open
-            || !self.journal.holds()
+            || !self.journal.has_valid_leases()
         {
             return None;
         }
@@ -349,10 +349,10 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
 /// Rejects an edit that no tool could carry out, before the interrupt closes. A lack that an earlier call may repair is
 /// no reason to reject: the call is inspected again in its turn. Returns the checks that are missing.
-fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
+fn check_edits(decided: &HandledInput, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {
-        let event::Fact::Run(Fact::ToolReturned { call, why: Returned::Edited, .. }) = &event.fact else {
+        let event::Fact::Run(Fact::ToolReturned { call, why: ReturnReason::Edited, .. }) = &event.fact else {
             continue;
         };
         let Some(edited) = decided.run.calls.get(call).filter(|call| decided.run.runs_here(&call.tool))
@@ -366,7 +366,7 @@ fn check_edits(decided: &Decided, lookups: &Lookups) -> Result<Vec<Lookup>, Erro
                 continue;
             }
             Some(Ok(())) => continue,
-            Some(Err(Unfit::Now { lack, .. })) if decided.run.may_be_mended(call, edited, lack) => {
+            Some(Err(Unfit::Now { lack, .. })) if decided.run.may_be_provided(call, edited, lack) => {
                 continue;
             }
             Some(Err(Unfit::Now { problem, .. } | Unfit::Always(problem))) => problem,

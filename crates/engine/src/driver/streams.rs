@@ -14,7 +14,7 @@ use holdshort_core::notice::CheckpointNotice;
 use holdshort_core::people::{PeopleSource, Roster};
 use holdshort_core::policy::Rule;
 use holdshort_core::session::Session;
-use holdshort_core::system::checkpoint::Tell;
+use holdshort_core::system::checkpoint::SendCheckpoint;
 use holdshort_core::system::{self, System};
 use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 
@@ -26,7 +26,7 @@ const SESSIONS: usize = 1_024;
 pub(super) const ATTEMPTS: usize = 10;
 
 /// Cached state of one stream.
-struct Kept<T> {
+struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
     /// True if the stream may have more events: they are read before the next use.
     stale: bool,
@@ -35,13 +35,13 @@ struct Kept<T> {
     at_least: u64,
 }
 
-impl<T> Default for Kept<T> {
+impl<T> Default for CachedStream<T> {
     fn default() -> Self {
         Self { state: None, stale: false, at_least: 0 }
     }
 }
 
-impl<T> Kept<T> {
+impl<T> CachedStream<T> {
     fn keep(&mut self, state: Arc<T>, chain: Chain) {
         if chain.seq >= self.at_least {
             self.at_least = chain.seq;
@@ -51,7 +51,7 @@ impl<T> Kept<T> {
     }
 
     /// Takes note of an event. Returns false if it was known.
-    fn told(&mut self, seq: u64) -> bool {
+    fn note_event(&mut self, seq: u64) -> bool {
         self.at_least = self.at_least.max(seq);
         let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
         self.stale |= is_news;
@@ -61,8 +61,8 @@ impl<T> Kept<T> {
 
 #[derive(Default)]
 pub(super) struct Streams {
-    sessions: Mutex<BTreeMap<SessionId, Kept<Session>>>,
-    system: Mutex<Kept<System>>,
+    sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
+    system: Mutex<CachedStream<System>>,
     /// For each stream, the sequence before its pending appends, and their number. A cached session that ends there is
     /// read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
@@ -82,15 +82,19 @@ impl Streams {
     }
 
     /// Takes note of an event: an older cached state is refreshed. Returns false if the event was known.
-    pub(super) fn told(&self, stream: &StreamId, seq: u64) -> bool {
+    pub(super) fn note_event(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
-            StreamId::Session(id) => self.kept_of(id, |kept| kept.told(seq)),
-            StreamId::System => lock(&self.system).told(seq),
+            StreamId::Session(id) => self.with_cached_session(id, |kept| kept.note_event(seq)),
+            StreamId::System => lock(&self.system).note_event(seq),
             StreamId::Run(_) => true,
         }
     }
 
-    fn kept_of<R>(&self, id: &SessionId, with: impl FnOnce(&mut Kept<Session>) -> R) -> R {
+    fn with_cached_session<R>(
+        &self,
+        id: &SessionId,
+        with: impl FnOnce(&mut CachedStream<Session>) -> R,
+    ) -> R {
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= SESSIONS && !sessions.contains_key(id) {
             sessions.clear();
@@ -132,12 +136,12 @@ impl Streams {
 
     pub(super) fn keep_session(&self, session: Arc<Session>, chain: Chain) {
         let id = session.id.clone();
-        self.kept_of(&id, |kept| kept.keep(session, chain));
+        self.with_cached_session(&id, |kept| kept.keep(session, chain));
     }
 }
 
 /// Changes of the installation by an input.
-struct Written {
+struct SystemChange {
     before: Arc<System>,
     events: Vec<Event>,
     now: Arc<System>,
@@ -196,7 +200,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 return Ok((system, chain));
             };
             lock(&self.streams.system).keep(now.clone(), chain);
-            self.look_later();
+            self.reevaluate_later();
             Ok((now, chain))
         })
     }
@@ -229,7 +233,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         input: system::Input,
         actor: Actor,
     ) -> Result<Arc<System>, Error> {
-        let Written { before, events, now } = self.write_system(input, actor).await?;
+        let SystemChange { before, events, now } = self.write_system(input, actor).await?;
         self.people_changed(&events, &before).await;
         if now.freezes.lifts(&before.freezes) {
             self.sweep().await?;
@@ -240,7 +244,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     /// Sets all people of a source: people who are no longer in it have left. The hours of groups are replaced in the
     /// same way. `keep_up` checks open interrupts later.
     pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
-        self.look_later();
+        self.reevaluate_later();
         let Roster { people, hours } = roster;
         self.write_system(system::Input::SetAllHours { source, hours }, Actor::engine()).await?;
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
@@ -255,26 +259,26 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Notifies channels of a checkpoint, in the append that records it. Skips it within `every_ms` of the last one,
     /// from any node.
-    pub async fn tell_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
-        let tell = Tell { covered: notice.covered, every_ms };
+    pub async fn notify_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
+        let tell = SendCheckpoint { covered: notice.covered, every_ms };
         let deliveries = self.checkpoint_deliveries(notice);
         let input = system::Input::TellCheckpoint(tell);
-        self.write_telling(input, Actor::engine(), &deliveries).await?;
+        self.write_system_with_deliveries(input, Actor::engine(), &deliveries).await?;
         self.told.notify_one();
         Ok(())
     }
 
-    async fn write_system(&self, input: system::Input, actor: Actor) -> Result<Written, Error> {
-        self.write_telling(input, actor, &[]).await
+    async fn write_system(&self, input: system::Input, actor: Actor) -> Result<SystemChange, Error> {
+        self.write_system_with_deliveries(input, actor, &[]).await
     }
 
     /// Changes the system, and notifies channels of the first event.
-    async fn write_telling(
+    async fn write_system_with_deliveries(
         &self,
         input: system::Input,
         actor: Actor,
         deliveries: &[Delivery],
-    ) -> Result<Written, Error> {
+    ) -> Result<SystemChange, Error> {
         let _one = self.changing_system.lock().await;
         // An input without effect must be judged on current state. Otherwise a freeze could be skipped as done although
         // another node has lifted it.
@@ -285,13 +289,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let (current, chain) = self.system_chain().await?;
             let events = current.handle(self.clock.now(), &actor, input.clone())?;
             if events.is_empty() {
-                return Ok(Written { before: current.clone(), events, now: current });
+                return Ok(SystemChange { before: current.clone(), events, now: current });
             }
             let of_it = |delivery: &Delivery| Delivery { seq: chain.seq + 1, ..delivery.clone() };
             let more = Append { deliveries: deliveries.iter().map(of_it).collect(), ..Append::default() };
             if self.append_beside(&events, chain, more).await?.is_some() {
                 let now = self.system().await?;
-                return Ok(Written { before: current, events, now });
+                return Ok(SystemChange { before: current, events, now });
             }
         }
         Err(Error::Busy)
@@ -332,8 +336,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         match appended {
             Ok(_) => {
                 self.metrics.appended();
-                self.streams.told(&stream, chain.seq);
-                self.tell(&stream, chain.seq);
+                self.streams.note_event(&stream, chain.seq);
+                self.notify_followers(&stream, chain.seq);
                 Ok(Some(chain))
             }
             Err(AppendError::Conflict { .. } | AppendError::KeyTaken(_) | AppendError::Driven) => Ok(None),

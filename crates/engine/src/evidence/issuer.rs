@@ -50,7 +50,7 @@ impl<J: Journal> Evidence<J> {
             driver.change_system(Input::SetCheckpointKey { public }, Actor::engine()).await?;
         }
         // The journal has at least one event: that of the key. In a database its position may not be final yet.
-        let standing = self.tree.standing().await?.ok_or(Error::Busy)?;
+        let standing = self.tree.snapshot().await?.ok_or(Error::Busy)?;
         let origin = Checkpoint::origin(&standing.first);
         let key = self.signer.key().vkey(&origin);
         let checkpoint = Checkpoint { origin, size: standing.head.events, root: standing.root };
@@ -66,7 +66,9 @@ impl<J: Journal> Evidence<J> {
         interrupt: &InterruptId,
     ) -> Result<(Signed, Receipt), Error> {
         let signed = self.checkpoint(driver).await?;
-        let receipt = Receipt::of(&*self.journal, &self.tree, run, interrupt, signed.checkpoint.size).await?;
+        let receipt =
+            Receipt::for_interrupt(&*self.journal, &self.tree, run, interrupt, signed.checkpoint.size)
+                .await?;
         Ok((signed, receipt.ok_or(Error::Busy)?))
     }
 
@@ -77,6 +79,6 @@ impl<J: Journal> Evidence<J> {
 
     /// Returns how many events have their final position.
     pub async fn size(&self) -> Result<u64, Error> {
-        Ok(self.tree.standing().await?.map_or(0, |standing| standing.head.events))
+        Ok(self.tree.snapshot().await?.map_or(0, |standing| standing.head.events))
     }
 }

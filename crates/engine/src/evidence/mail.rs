@@ -21,7 +21,7 @@ pub fn mail_text(file: &str) -> Option<String> {
         } else if part.is_body && line.starts_with("From ") {
             // The next mail of a mailbox.
             part.end(&mut text);
-        } else if part.is_body || !part.takes(line, &mut boundaries) {
+        } else if part.is_body || !part.read_header_line(line, &mut boundaries) {
             part.is_body = true;
             part.body.push_str(line);
             part.body.push('\n');
@@ -50,7 +50,7 @@ struct Part {
 
 impl Part {
     /// Reads a line as a header, or as the empty line that ends the headers. Returns false if it is neither.
-    fn takes(&mut self, line: &str, boundaries: &mut Vec<String>) -> bool {
+    fn read_header_line(&mut self, line: &str, boundaries: &mut Vec<String>) -> bool {
         if let Some(kind) = header(line, "content-type") {
             self.kind = kind.to_ascii_lowercase();
         }

@@ -15,6 +15,6 @@ mod tree;
 pub use issuer::{Evidence, Signed};
 pub use mail::mail_text;
 pub use note::{Checkpoint, Malformed, append, are_notes, notes};
-pub use receipt::{Proved, Receipt};
+pub use receipt::{EventProof, Receipt};
 pub use signer::{BadKey, Signer, VerifyingKey};
-pub use tree::{Standing, Tree};
+pub use tree::{Tree, TreeSnapshot};

@@ -105,7 +105,7 @@ pub fn are_notes(text: &str) -> bool {
 
 /// Place of a line in a file of notes.
 #[derive(Clone, Copy)]
-enum Place {
+enum NoteSection {
     Outside,
     Text,
     /// After the empty line that ends a text.
@@ -116,20 +116,20 @@ enum Place {
 /// returned as it is.
 pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
     let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
-    let mut place = Place::Outside;
+    let mut place = NoteSection::Outside;
     for (number, line) in (1..).zip(text.lines()) {
         place = match place {
             _ if line.starts_with(ORIGIN) => {
                 notes.push(String::new());
-                Place::Text
+                NoteSection::Text
             }
-            Place::Text if line.is_empty() => Place::Signatures,
-            Place::Text => Place::Text,
-            Place::Signatures if line.starts_with(SIGNATURE) => Place::Signatures,
-            Place::Signatures | Place::Outside => Place::Outside,
+            NoteSection::Text if line.is_empty() => NoteSection::Signatures,
+            NoteSection::Text => NoteSection::Text,
+            NoteSection::Signatures if line.starts_with(SIGNATURE) => NoteSection::Signatures,
+            NoteSection::Signatures | NoteSection::Outside => NoteSection::Outside,
         };
         match (place, notes.last_mut()) {
-            (Place::Text | Place::Signatures, Some(note)) => {
+            (NoteSection::Text | NoteSection::Signatures, Some(note)) => {
                 note.push_str(line);
                 note.push('\n');
             }

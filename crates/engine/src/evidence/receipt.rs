@@ -15,12 +15,12 @@ use super::tree::Tree;
 /// The events of an interrupt, with their proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    pub events: Vec<Proved>,
+    pub events: Vec<EventProof>,
 }
 
 /// An event, and the path from it to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proved {
+pub struct EventProof {
     pub event: Sealed,
     /// Hash of the previous event in its stream; zeros for the first.
     pub previous: Digest,
@@ -35,7 +35,7 @@ const PAGE: usize = 500;
 
 impl Receipt {
     /// Returns the events, proved in the tree of `size` leaves. `None` if not all events have their final position yet.
-    pub async fn of<J: Journal>(
+    pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,
         run: &RunId,
@@ -48,7 +48,7 @@ impl Receipt {
             let Some(index) = tree.index(position).await? else { return Ok(None) };
             // Written after the checkpoint: it belongs to a later receipt.
             let Some(ranges) = tree::inclusion(index, size) else { break };
-            events.push(Proved { event, previous, index, path: tree.proof(&ranges).await? });
+            events.push(EventProof { event, previous, index, path: tree.proof(&ranges).await? });
         }
         Ok(Some(Self { events }))
     }

@@ -25,7 +25,7 @@ impl Signer {
         Ok(drawn.as_ref().to_vec())
     }
 
-    pub fn of(pkcs8: &[u8]) -> Result<Self, BadKey> {
+    pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, BadKey> {
         Ed25519KeyPair::from_pkcs8(pkcs8).map(Self).map_err(|_| BadKey)
     }
 

@@ -26,7 +26,7 @@ struct Block {
 
 /// The part of the tree that is known so far.
 #[derive(Clone, Debug)]
-struct Known {
+struct TreePrefix {
     blocks: Vec<Block>,
     /// The events after the full blocks.
     rest: Vec<Digest>,
@@ -37,7 +37,7 @@ struct Known {
     head: Head,
 }
 
-impl Known {
+impl TreePrefix {
     const NOTHING: Self =
         Self { blocks: Vec::new(), rest: Vec::new(), position: 0, first: None, head: Head::START };
 
@@ -62,12 +62,12 @@ impl Known {
 #[derive(Debug)]
 pub struct Tree<J> {
     journal: Arc<J>,
-    known: Mutex<Known>,
+    known: Mutex<TreePrefix>,
 }
 
 /// A tree at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct TreeSnapshot {
     /// The size of the tree is the number of events of this head.
     pub head: Head,
     pub root: Digest,
@@ -77,17 +77,17 @@ pub struct Standing {
 
 impl<J: Journal> Tree<J> {
     pub fn new(journal: Arc<J>) -> Self {
-        Self { journal, known: Mutex::new(Known::NOTHING) }
+        Self { journal, known: Mutex::new(TreePrefix::NOTHING) }
     }
 
     /// Returns the whole tree, as far as the order of events is final; `None` if there is no event.
-    pub async fn standing(&self) -> Result<Option<Standing>, Error> {
+    pub async fn snapshot(&self) -> Result<Option<TreeSnapshot>, Error> {
         let known = self.catch_up().await?;
         let Some(first) = known.first else { return Ok(None) };
         let mut tree = Growing::default();
         known.blocks.iter().for_each(|block| tree.subtree(BLOCK, block.root));
         known.rest.iter().for_each(|event| tree.event(event));
-        Ok(Some(Standing { head: known.head, root: tree.root(), first }))
+        Ok(Some(TreeSnapshot { head: known.head, root: tree.root(), first }))
     }
 
     /// Returns the roots of these ranges, each below the size of the tree, as a proof needs them.
@@ -109,7 +109,7 @@ impl<J: Journal> Tree<J> {
         Ok(at.map(|at| block as u64 * BLOCK + at as u64))
     }
 
-    async fn catch_up(&self) -> Result<Known, Error> {
+    async fn catch_up(&self) -> Result<TreePrefix, Error> {
         let mut known = self.known.lock().await;
         loop {
             let links = self.journal.links(known.position, PAGE).await?;
@@ -122,7 +122,7 @@ impl<J: Journal> Tree<J> {
         }
     }
 
-    async fn roots(&self, known: &Known, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
+    async fn roots(&self, known: &TreePrefix, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         let mut parts: Vec<Growing> = vec![Growing::default(); ranges.len()];
         for block in 0..=known.blocks.len() {
             let start = block as u64 * BLOCK;
@@ -155,7 +155,7 @@ impl<J: Journal> Tree<J> {
     }
 
     /// Returns the events of a block, or those after the last one.
-    async fn links(&self, known: &Known, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
+    async fn links(&self, known: &TreePrefix, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
         let after = block
             .checked_sub(1)
             .and_then(|before| known.blocks.get(before))

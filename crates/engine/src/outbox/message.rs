@@ -14,7 +14,7 @@ use holdshort_core::notice::{Notice, Recipient};
 use holdshort_core::run;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
-use holdshort_notify::{Browser, Button, Channel, Message, Posted, Reader, Way, title};
+use holdshort_notify::{Browser, Button, Channel, LinkAccess, Message, Reader, SlackMessageRef, title};
 use holdshort_store::{DeliveryFilter, Journal};
 use serde_json::Value;
 
@@ -29,14 +29,15 @@ pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 pub type Buttons<'a> = Pin<Box<dyn Future<Output = Vec<Button>> + Send + 'a>>;
 
-pub type BrowserOf<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + 'a>>;
+pub type BrowserFuture<'a> = Pin<Box<dyn Future<Output = Option<Browser>> + Send + 'a>>;
 
-pub type CallbackOf<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCallback>> + Send + 'a>>;
+pub type CallbackFuture<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCallback>> + Send + 'a>>;
 
-pub type PlaceOf<'a> = Pin<Box<dyn Future<Output = Result<Option<Place>, NoCallback>> + Send + 'a>>;
+pub type CallbackTargetFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<CallbackTarget>, NoCallback>> + Send + 'a>>;
 
 /// Resources that an agent's callback shares with other callbacks.
-pub struct Place {
+pub struct CallbackTarget {
     /// Host and port of the callback.
     pub host: String,
     /// The caller that opened the interrupt.
@@ -78,16 +79,16 @@ pub trait Pages: Send + Sync + 'static {
     fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
 
     /// Returns the address and the encryption keys of a browser; `None` if they are not known any more.
-    fn browser<'a>(&'a self, push: &'a PushId) -> BrowserOf<'a>;
+    fn browser<'a>(&'a self, push: &'a PushId) -> BrowserFuture<'a>;
 
     /// Forgets a browser that cannot be reached any more.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
     /// Returns the place of an agent's callback; `None` if it has no address. Does not read the content.
-    fn place<'a>(&'a self, delivery: &'a Delivery) -> PlaceOf<'a>;
+    fn callback_target<'a>(&'a self, delivery: &'a Delivery) -> CallbackTargetFuture<'a>;
 
     /// Returns the callback's address, and the resolution that it reports.
-    fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackOf<'a>;
+    fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackFuture<'a>;
 
     /// Forgets the address of a callback that was delivered.
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a>;
@@ -149,12 +150,12 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
         _ => None,
     };
     let (link, way) = match personal {
-        Some((link, until)) => (link, Way::Link(until)),
-        None => (pages.inbox(&delivery.interrupt), Way::SignIn),
+        Some((link, until)) => (link, LinkAccess::Link(until)),
+        None => (pages.inbox(&delivery.interrupt), LinkAccess::SignIn),
     };
     let plain = match way {
-        Way::SignIn if delivery.occasion.asks() => pages.plain(&delivery.interrupt),
-        Way::SignIn | Way::Link(_) => None,
+        LinkAccess::SignIn if delivery.occasion.asks() => pages.plain(&delivery.interrupt),
+        LinkAccess::SignIn | LinkAccess::Link(_) => None,
     };
     let title = if channel.definition().title { title_of(driver, delivery).await? } else { None };
     let id = delivery.delivery.to_string();
@@ -200,7 +201,7 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
-) -> Result<Vec<Posted>, Error> {
+) -> Result<Vec<SlackMessageRef>, Error> {
     let filter = DeliveryFilter {
         channel: Some(delivery.channel.clone()),
         state: Some(DeliveryState::Delivered),
@@ -209,13 +210,14 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
     let to = |delivery: &Delivery| {
         json::from_slice::<Notice>(delivery.notice.as_bytes()).ok().and_then(|notice| notice.to)
     };
-    let mut posted: Vec<Posted> = Vec::new();
+    let mut posted: Vec<SlackMessageRef> = Vec::new();
     for told in driver.journal().deliveries(&filter, None, UPDATED).await?.items {
         if !told.occasion.asks() || to(&told) != to(delivery) {
             continue;
         }
         let attempts = driver.journal().attempts(&told.delivery).await?;
-        let found = attempts.iter().rev().find_map(|attempt| Posted::of(attempt.answer.as_deref()?));
+        let found =
+            attempts.iter().rev().find_map(|attempt| SlackMessageRef::parse(attempt.answer.as_deref()?));
         posted.extend(found.filter(|found| !posted.contains(found)));
     }
     Ok(posted)

@@ -27,17 +27,18 @@ use holdshort_core::json;
 use holdshort_core::notice::{CheckpointNotice, Notice, Occasion, Recipient};
 use holdshort_core::time::Timestamp;
 use holdshort_notify::{Channel, Channels, Message, Sent, Verdict};
-use holdshort_store::{Claim, Journal, Settled, Told};
+use holdshort_store::{Claim, Journal, SettleOutcome, Settled};
 use tokio::sync::watch;
 
 use crate::{Clock, Driver, Error, Executor};
 use gather::Sorted;
 use limits::{CALLED_AT_ONCE, GATHERED, SENT_AT_ONCE};
 pub use message::{
-    Alert, BrowserOf, Buttons, Callback, CallbackOf, NoCallback, Pages, PersonalLink, Place, PlaceOf,
+    Alert, BrowserFuture, Buttons, Callback, CallbackFuture, CallbackTarget, CallbackTargetFuture,
+    NoCallback, Pages, PersonalLink,
 };
 use message::{Composed, compose};
-pub use post::{Letter, Network, Post, Sending};
+pub use post::{AttemptContent, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
@@ -48,7 +49,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Services that the caller of the worker provides.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct OutboxServices<'a> {
     /// Targets of links.
     pages: &'a dyn Pages,
     post: &'a dyn Post,
@@ -66,14 +67,14 @@ pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     kept: Option<Duration>,
 ) {
     let turns = Turns::default();
-    let around = Around { pages: &*pages, post: &*post, turns: &turns };
+    let around = OutboxServices { pages: &*pages, post: &*post, turns: &turns };
     futures::join!(sweep::keep_forgetting(driver.clone(), kept), send_all(driver, channels, around));
 }
 
 async fn send_all<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
 ) {
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
@@ -137,7 +138,7 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     channels: &'c Channels,
     sending: &BTreeMap<DeliveryId, String>,
 ) -> Result<(Vec<(&'c Channel, Vec<Delivery>)>, Duration), Error> {
-    if driver.system().await?.freezes.all.is_some() || !driver.journal().holds() {
+    if driver.system().await?.freezes.all.is_some() || !driver.journal().has_valid_leases() {
         return Ok((Vec::new(), LONGEST));
     }
     let now = driver.clock().now();
@@ -180,7 +181,7 @@ async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
     name: String,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     claimed: Vec<Delivery>,
 ) -> Vec<DeliveryId> {
     let ids: Vec<DeliveryId> = claimed.iter().map(|each| each.delivery.clone()).collect();
@@ -237,7 +238,7 @@ async fn sorted<J: Journal, C: Clock, E: Executor>(
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     bundle: Vec<Delivery>,
 ) -> Result<(), Error> {
     if let [delivery] = &bundle[..]
@@ -273,12 +274,12 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
         }
     }
     // The node's lease expired since the claim: another node may have the delivery now.
-    if messages.is_empty() || !driver.journal().holds() {
+    if messages.is_empty() || !driver.journal().has_valid_leases() {
         return Ok(());
     }
     let began = driver.clock().now();
     let inbox = around.pages.all();
-    let letter = Letter::Messages { messages: &messages, inbox: &inbox };
+    let letter = AttemptContent::Messages { messages: &messages, inbox: &inbox };
     let sent = around.post.send(channel, letter, began).await;
     if sent.verdict == Verdict::Left {
         let to = deliveries
@@ -301,7 +302,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
 async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
     let began = driver.clock().now();
@@ -310,20 +311,20 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
         return settle(driver, channel, around, dropped).await.map(drop);
     };
     // The node's lease expired since the claim: another node may have the delivery now.
-    if !driver.journal().holds() {
+    if !driver.journal().has_valid_leases() {
         return Ok(());
     }
-    let letter = Letter::Checkpoint { id: delivery.delivery.as_str(), notice: &notice };
+    let letter = AttemptContent::Checkpoint { id: delivery.delivery.as_str(), notice: &notice };
     let sent = around.post.send(channel, letter, began).await;
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
 /// Settles a delivery without sending it. For a temporary reason this is a failed attempt. Otherwise the delivery would
 /// be claimed before all others, again and again.
-async fn not_told<J: Journal, C: Clock, E: Executor>(
+async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     delivery: Delivery,
     why: NoCallback,
 ) -> Result<(), Error> {
@@ -339,14 +340,14 @@ async fn not_told<J: Journal, C: Clock, E: Executor>(
 async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
     // A host gets a few callbacks at once, and a few more wait here. Further ones are returned to the store, so that an
     // unresponsive host blocks no other callback.
-    let _turn = match around.pages.place(&delivery).await {
-        Err(why) => return not_told(driver, channel, around, delivery, why).await,
-        Ok(Some(Place { host, asker })) => {
+    let _turn = match around.pages.callback_target(&delivery).await {
+        Err(why) => return settle_unsent(driver, channel, around, delivery, why).await,
+        Ok(Some(CallbackTarget { host, asker })) => {
             let Some(room) = around.turns.room(&asker, &host) else {
                 let put_off = verdict::put_off(delivery, driver.clock().now());
                 driver.journal().settle_delivery(put_off).await?;
@@ -361,7 +362,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
-        Err(why) => return not_told(driver, channel, around, delivery, why).await,
+        Err(why) => return settle_unsent(driver, channel, around, delivery, why).await,
     };
     let message = match compose(driver, channel, around.pages, &delivery).await? {
         Composed::Ready(message) => Message { resolution: Some(resolution), ..*message },
@@ -373,11 +374,11 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     // The node's lease expired since the claim, so another node may have the delivery. Or everything was frozen: then
     // it is claimed again.
     let began = driver.clock().now();
-    if !driver.journal().holds() || driver.system().await?.freezes.all.is_some() {
+    if !driver.journal().has_valid_leases() || driver.system().await?.freezes.all.is_some() {
         return Ok(());
     }
     let inbox = around.pages.all();
-    let letter = Letter::Messages { messages: std::slice::from_ref(&message), inbox: &inbox };
+    let letter = AttemptContent::Messages { messages: std::slice::from_ref(&message), inbox: &inbox };
     let sent = around.post.send(&to, letter, began).await;
     let sent = Sent { error: sent.error.as_deref().map(|error| to.without_host(error)), ..sent };
     if conclude(driver, channel, around, delivery, &sent, began).await? {
@@ -390,7 +391,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
 async fn conclude<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     delivery: Delivery,
     sent: &Sent,
     began: Timestamp,
@@ -418,7 +419,7 @@ fn unread() -> Sent {
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
-    around: Around<'_>,
+    around: OutboxServices<'_>,
     verdict: verdict::Settling,
 ) -> Result<bool, Error> {
     let verdict::Settling { settled, is_gone } = verdict;
@@ -427,7 +428,7 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     let outcome = verdict::outcome(&settled);
     let name = &channel.definition().name;
     let told = driver.journal().settle_delivery(settled).await?;
-    let Told::Written { failing } = told else {
+    let SettleOutcome::Written { failing } = told else {
         tracing::debug!(delivery = %id, "another node has taken over the delivery");
         return Ok(false);
     };

@@ -9,7 +9,7 @@ use holdshort_notify::{Channel, Message, Sent};
 
 /// Content of one attempt.
 #[derive(Clone, Copy, Debug)]
-pub enum Letter<'a> {
+pub enum AttemptContent<'a> {
     /// One message, or several to the same recipients as one. `inbox` is the page with all open interrupts.
     Messages { messages: &'a [Message], inbox: &'a str },
     /// `id` identifies repeated attempts.
@@ -20,7 +20,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
 
 /// Makes one attempt.
 pub trait Post: Send + Sync + 'static {
-    fn send<'a>(&'a self, channel: &'a Channel, letter: Letter<'a>, now: Timestamp) -> Sending<'a>;
+    fn send<'a>(&'a self, channel: &'a Channel, letter: AttemptContent<'a>, now: Timestamp) -> Sending<'a>;
 }
 
 /// Sends over the real network.
@@ -28,11 +28,13 @@ pub trait Post: Send + Sync + 'static {
 pub struct Network;
 
 impl Post for Network {
-    fn send<'a>(&'a self, channel: &'a Channel, letter: Letter<'a>, now: Timestamp) -> Sending<'a> {
+    fn send<'a>(&'a self, channel: &'a Channel, letter: AttemptContent<'a>, now: Timestamp) -> Sending<'a> {
         match letter {
-            Letter::Messages { messages: [message], .. } => Box::pin(channel.send(message, now)),
-            Letter::Messages { messages, inbox } => Box::pin(channel.send_several(messages, inbox, now)),
-            Letter::Checkpoint { id, notice } => Box::pin(channel.send_checkpoint(id, notice, now)),
+            AttemptContent::Messages { messages: [message], .. } => Box::pin(channel.send(message, now)),
+            AttemptContent::Messages { messages, inbox } => {
+                Box::pin(channel.send_several(messages, inbox, now))
+            }
+            AttemptContent::Checkpoint { id, notice } => Box::pin(channel.send_checkpoint(id, notice, now)),
         }
     }
 }

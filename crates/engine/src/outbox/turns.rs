@@ -17,9 +17,9 @@ pub(super) struct Turns {
 impl Default for Turns {
     fn default() -> Self {
         Self {
-            askers: Shares::of(CALLED_OF_ASKER),
-            places: Shares::of(HELD_AT_HOST),
-            told: Shares::of(CALLED_AT_HOST),
+            askers: Shares::new(CALLED_OF_ASKER),
+            places: Shares::new(HELD_AT_HOST),
+            told: Shares::new(CALLED_AT_HOST),
         }
     }
 }
@@ -47,7 +47,7 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(each: usize) -> Self {
+    fn new(each: usize) -> Self {
         Self { each, taken: Mutex::default() }
     }
 

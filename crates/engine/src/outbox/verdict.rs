@@ -153,7 +153,7 @@ mod tests {
     /// A delivery that is put off keeps its state. Only its next time changes: the older it is, the later.
     #[test]
     fn one_that_is_put_off_was_not_tried() {
-        let (run, interrupt) = Delivery::of_nothing();
+        let (run, interrupt) = Delivery::placeholder_ids();
         let now = Timestamp::from_millis(1_000_000_000);
         let due = |age| Delivery {
             delivery: DeliveryId::from_text("dlv_01k6f0000000000000000000aa".to_owned()),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use holdshort_core::event;
-use holdshort_core::time::{Timestamp, in_words};
+use holdshort_core::time::{Timestamp, format_duration};
 use holdshort_store::{Log, Store};
 
 use super::RealDriver;
@@ -93,7 +93,7 @@ pub fn warning(clock: &DeadlineClock) -> Option<String> {
         format!(
             "the clock of this machine is {} behind the latest time in the journal: time continues from \
              there at half speed until the clock has caught up; check the clock",
-            in_words(ahead_ms)
+            format_duration(ahead_ms)
         )
     })
 }

@@ -12,12 +12,12 @@ use holdshort_core::id::RunId;
 use holdshort_core::limits::TEXT_BYTES;
 use holdshort_core::message::{Failure, FailureKind, Request};
 use holdshort_core::run::undo::TOOL;
-use holdshort_core::run::{self, ActionId, Config, Input, Lack, Mending, Run};
+use holdshort_core::run::{self, ActionId, Config, Input, MissingPath, Remedy, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Outcome, Precondition, Tried};
+use holdshort_core::tool::{InspectionOutcome, Outcome, Precondition, TrialOutcome};
 use holdshort_models::{Model, Rehearsal};
 use holdshort_store::Blob;
-use holdshort_tools::{Call, Follow, Looked, Settings, Tools, Toolset, Withhold, Workspace};
+use holdshort_tools::{Call, Follow, InspectionResult, Settings, Tools, Toolset, Withhold, Workspace};
 use holdshort_workflow::Library;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -39,16 +39,16 @@ const STORE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Codes of refusals that depend on the workspace, not on the arguments alone, with the call that would remove the
 /// cause.
-const OF_THE_WORKSPACE: &[(&str, Mending)] = &[
-    ("not_a_directory", Mending::Command),
-    ("not_a_file", Mending::Command),
+const OF_THE_WORKSPACE: &[(&str, Remedy)] = &[
+    ("not_a_directory", Remedy::Command),
+    ("not_a_file", Remedy::Command),
     // A folder is created with the first file in it.
-    ("not_found", Mending::WritingBelow),
-    ("not_readable", Mending::Command),
-    ("not_utf8", Mending::WritingIt),
-    ("old_not_found", Mending::WritingIt),
-    ("old_not_unique", Mending::WritingIt),
-    ("symlink", Mending::Command),
+    ("not_found", Remedy::WritingBelow),
+    ("not_readable", Remedy::Command),
+    ("not_utf8", Remedy::WritingIt),
+    ("old_not_found", Remedy::WritingIt),
+    ("old_not_unique", Remedy::WritingIt),
+    ("symlink", Remedy::Command),
 ];
 
 /// Spawns one task for each job.
@@ -178,18 +178,18 @@ impl Executor for RealExecutor {
         let Ok(tools) = self.looker(run) else { return Ok(()) };
         let call = Call { tool: tool.to_owned(), arguments: arguments.clone() };
         match tools.inspect(&call).await.inspected {
-            Inspected::Ready(_) | Inspected::Impossible { code: "internal", .. } => Ok(()),
-            Inspected::Impossible { code, message } => {
+            InspectionOutcome::Ready(_) | InspectionOutcome::Impossible { code: "internal", .. } => Ok(()),
+            InspectionOutcome::Impossible { code, message } => {
                 let pointer = holdshort_tools::argument(tool, code).map(|name| format!("/{name}"));
                 let problem = Problem::new(pointer.unwrap_or_default(), message);
                 let path = arguments.get(if tool == "run_command" { "cwd" } else { "path" });
                 let path = path.and_then(Value::as_str).unwrap_or_default().to_owned();
                 let mended_by = OF_THE_WORKSPACE.iter().find(|(of, _)| *of == code).map(|(_, by)| *by);
                 Err(match mended_by {
-                    Some(Mending::WritingBelow) if is_of_a_file(tool) => {
-                        Unfit::Now { problem, lack: Lack { path, mended_by: Mending::WritingIt } }
+                    Some(Remedy::WritingBelow) if is_of_a_file(tool) => {
+                        Unfit::Now { problem, lack: MissingPath { path, mended_by: Remedy::WritingIt } }
                     }
-                    Some(mended_by) => Unfit::Now { problem, lack: Lack { path, mended_by } },
+                    Some(mended_by) => Unfit::Now { problem, lack: MissingPath { path, mended_by } },
                     None => Unfit::Always(problem),
                 })
             }
@@ -244,7 +244,7 @@ impl Executor for RealExecutor {
     }
 
     fn forget(&self, run: &RunId) {
-        tokio::spawn(layers::remove(layers::of_run(&self.data, run)));
+        tokio::spawn(layers::remove(layers::for_run(&self.data, run)));
     }
 
     fn stop(&self, run: &RunId, action: &ActionId) {
@@ -266,11 +266,11 @@ fn broken_off(job: &Job) -> Input {
     let message = "Holdshort failed with an internal error during this".to_owned();
     match &job.work {
         Work::Inspect { call, revision, .. } => {
-            let inspected = Inspected::Impossible { code: "internal", message };
+            let inspected = InspectionOutcome::Impossible { code: "internal", message };
             Input::Inspected { call: call.clone(), revision: *revision, inspected }
         }
         Work::Try { call, attempt, .. } => {
-            let tried = Tried::Impossible { why: message };
+            let tried = TrialOutcome::Impossible { why: message };
             Input::Tried { call: call.clone(), attempt: *attempt, tried }
         }
         Work::Commit { call, attempt, .. } => {
@@ -309,7 +309,7 @@ fn tools(
     let workspace = Workspace::open(Path::new(path), data).map_err(|error| error.to_string())?;
     let mut settings = Settings::new(sandbox_program.to_owned(), data.to_owned());
     settings.network = definition.network;
-    settings.run_layer = Some(layers::of_run(data, run));
+    settings.run_layer = Some(layers::for_run(data, run));
     settings.allow_addresses.clone_from(&definition.web.allow_addresses);
     settings.follow = follow;
     settings.withhold = withhold;
@@ -350,11 +350,11 @@ impl Worker {
                 let inspected = match tools() {
                     Ok(tools) => {
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
-                        let Looked { inspected, bodies } = tools.inspect(&wanted).await;
+                        let InspectionResult { inspected, bodies } = tools.inspect(&wanted).await;
                         self.keep(job, bodies).await;
                         inspected
                     }
-                    Err(message) => Inspected::Impossible { code: "no_workspace", message },
+                    Err(message) => InspectionOutcome::Impossible { code: "no_workspace", message },
                 };
                 Input::Inspected { call: call.clone(), revision: *revision, inspected }
             }
@@ -380,7 +380,7 @@ impl Worker {
                         let wanted = Call { tool: tool.clone(), arguments: arguments.clone() };
                         trial::try_command(&tools, &self.bodies, &wanted, preconditions, show).await
                     }
-                    Err(why) => Tried::Impossible { why },
+                    Err(why) => TrialOutcome::Impossible { why },
                 };
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
@@ -394,7 +394,7 @@ impl Worker {
                         let outcome =
                             trial::commit(tools, bodies, changeset.clone(), layer.clone(), *is_resumed).await;
                         if let (Outcome::Done { .. }, Some(run)) = (&outcome, merges) {
-                            layers::forget(layers::of_run(&self.data, run), changeset).await;
+                            layers::forget(layers::for_run(&self.data, run), changeset).await;
                         }
                         outcome
                     }

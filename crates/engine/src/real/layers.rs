@@ -19,7 +19,7 @@ const FOLDER: &str = "layers";
 const SWEEP: Duration = Duration::from_hours(1);
 
 /// Returns the layer of a run on this node, which may not exist.
-pub(super) fn of_run(data: &Path, run: &RunId) -> RunLayer {
+pub(super) fn for_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
 
@@ -30,7 +30,7 @@ impl RealDriver {
         let Some(workspace) = state.config().and_then(|config| config.workspace.clone()) else {
             return Ok(0);
         };
-        let layer = of_run(&self.executor().data, run);
+        let layer = for_run(&self.executor().data, run);
         let counted = tokio::task::spawn_blocking(move || layer.unmerged(Path::new(&workspace))).await;
         let counted = counted.map_err(|e| Error::Internal(e.to_string()))?;
         counted.map_err(|e| Error::Internal(format!("the ignored files of {run} cannot be counted: {e}")))

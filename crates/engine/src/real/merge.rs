@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use holdshort_core::run::merge::Arguments;
-use holdshort_core::tool::{Tried, Yielded};
+use holdshort_core::tool::{TrialOutcome, TrialResult};
 use holdshort_tools::Tools;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,31 +13,38 @@ use super::layers;
 use super::trial::{NotKept, keep};
 
 /// Computes the changes that a merge would make to the workspace as it is now.
-pub(super) async fn try_merge(tools: Tools, bodies: Bodies, data: PathBuf, arguments: &Value) -> Tried {
+pub(super) async fn try_merge(
+    tools: Tools,
+    bodies: Bodies,
+    data: PathBuf,
+    arguments: &Value,
+) -> TrialOutcome {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
-        Err(e) => return Tried::Impossible { why: format!("these arguments of a merge are invalid: {e}") },
+        Err(e) => {
+            return TrialOutcome::Impossible { why: format!("these arguments of a merge are invalid: {e}") };
+        }
     };
     let worked_out = tokio::task::spawn_blocking(move || {
-        let merge = match tools.merge(&layers::of_run(&data, &arguments.run), &arguments.paths) {
+        let merge = match tools.merge(&layers::for_run(&data, &arguments.run), &arguments.paths) {
             Ok(merge) => merge,
-            Err(e) => return Tried::Impossible { why: format!("the files cannot be merged: {e}") },
+            Err(e) => return TrialOutcome::Impossible { why: format!("the files cannot be merged: {e}") },
         };
         match keep(merge, &bodies) {
-            Ok(yielded) => Tried::Yielded(told(yielded, &arguments)),
-            Err(NotKept::Changed) => Tried::Changed { paths: Vec::new() },
+            Ok(yielded) => TrialOutcome::Yielded(with_description(yielded, &arguments)),
+            Err(NotKept::Changed) => TrialOutcome::Changed { paths: Vec::new() },
             Err(NotKept::Store(why)) => {
-                Tried::Impossible { why: format!("the files of the merge could not be stored: {why}") }
+                TrialOutcome::Impossible { why: format!("the files of the merge could not be stored: {why}") }
             }
         }
     });
     match worked_out.await {
         Ok(tried) => tried,
-        Err(e) => Tried::Impossible { why: format!("the merge could not be computed: {e}") },
+        Err(e) => TrialOutcome::Impossible { why: format!("the merge could not be computed: {e}") },
     }
 }
 
-fn told(mut yielded: Yielded, arguments: &Arguments) -> Yielded {
+fn with_description(mut yielded: TrialResult, arguments: &Arguments) -> TrialResult {
     let files = yielded.changeset.changes().iter().filter(|change| change.is_of_content()).count();
     yielded.text = match files {
         0 => format!("The workspace already has all files to merge from {}.", arguments.run),

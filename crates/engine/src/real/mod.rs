@@ -118,7 +118,7 @@ where
     }
     // Registered channels are included: a run that continues may have to notify them.
     let registered = Channel::registered(&*driver.system().await?).collect::<Vec<_>>();
-    driver.tell_channels(channels.into_iter().chain(registered).collect());
+    driver.set_channels(channels.into_iter().chain(registered).collect());
     // Done before any run continues: a person removed from the file must not decide in it.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;

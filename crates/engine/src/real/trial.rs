@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use holdshort_core::changeset::{self, Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{LayerChanges, Outcome, Precondition, Tried, Yielded};
+use holdshort_core::tool::{LayerChanges, Outcome, Precondition, TrialOutcome, TrialResult};
 use holdshort_store::Blob;
-use holdshort_tools::{Call, Committed, Tools, Trial, Tried as Ran};
+use holdshort_tools::{Call, CommandTrialOutcome as Ran, Committed, Tools, Trial};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
@@ -24,33 +24,33 @@ pub(super) async fn try_command(
     call: &Call,
     preconditions: &[Precondition],
     output: impl Fn(&str) + Send,
-) -> Tried {
+) -> TrialOutcome {
     let trial = match tools.try_command(call, preconditions, output).await {
         Ran::Yielded(trial) => trial,
         Ran::Stopped { text, data } => return nothing(text, data),
-        Ran::Changed { paths } => return Tried::Changed { paths },
-        Ran::Impossible { why } => return Tried::Impossible { why },
-        Ran::Failed { text } => return Tried::Impossible { why: text },
+        Ran::Changed { paths } => return TrialOutcome::Changed { paths },
+        Ran::Impossible { why } => return TrialOutcome::Impossible { why },
+        Ran::Failed { text } => return TrialOutcome::Impossible { why: text },
     };
     let bodies = bodies.clone();
     let kept = tokio::task::spawn_blocking(move || keep(trial, &bodies)).await;
     match kept {
-        Ok(Ok(yielded)) => Tried::Yielded(yielded),
-        Ok(Err(NotKept::Changed)) => Tried::Changed { paths: Vec::new() },
+        Ok(Ok(yielded)) => TrialOutcome::Yielded(yielded),
+        Ok(Err(NotKept::Changed)) => TrialOutcome::Changed { paths: Vec::new() },
         Ok(Err(NotKept::Store(why))) => {
-            Tried::Impossible { why: format!("its changes could not be stored: {why}") }
+            TrialOutcome::Impossible { why: format!("its changes could not be stored: {why}") }
         }
-        Err(e) => Tried::Impossible { why: format!("its changes could not be stored: {e}") },
+        Err(e) => TrialOutcome::Impossible { why: format!("its changes could not be stored: {e}") },
     }
 }
 
 /// Returns the result of a command that was stopped: its changes are dropped.
-fn nothing(text: String, data: Value) -> Tried {
+fn nothing(text: String, data: Value) -> TrialOutcome {
     let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
     if let Some(code) = data.get("not_kept") {
         card["not_kept"] = code.clone();
     }
-    Tried::Yielded(Yielded {
+    TrialOutcome::Yielded(TrialResult {
         changeset: Changeset::default(),
         layer: None,
         ask_because: Vec::new(),
@@ -67,7 +67,7 @@ pub(super) enum NotKept {
     Store(String),
 }
 
-pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<Yielded, NotKept> {
+pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<TrialResult, NotKept> {
     let put = |batch: Vec<Blob>| {
         Handle::current().block_on(bodies.put(batch)).map_err(|e| NotKept::Store(e.to_string()))
     };
@@ -86,7 +86,7 @@ pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<Yielded, NotKept> {
     }
     let card = trial.card();
     let Trial { changeset, run_layer, codes, text, data, .. } = trial;
-    Ok(Yielded { changeset, layer: run_layer.map(Box::new), ask_because: codes, text, data, card })
+    Ok(TrialResult { changeset, layer: run_layer.map(Box::new), ask_because: codes, text, data, card })
 }
 
 /// Commits the changes of a trial: to the workspace, and then to the run's layer.
@@ -133,7 +133,7 @@ pub(super) async fn commit(
             Outcome::Changed { paths }
         }
         Ok(Committed::Conflict { paths, done }) => {
-            let others = named(&paths);
+            let others = list_paths(&paths);
             Outcome::Halfway { text: format!("another process has changed {others}; {}", so_far(&done)) }
         }
         Ok(Committed::Failed { text, done }) if done.is_empty() && !is_resumed => {
@@ -171,13 +171,13 @@ pub(super) async fn missing(
 fn so_far(done: &[String]) -> String {
     match done.len() {
         0 => "nothing else has been changed so far".to_owned(),
-        1 => format!("{} was changed before that", named(done)),
+        1 => format!("{} was changed before that", list_paths(done)),
         n => format!("{n} paths were changed before that"),
     }
 }
 
 /// Names the first few paths.
-fn named(paths: &[String]) -> String {
+fn list_paths(paths: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> = paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
     if paths.len() > NAMED {

@@ -7,7 +7,7 @@ use std::io;
 use holdshort_core::changeset::Changeset;
 use holdshort_core::digest::Digest;
 use holdshort_core::run::undo::{Arguments, Undo};
-use holdshort_core::tool::{Tried, Yielded};
+use holdshort_core::tool::{TrialOutcome, TrialResult};
 use holdshort_tools::Tools;
 use holdshort_tools::limits::CARD_PATHS;
 use holdshort_tools::undo::{Undoable, card};
@@ -23,10 +23,12 @@ const MIXED: &str = "changed_in_between";
 const NOT_KEPT: &str = "not_kept";
 
 /// Computes the changes that an undo would make to the workspace as it is now.
-pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> Tried {
+pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> TrialOutcome {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
-        Err(e) => return Tried::Impossible { why: format!("these arguments of an undo are invalid: {e}") },
+        Err(e) => {
+            return TrialOutcome::Impossible { why: format!("these arguments of an undo are invalid: {e}") };
+        }
     };
     let worked_out = tokio::task::spawn_blocking(move || {
         let runtime = Handle::current();
@@ -41,8 +43,8 @@ pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) ->
     });
     match worked_out.await {
         Ok(Ok(tried)) => tried,
-        Ok(Err(e)) => Tried::Impossible { why: format!("the undo could not be computed: {e}") },
-        Err(e) => Tried::Impossible { why: format!("the undo could not be computed: {e}") },
+        Ok(Err(e)) => TrialOutcome::Impossible { why: format!("the undo could not be computed: {e}") },
+        Err(e) => TrialOutcome::Impossible { why: format!("the undo could not be computed: {e}") },
     }
 }
 
@@ -51,13 +53,13 @@ fn work_out(
     arguments: &Arguments,
     body: impl Fn(Digest) -> io::Result<Vec<u8>>,
     missing: impl Fn(&Changeset) -> io::Result<Vec<String>>,
-) -> io::Result<Tried> {
+) -> io::Result<TrialOutcome> {
     let wanted: Undo = serde_json::from_slice(&body(arguments.changes)?)?;
     let mut left: BTreeMap<String, &str> = wanted.mixed.iter().map(|path| (path.clone(), MIXED)).collect();
     left.extend(missing(&wanted.changeset)?.into_iter().map(|path| (path, NOT_KEPT)));
     let Undoable { changeset, left } = tools.undoable(&wanted.changeset, left)?;
     let left: Vec<Value> = left.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
-    let told = told(&left, &wanted.unknown);
+    let told = describe_leftovers(&left, &wanted.unknown);
     let text = if changeset.is_empty() {
         format!("None of the changes of {} can be undone. {told}", arguments.run)
     } else {
@@ -68,7 +70,7 @@ fn work_out(
     card["left"] = json!(left.iter().take(CARD_PATHS).collect::<Vec<_>>());
     card["unknown"] = json!(wanted.unknown.iter().take(CARD_PATHS).collect::<Vec<_>>());
     card["not_undone"] = json!(left.len() + wanted.unknown.len());
-    Ok(Tried::Yielded(Yielded {
+    Ok(TrialOutcome::Yielded(TrialResult {
         data: json!({ "left": left, "unknown": wanted.unknown }),
         changeset,
         layer: None,
@@ -79,7 +81,7 @@ fn work_out(
 }
 
 /// Describes in sentences what an undo leaves; names at most the first few.
-fn told(left: &[Value], unknown: &[String]) -> String {
+fn describe_leftovers(left: &[Value], unknown: &[String]) -> String {
     const NAMED: usize = 20;
     let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();
     let calls: Vec<&str> = unknown.iter().map(String::as_str).collect();

@@ -37,7 +37,7 @@ use limits::{EXPORT_LAST_TIME, EXPORT_PAUSE, EXPORT_PAUSE_MOST, EXPORT_SPANS, EX
 use queue::Dropped;
 use send::{Failure, send};
 use spans::{Builder, Trace};
-use waiting::Ended;
+use waiting::EndedRun;
 
 /// Number of events read at once.
 const PAGE: usize = 500;
@@ -120,7 +120,7 @@ impl Traces {
     }
 
     /// Runs until it is dropped.
-    pub async fn keep_telling<J: Journal, C: Clock, E: Executor>(
+    pub async fn keep_exporting<J: Journal, C: Clock, E: Executor>(
         self: Arc<Self>,
         driver: Arc<Driver<J, C, E>>,
     ) {
@@ -131,7 +131,7 @@ impl Traces {
                 self.queue.changed().await;
                 continue;
             }
-            let told = Box::pin(self.tell(&*driver, &ended)).await;
+            let told = Box::pin(self.export(&*driver, &ended)).await;
             self.is_down.store(told.is_err(), Ordering::Release);
             match told {
                 Ok(told) => {
@@ -170,13 +170,13 @@ impl Traces {
     }
 
     /// Exports traces. Returns how many.
-    async fn tell<J: Journal, C: Clock, E: Executor>(
+    async fn export<J: Journal, C: Clock, E: Executor>(
         &self,
         driver: &Driver<J, C, E>,
-        ended: &[Ended],
+        ended: &[EndedRun],
     ) -> Result<u64, Failure> {
         let mut traces = Vec::new();
-        for Ended { run, .. } in ended {
+        for EndedRun { run, .. } in ended {
             match read(driver, run).await {
                 Ok(trace) => traces.extend(trace),
                 Err(crate::Error::Store(error)) => {

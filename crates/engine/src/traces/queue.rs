@@ -11,7 +11,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use tokio::sync::Notify;
 
-use super::waiting::{Ended, Waiting};
+use super::waiting::{EndedRun, PendingExports};
 
 /// Number of traces that were not exported, by reason.
 pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
@@ -19,7 +19,7 @@ pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
 /// The runs of one node that wait for the exporter.
 #[derive(Debug)]
 pub struct TraceQueue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingExports>,
     /// Rung when there is something to export.
     changed: Notify,
     dropped: Dropped,
@@ -62,7 +62,7 @@ impl TraceQueue {
         self.changed.notified().await;
     }
 
-    pub(super) fn first(&self, count: usize) -> Vec<Ended> {
+    pub(super) fn first(&self, count: usize) -> Vec<EndedRun> {
         self.waiting().first(count)
     }
 
@@ -71,7 +71,7 @@ impl TraceQueue {
     }
 
     /// Removes runs that were exported, or never will be.
-    pub(super) fn settle(&self, exported: &[Ended]) {
+    pub(super) fn settle(&self, exported: &[EndedRun]) {
         if let Err(error) = self.waiting().settled(exported) {
             tracing::warn!(%error, "exported traces could not be recorded: a restart exports them again");
         }
@@ -88,7 +88,7 @@ impl TraceQueue {
     }
 
     /// Locks the lists, even if the lock is poisoned: the lists stay valid.
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, PendingExports> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

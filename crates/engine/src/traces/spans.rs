@@ -155,7 +155,7 @@ impl Builder {
             }
             Fact::StepEnded { step, end } => {
                 let span = self.end(&Key::Step(step.clone()), at, &[("holdshort.end", end_of(end))]);
-                mark(span, word(end) == "failed");
+                mark(span, variant_name(end) == "failed");
             }
             Fact::StepWithdrawn { step } => {
                 self.end(&Key::Step(step.clone()), at, &[("holdshort.end", "withdrawn".into())]);
@@ -218,7 +218,7 @@ impl Builder {
                 let ran = self.at_work.remove(call).map(|since| between(since, at));
                 let mut ended = vec![("holdshort.end", end_of(end))];
                 ended.extend(ran.map(|ran| ("holdshort.ran_ms", ran.into())));
-                let failed = matches!(word(end).as_str(), "failed" | "unknown");
+                let failed = matches!(variant_name(end).as_str(), "failed" | "unknown");
                 if failed {
                     ended.push(("error.type", end_of(end)));
                 }
@@ -428,7 +428,7 @@ fn mark(span: Option<&mut Span>, failed: bool) {
 }
 
 /// Returns the journal's word for a value; for a variant with fields its name alone.
-fn word<T: Serialize>(of: &T) -> String {
+fn variant_name<T: Serialize>(of: &T) -> String {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word,
         Ok(serde_json::Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
@@ -437,7 +437,7 @@ fn word<T: Serialize>(of: &T) -> String {
 }
 
 fn end_of<T: Serialize>(of: &T) -> Value {
-    Value::from(&*word(of))
+    Value::from(&*variant_name(of))
 }
 
 fn short(name: &str) -> String {
@@ -500,7 +500,7 @@ mod tests {
         serde_json::from_value(json!({ "type": "run_started", "facts": facts })).unwrap()
     }
 
-    fn asked(turn: u32) -> Fact {
+    fn model_started(turn: u32) -> Fact {
         Fact::ModelStarted { step: "s".to_owned(), turn, attempt: 1, epoch: 1, shortened: false }
     }
 
@@ -522,14 +522,14 @@ mod tests {
 
     #[test]
     fn a_run_that_lives_is_no_trace() {
-        assert_eq!(built(vec![started(), asked(1)]).trace(), None);
+        assert_eq!(built(vec![started(), model_started(1)]).trace(), None);
         assert_eq!(built(vec![]).trace(), None);
     }
 
     #[test]
     fn it_is_the_same_whenever_it_is_told_and_what_comes_after_the_end_changes_nothing() {
-        let facts = || vec![started(), asked(1), listed("c", "read_file"), completed()];
-        let late = [facts(), vec![asked(2), completed()]].concat();
+        let facts = || vec![started(), model_started(1), listed("c", "read_file"), completed()];
+        let late = [facts(), vec![model_started(2), completed()]].concat();
         let trace = built(facts()).trace().unwrap();
         assert_eq!(built(late).trace().unwrap(), trace);
         let names: Vec<&str> = trace.spans.iter().map(|span| &*span.name).collect();
@@ -545,9 +545,9 @@ mod tests {
         let finished = Fact::ToolFinished { call: "c".to_owned(), end: CallEnd::Unknown, code: None };
         let facts = vec![
             started(),
-            asked(1),
+            model_started(1),
             failed(FailureKind::RateLimited),
-            asked(1),
+            model_started(1),
             listed("c", "t"),
             finished,
             Fact::RunFailed { reason: "model_failed".to_owned() },
@@ -573,7 +573,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_too_long_says_how_much_is_left_out() {
-        let asks = (0..u32::try_from(TRACE_SPANS).unwrap() + 9).map(asked);
+        let asks = (0..u32::try_from(TRACE_SPANS).unwrap() + 9).map(model_started);
         let facts = [started()].into_iter().chain(asks).chain([completed()]).collect();
         let trace = built(facts).trace().unwrap();
         let said = trace.spans[0].attributes.iter().find(|(key, _)| *key == "holdshort.spans_left_out");

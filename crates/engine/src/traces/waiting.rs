@@ -21,25 +21,25 @@ const STALE: usize = 1_000;
 
 /// A run that has ended. A run may be listed twice: the export of the first entry does not settle the second.
 #[derive(Clone, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct EndedRun {
     pub(crate) run: RunId,
     /// Unique number of the entry.
     number: u64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingExports {
     /// `None` keeps the list in memory alone.
     file: Option<File>,
     lines: usize,
     /// Runs about to end.
     ending: BTreeSet<RunId>,
     /// Ended runs, oldest first, and so by ascending number.
-    ended: VecDeque<Ended>,
+    ended: VecDeque<EndedRun>,
     next: u64,
 }
 
-impl Waiting {
+impl PendingExports {
     /// Keeps the list in this folder from now on, which no other process uses. Runs left by an earlier process are
     /// exported first. Returns how many of the oldest are forgotten.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
@@ -89,14 +89,14 @@ impl Waiting {
     }
 
     fn add(&mut self, run: RunId) -> usize {
-        self.ended.push_back(Ended { run, number: self.next });
+        self.ended.push_back(EndedRun { run, number: self.next });
         self.next += 1;
         let beyond = self.ended.len().saturating_sub(TRACES_WAITING);
         self.ended.drain(..beyond);
         beyond
     }
 
-    pub(crate) fn first(&self, count: usize) -> Vec<Ended> {
+    pub(crate) fn first(&self, count: usize) -> Vec<EndedRun> {
         self.ended.iter().take(count).cloned().collect()
     }
 
@@ -105,7 +105,7 @@ impl Waiting {
     }
 
     /// Removes entries that are exported, or never will be. A run that ended in between is another entry, and stays.
-    pub(crate) fn settled(&mut self, told: &[Ended]) -> io::Result<()> {
+    pub(crate) fn settled(&mut self, told: &[EndedRun]) -> io::Result<()> {
         let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
         self.ended.retain(|ended| !told.contains(&ended.number));
         let counting = self.counting();
@@ -134,8 +134,8 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    fn open(folder: &Path) -> Waiting {
-        let mut waiting = Waiting::default();
+    fn open(folder: &Path) -> PendingExports {
+        let mut waiting = PendingExports::default();
         waiting.keep_in(folder).unwrap();
         waiting
     }
@@ -144,7 +144,7 @@ mod tests {
         format!("run_{n:026}").parse().unwrap()
     }
 
-    fn runs(ended: &[Ended]) -> Vec<RunId> {
+    fn runs(ended: &[EndedRun]) -> Vec<RunId> {
         ended.iter().map(|ended| ended.run.clone()).collect()
     }
 
@@ -215,7 +215,7 @@ mod tests {
         let newest = run(3 * (3 * TRACES_WAITING - 1));
         assert_eq!(waiting.ended.back().map(|ended| &ended.run), Some(&newest));
         drop(waiting);
-        let mut waiting = Waiting::default();
+        let mut waiting = PendingExports::default();
         let forgotten = waiting.keep_in(folder.path()).unwrap();
         assert_eq!(
             (forgotten > 0, waiting.len(), lines(folder.path())),

@@ -11,11 +11,16 @@ use holdshort_core::projection::RunRow;
 use holdshort_core::run::Fact;
 use holdshort_store::{Journal, Key, RunFilter};
 
-use super::{Error, Event, FORMAT, Line, Moved, PAGE, VERSION, line_of};
+use super::{Error, Event, FORMAT, Line, PAGE, TransferCounts, VERSION, line_of};
 
 /// Writes the whole journal, in the order of its commits; or some runs with their sessions.
-pub async fn export<J: Journal>(journal: &J, runs: &[RunId], to: &mut impl Write) -> Result<Moved, Error> {
-    let mut file = Exporting { to, chains: BTreeMap::new(), blobs: BTreeSet::new(), moved: Moved::default() };
+pub async fn export<J: Journal>(
+    journal: &J,
+    runs: &[RunId],
+    to: &mut impl Write,
+) -> Result<TransferCounts, Error> {
+    let mut file =
+        Exporting { to, chains: BTreeMap::new(), blobs: BTreeSet::new(), moved: TransferCounts::default() };
     file.line(&Line::Header { format: FORMAT.to_owned(), v: VERSION })?;
     if runs.is_empty() {
         file.everything(journal).await?;
@@ -35,7 +40,7 @@ struct Exporting<'w, W> {
     chains: BTreeMap<StreamId, Chain>,
     /// Definitions that are already in the file.
     blobs: BTreeSet<Digest>,
-    moved: Moved,
+    moved: TransferCounts,
 }
 
 impl<W: Write> Exporting<'_, W> {
@@ -125,7 +130,7 @@ impl<W: Write> Exporting<'_, W> {
             self.blob(journal, definition).await?;
         }
         let (stream, seq) = (sealed.stream.clone(), sealed.seq);
-        let event = Event::of(sealed).ok_or(envelope::Error::WrongContent { stream, seq })?;
+        let event = Event::from_sealed(sealed).ok_or(envelope::Error::WrongContent { stream, seq })?;
         self.line(&Line::Event(event))?;
         self.moved.events += 1;
         Ok(())

@@ -8,7 +8,7 @@ use holdshort_core::event;
 use holdshort_core::id::StreamId;
 use holdshort_store::{Append, AppendError, Blob, Journal, Key, StreamAppend};
 
-use super::{Error, FORMAT, Line, Moved, PAGE, VERSION};
+use super::{Error, FORMAT, Line, PAGE, TransferCounts, VERSION};
 
 /// Content of a line after the header.
 enum Item {
@@ -16,13 +16,13 @@ enum Item {
     Event(Sealed),
     Key(Key),
     /// The last line: the numbers of items.
-    End(Moved),
+    End(TransferCounts),
 }
 
 /// Reads a file to its end and verifies every hash, without writing anything.
-pub fn check(from: impl BufRead) -> Result<Moved, Error> {
+pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     let mut chains: BTreeMap<StreamId, Chain> = BTreeMap::new();
-    let (mut found, mut told) = (Moved::default(), Moved::default());
+    let (mut found, mut told) = (TransferCounts::default(), TransferCounts::default());
     for next in read(from)? {
         match next? {
             (_, Item::Blob(_)) => found.blobs += 1,
@@ -48,11 +48,12 @@ pub fn check(from: impl BufRead) -> Result<Moved, Error> {
 
 /// Writes the content of a [checked](check) file. Existing items are left alone; if one differs, nothing is written.
 /// Rows have to be rebuilt afterwards. Until then no node drives a run that was imported in part.
-pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<Moved, Error> {
+pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
     from.seek(std::io::SeekFrom::Start(begin))?;
-    let mut importing = Importing { journal, there, next: Append::default(), size: 0, new: Moved::default() };
+    let mut importing =
+        Importing { journal, there, next: Append::default(), size: 0, new: TransferCounts::default() };
     for next in read(from)? {
         importing.take(next?.1).await?;
     }
@@ -108,7 +109,7 @@ struct Importing<'j, J> {
     there: BTreeMap<StreamId, u64>,
     next: Append,
     size: usize,
-    new: Moved,
+    new: TransferCounts,
 }
 
 impl<J: Journal> Importing<'_, J> {

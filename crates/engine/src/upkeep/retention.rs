@@ -8,7 +8,7 @@ use holdshort_core::event;
 use holdshort_core::history;
 use holdshort_core::id::{RunId, StreamId};
 use holdshort_core::projection::RunRow;
-use holdshort_core::run::{Erased, Fact, Input, Rejection};
+use holdshort_core::run::{ErasureReason, Fact, Input, Rejection};
 use holdshort_core::time::Timestamp;
 use holdshort_store::{Journal, RunFilter};
 
@@ -53,7 +53,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn erase_run(
         self: &Arc<Self>,
         run: &RunId,
-        because: Erased,
+        because: ErasureReason,
         actor: &Actor,
     ) -> Result<bool, Error> {
         let mut wrote = false;
@@ -87,7 +87,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 if history::subject(&first.content.data) != Some(subject) {
                     continue;
                 }
-                match self.erase_run(&row.run, Erased::Request, actor).await {
+                match self.erase_run(&row.run, ErasureReason::Request, actor).await {
                     Ok(_) => told.erased.push(row.run),
                     Err(Error::Rejected(Rejection::NotEnded)) => told.at_work.push(row.run),
                     Err(Error::Rejected(Rejection::Held)) => told.held.push(row.run),
@@ -118,7 +118,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let page = self.journal().runs(&RunFilter::default(), after.as_ref(), PAGE).await?;
             for row in page.items {
                 if row.status.is_terminal() && row.updated_at < before && self.is_due(&row, before).await? {
-                    match self.erase_run(&row.run, Erased::Retention, &Actor::engine()).await {
+                    match self.erase_run(&row.run, ErasureReason::Retention, &Actor::engine()).await {
                         Ok(wrote) => runs += usize::from(wrote),
                         Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
                         Err(Error::Store(error)) => return Err(Error::Store(error)),

@@ -38,7 +38,7 @@ async fn grow(journal: &Memory, chain: &mut Chain, count: u64) -> Vec<Digest> {
 async fn proofs_from_kept_blocks_are_those_of_the_whole_tree() {
     let journal = Arc::new(Memory::new());
     let tree = Tree::new(journal.clone());
-    assert_eq!(tree.standing().await.unwrap(), None);
+    assert_eq!(tree.snapshot().await.unwrap(), None);
     let (mut chain, mut all, mut roots) = (Chain::START, Vec::new(), vec![Digest::ZERO]);
     let mut whole = Growing::default();
     // The sizes include a block that is just full, and one event more.
@@ -49,7 +49,7 @@ async fn proofs_from_kept_blocks_are_those_of_the_whole_tree() {
             all.push(hash);
         }
         let size = all.len() as u64;
-        let standing = tree.standing().await.unwrap().unwrap();
+        let standing = tree.snapshot().await.unwrap().unwrap();
         let head = all.iter().fold(Head::START, |head, hash| head.then(hash));
         assert_eq!((standing.root, standing.head, standing.first), (whole.root(), head, all[0]));
         for index in [0, 1, size / 3, size / 2, size.saturating_sub(2), size - 1] {
@@ -74,22 +74,22 @@ async fn proofs_from_kept_blocks_are_those_of_the_whole_tree() {
 
 #[test]
 fn a_note_is_good_with_its_key_and_as_it_was_signed() {
-    let signer = Signer::of(&Signer::draw().unwrap()).unwrap();
-    let origin = Checkpoint::origin(&Digest::of(b"first"));
-    let checkpoint = Checkpoint { origin, size: 1042, root: Digest::of(b"root") };
+    let signer = Signer::from_pkcs8(&Signer::draw().unwrap()).unwrap();
+    let origin = Checkpoint::origin(&Digest::of_bytes(b"first"));
+    let checkpoint = Checkpoint { origin, size: 1042, root: Digest::of_bytes(b"root") };
     let at = Timestamp::from_millis(1_780_000_000_000);
-    let head = Head { events: 1042, hash: Digest::of(b"head") };
+    let head = Head { events: 1042, hash: Digest::of_bytes(b"head") };
     let note = checkpoint.sign(&head, at, &signer);
     let vkey = signer.key().vkey(&checkpoint.origin);
     let keys: [VerifyingKey; 1] = [vkey.parse().unwrap()];
     // Some of these keys contain `+` in their base64, which also separates the parts of a key.
     for _ in 0..200 {
-        let key = Signer::of(&Signer::draw().unwrap()).unwrap().key();
+        let key = Signer::from_pkcs8(&Signer::draw().unwrap()).unwrap().key();
         assert_eq!((key.vkey("a/b").parse(), key.to_string().parse()), (Ok(key), Ok(key)));
     }
     assert_eq!(keys[0], signer.key());
     assert_eq!(Checkpoint::open(&note, &keys), Ok(checkpoint.clone()));
-    let other = Signer::of(&Signer::draw().unwrap()).unwrap();
+    let other = Signer::from_pkcs8(&Signer::draw().unwrap()).unwrap();
     assert_eq!(Checkpoint::open(&note, &[other.key()]), Err(Malformed::Signature));
     assert_eq!(Checkpoint::open(&note, &[other.key(), keys[0]]), Ok(checkpoint));
     for (from, to) in

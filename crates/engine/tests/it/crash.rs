@@ -54,7 +54,7 @@ async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
             let key = Some(holdshort_engine::IdempotencyKey {
                 scope: "test".into(),
                 key: "the run".into(),
-                digest: holdshort_core::digest::Digest::of(b"the run"),
+                digest: holdshort_core::digest::Digest::of_bytes(b"the run"),
             });
             stage.try_start(crate::stage::SOLO, None, key, "do it").await.map_err(drop)?;
             continue;

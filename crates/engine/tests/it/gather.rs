@@ -39,7 +39,7 @@ fn id(n: u64) -> InterruptId {
 }
 
 /// Returns the delivery of the `seq`th event, about the `n`th interrupt.
-fn told(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery {
+fn new_delivery(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery {
     let notice = Notice {
         occasion,
         at: Timestamp::from_millis(1),
@@ -79,7 +79,7 @@ fn told(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery
 }
 
 fn low(seq: u64, n: u64, occasion: Occasion) -> Delivery {
-    told(seq, n, occasion, "anna", Level::Low)
+    new_delivery(seq, n, occasion, "anna", Level::Low)
 }
 
 /// Returns the sequences of each message, and of the dropped deliveries.
@@ -123,10 +123,10 @@ fn of_each_interrupt_the_last_is_told_and_of_what_is_decided_nothing() {
 #[test]
 fn each_has_a_message_of_their_own_and_what_is_critical_is_alone() {
     let claimed = vec![
-        told(1, 1, Occasion::Opened, "anna", Level::Low),
-        told(2, 2, Occasion::Opened, "ben", Level::High),
-        told(3, 3, Occasion::Opened, "anna", Level::Critical),
-        told(4, 4, Occasion::Opened, "anna", Level::High),
+        new_delivery(1, 1, Occasion::Opened, "anna", Level::Low),
+        new_delivery(2, 2, Occasion::Opened, "ben", Level::High),
+        new_delivery(3, 3, Occasion::Opened, "anna", Level::Critical),
+        new_delivery(4, 4, Occasion::Opened, "anna", Level::High),
     ];
     assert_eq!(sorted(claimed, &[1, 2, 3, 4]), (vec![vec![3], vec![1, 4], vec![2]], vec![]));
 }

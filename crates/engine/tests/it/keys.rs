@@ -14,7 +14,7 @@ use crate::stage::{SOLO, Stage, operator};
 use crate::world::Say;
 
 pub(crate) fn key(body: &str) -> IdempotencyKey {
-    let digest = Digest::of(body.as_bytes());
+    let digest = Digest::of_bytes(body.as_bytes());
     IdempotencyKey { scope: "operator POST /v1/runs".into(), key: "k1".into(), digest }
 }
 

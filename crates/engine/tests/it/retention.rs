@@ -9,7 +9,7 @@ use holdshort_core::delivery::{Attempt, Delivery, DeliveryState};
 use holdshort_core::event::Fact;
 use holdshort_core::id::RunId;
 use holdshort_core::interrupt::Kind;
-use holdshort_core::run::{self, Erased, Input, Rejection};
+use holdshort_core::run::{self, ErasureReason, Input, Rejection};
 use holdshort_core::system;
 use holdshort_engine::{Clock, Error, audit, rebuild};
 use holdshort_store::{Claim, Journal, Memory, Outbox, Postgres, RunFilter, Settled, Sqlite, postgres};
@@ -25,7 +25,7 @@ fn admin() -> Actor {
 }
 
 /// Returns the number of the run's events that still have content.
-async fn said<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
+async fn count_events_with_content<J: Journal>(stage: &Stage<J>, run: &RunId) -> usize {
     stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
 }
 
@@ -40,7 +40,7 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     let stage = play(journal).await;
     let [ended, live] = ended_and_live(&stage).await;
     assert!(ended.len() >= 2 && !live.is_empty());
-    let refused = stage.driver.erase_run(&live[0], Erased::Request, &admin()).await;
+    let refused = stage.driver.erase_run(&live[0], ErasureReason::Request, &admin()).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::NotEnded))), "{refused:?}");
 
     stage.clock.advance_ms(1_000);
@@ -60,17 +60,17 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), ended.len() - 1);
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), 0, "once");
     for run in &ended[1..] {
-        assert_eq!(said(&stage, run).await, 0, "{:?}", stage.story(run).await);
+        assert_eq!(count_events_with_content(&stage, run).await, 0, "{:?}", stage.story(run).await);
         assert_eq!(stage.run(run).await.status(), stage.status(run).await);
     }
     for run in live.iter().chain([held]) {
-        assert!(said(&stage, run).await > 0);
+        assert!(count_events_with_content(&stage, run).await > 0);
     }
-    let refused = stage.driver.erase_run(held, Erased::Request, &admin()).await;
+    let refused = stage.driver.erase_run(held, ErasureReason::Request, &admin()).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::Held))), "{refused:?}");
     stage.driver.send(held, Input::LiftLegalHold, admin()).await.unwrap();
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), 1);
-    assert_eq!(said(&stage, held).await, 0, "also why it was held");
+    assert_eq!(count_events_with_content(&stage, held).await, 0, "also why it was held");
 
     // The journal is valid, and its rows equal those of a replay.
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
@@ -126,10 +126,15 @@ async fn two_nodes_that_look_at_once_erase_each_run_once() {
     for run in &ended {
         let is_last = |fact: &Fact| matches!(fact, Fact::Run(run::Fact::ContentErased { from: 1, .. }));
         let erased = one.events(run).await.iter().filter(|event| is_last(&event.fact)).count();
-        assert_eq!((said(&one, run).await, erased), (0, 1), "{:?}", one.story(run).await);
+        assert_eq!(
+            (count_events_with_content(&one, run).await, erased),
+            (0, 1),
+            "{:?}",
+            one.story(run).await
+        );
     }
     for run in &live {
-        assert!(said(&one, run).await > 0);
+        assert!(count_events_with_content(&one, run).await > 0);
     }
     let report = audit::verify(&**other.driver.journal()).await.unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
@@ -141,7 +146,7 @@ async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     world.script("solo", vec![Say::Calls(vec![command("git add a")])]);
     world.write("a", "alpha");
     let stage = Stage::on(Arc::new(Memory::new()), world, SimClock::new(1));
-    stage.driver.tell_channels(vec![at_once()]);
+    stage.driver.set_channels(vec![at_once()]);
     stage.play().await;
     let (journal, now) = (stage.driver.journal(), stage.clock.now());
     let claim = Claim { channel: at_once().name, now, limit: 10, sending: Vec::new(), whole: false };

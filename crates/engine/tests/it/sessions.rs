@@ -38,7 +38,7 @@ fn opening(key: Option<&str>) -> OpenSession {
     let key = key.map(|text| IdempotencyKey {
         scope: "s".to_owned(),
         key: "k".to_owned(),
-        digest: Digest::of(text.as_bytes()),
+        digest: Digest::of_bytes(text.as_bytes()),
     });
     OpenSession { open, key }
 }

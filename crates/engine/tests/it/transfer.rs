@@ -6,7 +6,7 @@ use std::sync::Arc;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_engine::IdempotencyKey;
-use holdshort_engine::transfer::{self, Error, Moved};
+use holdshort_engine::transfer::{self, Error, TransferCounts};
 use holdshort_store::{Append, Journal, Key, Log, Memory, Sqlite};
 use holdshort_testkit::by_hand;
 use holdshort_testkit::clock::SimClock;
@@ -30,7 +30,7 @@ async fn export<J: Journal>(stage: &Stage<J>, runs: &[RunId]) -> Vec<u8> {
     file
 }
 
-async fn import(journal: &Memory, file: &[u8]) -> Result<Moved, Error> {
+async fn import(journal: &Memory, file: &[u8]) -> Result<TransferCounts, Error> {
     transfer::import(journal, Cursor::new(file)).await
 }
 
@@ -45,7 +45,7 @@ async fn many() -> (Stage<Memory>, RunId) {
         stage.play().await;
     }
     assert!(position(stage.driver.journal()) > 600);
-    let key = IdempotencyKey { scope: "s".into(), key: "k".into(), digest: Digest::of(b"one") };
+    let key = IdempotencyKey { scope: "s".into(), key: "k".into(), digest: Digest::of_bytes(b"one") };
     let run = stage.try_start(SOLO, None, Some(key), "do it").await.unwrap().run;
     stage.world.settle().await;
     (stage, run)
@@ -78,7 +78,7 @@ async fn what_grew_since_is_added_and_nothing_else() {
     let rest = import(&there, &file).await.unwrap();
     assert_eq!((rest.events, rest.keys, rest.blobs), (whole.events - part.events, 0, 0));
     assert_eq!(rest.streams, whole.streams, "the one that was there grew");
-    assert_eq!(import(&there, &file).await.unwrap(), Moved::default());
+    assert_eq!(import(&there, &file).await.unwrap(), TransferCounts::default());
 }
 
 #[tokio::test]
@@ -99,8 +99,12 @@ async fn a_stream_that_differs_at_its_end_is_found_before_anything_is_written() 
 async fn a_key_of_another_request_is_found_before_anything_is_written() {
     let (stage, _) = many().await;
     let there = Memory::new();
-    let key =
-        Key { scope: "s".into(), key: "k".into(), digest: Digest::of(b"other"), reference: String::new() };
+    let key = Key {
+        scope: "s".into(),
+        key: "k".into(),
+        digest: Digest::of_bytes(b"other"),
+        reference: String::new(),
+    };
     there.append(Append { keys: vec![key], ..Append::default() }).await.unwrap();
     let refused = import(&there, &export(&stage, &[]).await).await;
     assert!(matches!(&refused, Err(Error::KeyDiffers { .. })), "{refused:?}");

@@ -11,7 +11,9 @@ use holdshort_core::id::RunId;
 use holdshort_core::message::{Arguments, Failure, FailureKind, Message, Reply, RequestedCall};
 use holdshort_core::run::{ActionId, Config, Input, Run};
 use holdshort_core::schema::Problem;
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, Proposed, SandboxLevel, Tried};
+use holdshort_core::tool::{
+    Inspection, InspectionOutcome, Outcome, Precondition, ProposedChanges, SandboxLevel, TrialOutcome,
+};
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
@@ -112,7 +114,7 @@ impl World {
                 inspected: inner.inspect(tool, arguments),
             },
             Work::Try { call, attempt, .. } => {
-                let tried = Tried::Impossible { why: "there is no room for a trial".to_owned() };
+                let tried = TrialOutcome::Impossible { why: "there is no room for a trial".to_owned() };
                 Input::Tried { call: call.clone(), attempt: *attempt, tried }
             }
             Work::Commit { call, attempt, changeset, .. } => {
@@ -138,19 +140,22 @@ impl World {
 
 impl Inner {
     fn state(&self, path: &str) -> Precondition {
-        let sha256 = self.files.get(path).map(|content| Digest::of(content.as_bytes()));
+        let sha256 = self.files.get(path).map(|content| Digest::of_bytes(content.as_bytes()));
         Precondition { path: path.to_owned(), sha256 }
     }
 
-    fn inspect(&mut self, tool: &str, arguments: &Value) -> Inspected {
+    fn inspect(&mut self, tool: &str, arguments: &Value) -> InspectionOutcome {
         let path = arguments["path"].as_str().unwrap_or_default();
         if path.contains("..") {
-            return Inspected::Impossible { code: "outside", message: "outside the workspace".to_owned() };
+            return InspectionOutcome::Impossible {
+                code: "outside",
+                message: "outside the workspace".to_owned(),
+            };
         }
         let writes = tool == "write_file";
         let content = arguments["content"].as_str().unwrap_or_default();
         let proposed = writes.then(|| Box::new(self.propose(path, content)));
-        Inspected::Ready(Inspection {
+        InspectionOutcome::Ready(Inspection {
             workspace: "/workspace".to_owned(),
             cwd: "/workspace".to_owned(),
             preconditions: if writes { vec![self.state(path)] } else { Vec::new() },
@@ -187,9 +192,9 @@ impl Inner {
     }
 
     /// Returns the changeset of the file that a call would write.
-    fn propose(&mut self, path: &str, content: &str) -> Proposed {
+    fn propose(&mut self, path: &str, content: &str) -> ProposedChanges {
         let mut entry = |text: &str| {
-            let digest = Digest::of(text.as_bytes());
+            let digest = Digest::of_bytes(text.as_bytes());
             self.texts.insert(digest, text.to_owned());
             Entry::File { digest, bytes: text.len() as u64, mode: 0o644 }
         };
@@ -197,7 +202,7 @@ impl Inner {
         let change = Change { path: path.to_owned(), before, after: Some(entry(content)), ignored: false };
         let changes = if change.before == change.after { Vec::new() } else { vec![change] };
         let changeset = Changeset::new(changes).expect("one path");
-        Proposed { changeset, text: "written".to_owned(), data: Value::Null }
+        ProposedChanges { changeset, text: "written".to_owned(), data: Value::Null }
     }
 
     /// Continues a commit: a file that already has its new content is left alone.
@@ -262,8 +267,10 @@ impl Executor for World {
 
     async fn check_call(&self, _: &Run, tool: &str, arguments: &Value) -> Result<(), Unfit> {
         match self.inner().inspect(tool, arguments) {
-            Inspected::Ready(_) => Ok(()),
-            Inspected::Impossible { message, .. } => Err(Unfit::Always(Problem::new("/path", message))),
+            InspectionOutcome::Ready(_) => Ok(()),
+            InspectionOutcome::Impossible { message, .. } => {
+                Err(Unfit::Always(Problem::new("/path", message)))
+            }
         }
     }
 

@@ -47,7 +47,7 @@ impl Browser {
 }
 
 /// Returns the text without line breaks.
-fn words(shown: &str) -> String {
+fn collapse_whitespace(shown: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -62,11 +62,11 @@ fn what_is_decided_in_the_browser_is_told_at_the_terminal() {
     let question = home.open_interrupt();
     browser.decide(&question, &json!({"option": "answer", "text": "the period that ends"}));
     terminal.expect("Decided elsewhere:");
-    let told = words(&terminal.expect("Holding short: plan"));
+    let told = collapse_whitespace(&terminal.expect("Holding short: plan"));
     assert!(told.contains("answered “the period that ends”, by operator (web)"), "{told}");
     terminal.expect(PROMPT);
     browser.decide(&home.open_interrupt(), &json!({"option": "approve"}));
-    let told = words(&terminal.expect("Holding short: tool call"));
+    let told = collapse_whitespace(&terminal.expect("Holding short: tool call"));
     assert!(told.contains("approved, by operator (web)"), "{told}");
     terminal.expect(PROMPT);
     terminal.type_line("d");

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use holdshort_testkit::home::{Home, Ran, Serving};
+use holdshort_testkit::home::{CommandOutput, Home, Serving};
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::real;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
@@ -61,7 +61,7 @@ impl Scene {
     }
 
     /// Runs a script with these lines.
-    fn piped(&self, arguments: &[&str], lines: &str) -> Ran {
+    fn piped(&self, arguments: &[&str], lines: &str) -> CommandOutput {
         use std::io::Write;
         let mut child = self
             .home
@@ -74,7 +74,7 @@ impl Scene {
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-        Ran::of(child.wait_with_output().unwrap())
+        CommandOutput::from_output(child.wait_with_output().unwrap())
     }
 }
 
@@ -394,12 +394,12 @@ fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     let (code, left) = terminal.end();
     assert_eq!(code, 4, "{left}");
     assert!(left.contains("Not sent: only the readme"), "{left}");
-    proxy.let_events_go();
+    proxy.release_events();
     // If the event arrives first, the text is the turn, and the next Ctrl-C is a first one again.
     let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
     scene.push([Scripted::text("Adapted.")]);
     terminal.type_raw("only the readme\r");
-    proxy.let_events_go();
+    proxy.release_events();
     terminal.expect("It goes on.");
     terminal.expect("copilot │ Adapted.");
     terminal.expect("Say what is next, or /done.");
@@ -426,7 +426,7 @@ fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
     }
     terminal.type_raw("one too many\r");
     terminal.expect("20 lines already wait to be sent, so “one too many” was dropped.");
-    proxy.let_events_go();
+    proxy.release_events();
     terminal.expect("It goes on.");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
     let told = scene.model.requests()[1].texts().join("\n");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use holdshort_testkit::home::{Home, Ran};
+use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn refused(home: &Home, text: &str) -> String {
     ran.err
 }
 
-fn told(report: &Value, key: &str) -> Value {
+fn value_and_source(report: &Value, key: &str) -> Value {
     let keys = report["config"]["keys"].as_array().unwrap();
     let found = keys.iter().find(|told| told["key"] == key).unwrap();
     json!([found["value"], found["from"]])
@@ -50,8 +50,8 @@ fn told(report: &Value, key: &str) -> Value {
 fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default() {
     let home = Home::new();
     let nothing = home.json(&["doctor"]);
-    assert_eq!(told(&nothing, "listen"), json!(["127.0.0.1:7349", "default"]));
-    assert_eq!(told(&nothing, "model"), json!([null, "default"]));
+    assert_eq!(value_and_source(&nothing, "listen"), json!(["127.0.0.1:7349", "default"]));
+    assert_eq!(value_and_source(&nothing, "model"), json!([null, "default"]));
 
     let path = write(
         &home,
@@ -59,29 +59,35 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
     );
     let from = format!("file {path}");
     let report = home.json(&["doctor"]);
-    assert_eq!(told(&report, "listen"), json!(["127.0.0.1:7400", from]));
-    assert_eq!(told(&report, "agent_requests"), json!(["7", from]));
-    assert_eq!(told(&report, "model"), json!(["ollama::filed", from]));
-    assert_eq!(told(&report, "identity.jwt"), json!(["https://issuer.example", from]));
+    assert_eq!(value_and_source(&report, "listen"), json!(["127.0.0.1:7400", from]));
+    assert_eq!(value_and_source(&report, "agent_requests"), json!(["7", from]));
+    assert_eq!(value_and_source(&report, "model"), json!(["ollama::filed", from]));
+    assert_eq!(value_and_source(&report, "identity.jwt"), json!(["https://issuer.example", from]));
     let shown = home.run(&["doctor"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("listen = 127.0.0.1:7400, from "), "{shown}");
 
     let with = |arguments: &[&str]| {
         let mut command = home.command(real());
         command.args(arguments).arg("--json").env("HOLDSHORT_MODEL", "in-the-environment");
-        let ran = Ran::of(command.output().unwrap());
+        let ran = CommandOutput::from_output(command.output().unwrap());
         serde_json::from_str::<Value>(&ran.out).expect(&ran.err)
     };
     let report = with(&["doctor"]);
-    assert_eq!(told(&report, "model"), json!(["in-the-environment", "environment HOLDSHORT_MODEL"]));
-    assert_eq!(told(&with(&["doctor", "--model", "flagged"]), "model"), json!(["flagged", "flag"]));
+    assert_eq!(
+        value_and_source(&report, "model"),
+        json!(["in-the-environment", "environment HOLDSHORT_MODEL"])
+    );
+    assert_eq!(
+        value_and_source(&with(&["doctor", "--model", "flagged"]), "model"),
+        json!(["flagged", "flag"])
+    );
 
     // Another file, and a flag that overrides it.
     let other = home.path().join("other.toml");
     fs::write(&other, "listen = \"127.0.0.1:1\"\n").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
     let other = other.to_str().unwrap();
-    assert_eq!(told(&home.json(&["doctor", "--config", other]), "listen")[0], "127.0.0.1:1");
+    assert_eq!(value_and_source(&home.json(&["doctor", "--config", other]), "listen")[0], "127.0.0.1:1");
     let serving = home.serve(&["--config", other]);
     assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
 }
@@ -94,7 +100,9 @@ fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
     let home = Home::new();
     let with = |arguments: &[&str], address: &str| {
         let mut command = home.command(real());
-        let ran = Ran::of(command.args(arguments).env("HOLDSHORT_STORE", address).output().unwrap());
+        let ran = CommandOutput::from_output(
+            command.args(arguments).env("HOLDSHORT_STORE", address).output().unwrap(),
+        );
         assert!(!format!("{ran:?}").contains("hidden"), "{ran:?}");
         ran
     };
@@ -200,7 +208,7 @@ fn the_doctor_reads_what_a_start_reads() {
     let with = |verb: &[&str], text: &str, (name, value): (&str, &str)| {
         write(&home, text);
         let mut command = home.command(real());
-        Ran::of(command.args(verb).env(name, value).output().unwrap())
+        CommandOutput::from_output(command.args(verb).env(name, value).output().unwrap())
     };
     let nothing = ("UNUSED", "");
     let secret = ISSUER
@@ -246,7 +254,7 @@ fn a_secret_stays_in_its_file() {
     assert!(report.out.contains("readable by others"), "{report:?}");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     let report = home.json(&["doctor"]);
-    assert_eq!(told(&report, "store")[0], "the database db.example/hs");
+    assert_eq!(value_and_source(&report, "store")[0], "the database db.example/hs");
     assert!(!report.to_string().contains("hunter2"));
 }
 
@@ -299,7 +307,10 @@ fn headers_of_a_collector_are_shown_nowhere() {
     assert!(!ran.err.contains(SECRET), "{ran:?}");
     put(&format!("authorization=Bearer {SECRET}\n"), 0o600);
     let report = home.json(&["doctor"]);
-    assert_eq!(told(&report, "otlp_endpoint"), json!(["http://127.0.0.1:1/", format!("file {path}")]));
+    assert_eq!(
+        value_and_source(&report, "otlp_endpoint"),
+        json!(["http://127.0.0.1:1/", format!("file {path}")])
+    );
     assert!(!report.to_string().contains(SECRET), "{report}");
     let shown = home.run(&["doctor"]).out;
     assert!(shown.contains("otlp_headers_file") && !shown.contains(SECRET), "{shown}");
@@ -307,7 +318,7 @@ fn headers_of_a_collector_are_shown_nowhere() {
 
     let mut command = home.command(real());
     command.args(["serve", "--listen", "127.0.0.1:0"]).env("OTEL_EXPORTER_OTLP_HEADERS", SECRET);
-    let ran = Ran::of(command.output().unwrap());
+    let ran = CommandOutput::from_output(command.output().unwrap());
     assert_eq!((ran.code, ran.err.contains("OTEL_EXPORTER_OTLP_HEADERS: header 1")), (2, true), "{ran:?}");
     assert!(!ran.err.contains(SECRET), "{ran:?}");
 }

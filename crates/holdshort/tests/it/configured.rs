@@ -5,15 +5,17 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use holdshort_testkit::home::{Home, Ran};
+use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::real;
 
 const UNNAMED: &str = "OPENAI_API_KEY is set, but no model is named: add --model NAME (or HOLDSHORT_MODEL)";
 const UNTIL: &str = "; until then agents play their rehearsal";
 
-fn with_a_key(home: &Home, arguments: &[&str]) -> Ran {
-    Ran::of(home.command(real()).args(arguments).env("OPENAI_API_KEY", "sk-x").output().unwrap())
+fn with_a_key(home: &Home, arguments: &[&str]) -> CommandOutput {
+    CommandOutput::from_output(
+        home.command(real()).args(arguments).env("OPENAI_API_KEY", "sk-x").output().unwrap(),
+    )
 }
 
 /// Returns text without the line breaks of a terminal.
@@ -56,7 +58,7 @@ fn a_key_may_be_a_credential_of_systemd() {
     let doctor = |credentials: &str| {
         let mut command = home.command(real());
         command.args(["doctor", "--model", "gpt-4o"]).env("OPENAI_API_KEY_FILE", &key);
-        Ran::of(command.env("CREDENTIALS_DIRECTORY", credentials).output().unwrap())
+        CommandOutput::from_output(command.env("CREDENTIALS_DIRECTORY", credentials).output().unwrap())
     };
     let as_credential = doctor(home.path().to_str().unwrap());
     assert!(joined(&as_credential.out).contains("✓ model gpt-4o (openai)"), "{as_credential:?}");

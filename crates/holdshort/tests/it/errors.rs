@@ -81,7 +81,7 @@ fn what_is_not_there_is_said() {
     // The token is unknown, and the folder is right.
     let mut command = home.command(real());
     let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
-    let ran = holdshort_testkit::home::Ran::of(ran.output().unwrap());
+    let ran = holdshort_testkit::home::CommandOutput::from_output(ran.output().unwrap());
     let said =
         format!("the server at {address} does not know the token in HOLDSHORT_TOKEN; unset the variable");
     assert!(ran.code == 2 && ran.err.contains(&said), "{ran:?}");
@@ -128,7 +128,7 @@ fn where_nothing_runs_it_is_said_how_to_start_it() {
     }
     let mut command = home.command(real());
     command.args(["inbox", "--server", "http://127.0.0.1:9"]).env("HOLDSHORT_TOKEN", "x");
-    let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
+    let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("no server answers at http://127.0.0.1:9"), "{ran:?}");
     assert!(!home.data().exists(), "looking changes nothing");
@@ -141,7 +141,7 @@ fn a_journal_that_is_elsewhere_is_not_begun_anew_in_the_folder() {
     let elsewhere = |arguments: &[&str]| {
         let mut command = home.command(real());
         command.args(arguments).env("HOLDSHORT_STORE", "postgres://me:secret@127.0.0.1:1/x");
-        let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
+        let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
         assert!(!format!("{ran:?}").contains("secret"), "{ran:?}");
         ran
     };
@@ -206,7 +206,7 @@ fn a_log_filter_that_means_nothing_is_refused() {
     for (filter, said) in table {
         let mut command = home.command(real());
         command.args(["serve", "--listen", "127.0.0.1:0"]).env("HOLDSHORT_LOG", filter);
-        let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
+        let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
         let names = format!("HOLDSHORT_LOG is `{filter}`");
         assert!(ran.code == 2 && ran.err.contains(&names) && ran.err.contains(said), "{ran:?}");
     }
@@ -243,12 +243,12 @@ fn what_works_on_a_folder_takes_no_server() {
         assert!(named.code == 2 && named.err.contains("--server is for other verbs"), "{named:?}");
         let mut command = home.command(real());
         command.args(arguments).env("HOLDSHORT_SERVER", "https://hold.example.org").current_dir(home.path());
-        let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
+        let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
         let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for other verbs");
         assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
         // The flag is rejected, even if the environment names a server.
         command.args(["--server", "https://hold.example.org"]);
-        let ran = holdshort_testkit::home::Ran::of(command.output().unwrap());
+        let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
         assert!(ran.code == 2 && ran.err.contains("--server is for other verbs"), "{ran:?}");
     }
 }

@@ -27,7 +27,7 @@ fn start(
 }
 
 /// Returns the interrupt for which the agent waits.
-fn asked(errors: &mut BufReader<std::process::ChildStderr>) -> String {
+fn read_interrupt_id(errors: &mut BufReader<std::process::ChildStderr>) -> String {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
     line.trim().strip_prefix("holding short: ").expect(&line).to_owned()
@@ -46,7 +46,7 @@ fn the_python_agent_is_approved() {
     let home = Home::new();
     let serving = home.serve(&[]);
     let (mut agent, mut errors) = start(&home, &serving, "python3", "agent.py");
-    let id = asked(&mut errors);
+    let id = read_interrupt_id(&mut errors);
     let shown = home.run(&["show", &id]);
     assert!(
         shown.out.contains("an agent that runs elsewhere")
@@ -87,7 +87,7 @@ fn the_shell_agent_is_answered() {
     let home = Home::new();
     let serving = home.serve(&[]);
     let (mut agent, mut errors) = start(&home, &serving, "sh", "agent.sh");
-    let id = asked(&mut errors);
+    let id = read_interrupt_id(&mut errors);
     let wrong = home.run(&["decide", &id, "approve"]);
     assert_eq!(wrong.code, 2, "{wrong:?}");
     assert!(wrong.err.contains(": the option is not offered here; choose one of: answer"), "{wrong:?}");
@@ -98,7 +98,7 @@ fn the_shell_agent_is_answered() {
 
     // The agent succeeds only after an answer.
     let (mut agent, mut errors) = start(&home, &serving, "sh", "agent.sh");
-    let id = asked(&mut errors);
+    let id = read_interrupt_id(&mut errors);
     let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();
     assert_eq!(home.run(&["cancel", &run]).code, 0);
     assert_eq!(resolution(&mut agent)["outcome"], "cancelled");

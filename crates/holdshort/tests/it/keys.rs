@@ -1,12 +1,14 @@
 //! Tests of `keys`: only the secret goes to standard output, and only once.
 
-use holdshort_testkit::home::{Home, Ran};
+use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
 use serde_json::json;
 
 /// Runs a verb with another token.
-fn run_as(home: &Home, token: &str, arguments: &[&str]) -> Ran {
-    Ran::of(home.command(real()).args(arguments).env("HOLDSHORT_TOKEN", token).output().unwrap())
+fn run_as(home: &Home, token: &str, arguments: &[&str]) -> CommandOutput {
+    CommandOutput::from_output(
+        home.command(real()).args(arguments).env("HOLDSHORT_TOKEN", token).output().unwrap(),
+    )
 }
 
 #[test]

@@ -6,12 +6,12 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use holdshort_testkit::home::{Home, Ran};
+use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::raw::{Answer, plainly};
+use crate::raw::{Answer, send_plain};
 
 /// Starts a server that logs everything to this standard error.
 fn serve(home: &Home, log: Stdio) -> Child {
@@ -102,14 +102,14 @@ struct Client {
 }
 
 impl Client {
-    fn of(started: &Value) -> Self {
+    fn from_started(started: &Value) -> Self {
         let text = |name: &str| started[name].as_str().unwrap().to_owned();
         let at = text("listening").trim_start_matches("http://").to_owned();
         Self { host: format!("host: {at}"), at, token: format!("authorization: Bearer {}", text("token")) }
     }
 
     fn send(&self, line: &str, headers: &[&str], body: &str) -> Answer {
-        plainly(&self.at, line, &[&[&*self.host, &*self.token], headers].concat(), body)
+        send_plain(&self.at, line, &[&[&*self.host, &*self.token], headers].concat(), body)
     }
 }
 
@@ -118,7 +118,7 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
     let home = Home::new();
     let log = home.path().join("log");
     let (child, started) = serve_json(&home, &log, "warn,access=debug");
-    let client = Client::of(&started);
+    let client = Client::from_started(&started);
 
     let mut made = Vec::new();
     for (given, expected) in [
@@ -145,7 +145,7 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
         assert!(!answer.body.contains("request_id"), "{answer:?}");
     }
     let elsewhere = ["host: evil.example", "x-request-id: from-elsewhere"];
-    let answer = plainly(&client.at, "GET /healthz", &elsewhere, "");
+    let answer = send_plain(&client.at, "GET /healthz", &elsewhere, "");
     assert_eq!((answer.status, answer.header("x-request-id")), (421, Some("from-elsewhere")));
     stop(child);
 
@@ -163,8 +163,11 @@ fn a_failure_names_its_request() {
     let home = Home::new();
     let log = home.path().join("log");
     let (child, started) = serve_json(&home, &log, "warn");
-    let asked =
-        Client::of(&started).send("POST /v1/interrupts", &[], r#"{"kind": "question", "title": "Which?"}"#);
+    let asked = Client::from_started(&started).send(
+        "POST /v1/interrupts",
+        &[],
+        r#"{"kind": "question", "title": "Which?"}"#,
+    );
     let run = asked.json()["run"].as_str().unwrap().to_owned();
     stop(child);
     assert!(lines(&log).is_empty(), "nothing is wrong, so nothing is logged");
@@ -176,7 +179,7 @@ fn a_failure_names_its_request() {
 
     let (child, started) = serve_json(&home, &log, "warn");
     let line = format!("GET /v1/runs/{run}/events");
-    let answer = Client::of(&started).send(&line, &["x-request-id: looked-1"], "");
+    let answer = Client::from_started(&started).send(&line, &["x-request-id: looked-1"], "");
     let problem = answer.json();
     assert_eq!((answer.status, answer.header("x-request-id")), (500, Some("looked-1")), "{answer:?}");
     assert_eq!((&problem["code"], &problem["request_id"]), (&json!("journal_damaged"), &json!("looked-1")));
@@ -202,7 +205,7 @@ fn no_line_holds_a_secret_or_what_somebody_said() {
     let home = Home::new();
     let log = home.path().join("log");
     let (child, started) = serve_json(&home, &log, "trace");
-    let client = Client::of(&started);
+    let client = Client::from_started(&started);
     let text = |name: &str| started[name].as_str().unwrap().to_owned();
     let (token, agent, login) = (text("token"), text("agent_token"), text("login"));
     let code = login.split_once('#').unwrap().1.to_owned();
@@ -216,7 +219,7 @@ fn no_line_holds_a_secret_or_what_somebody_said() {
     let decided = client.send(&decide, &[], &format!(r#"{{"option": "answer", "text": "{SAID}"}}"#));
     assert_eq!(decided.status, 200, "{decided:?}");
     let wrong = |headers: &[&str], line: &str, body: &str| {
-        plainly(&client.at, line, &[&[&*client.host], headers].concat(), body).status
+        send_plain(&client.at, line, &[&[&*client.host], headers].concat(), body).status
     };
     assert_eq!(wrong(&[&format!("authorization: Bearer {planted}")], "GET /v1/runs", ""), 401);
     assert_eq!(wrong(&[], &format!("GET /v1/runs?token={planted}&q={SAID}"), ""), 401);
@@ -242,7 +245,9 @@ fn no_line_holds_a_secret_or_what_somebody_said() {
 fn a_form_that_is_not_known_is_refused() {
     let home = Home::new();
     let serve = ["serve", "--listen", "127.0.0.1:0"];
-    let ran = Ran::of(home.command(real()).args(serve).env("HOLDSHORT_LOG_FORMAT", "xml").output().unwrap());
+    let ran = CommandOutput::from_output(
+        home.command(real()).args(serve).env("HOLDSHORT_LOG_FORMAT", "xml").output().unwrap(),
+    );
     assert_eq!((ran.code, ran.err.contains("must be `text` or `json`")), (2, true), "{ran:?}");
     let ran = home.run(&[&serve[..], &["--log-format", "xml"]].concat());
     assert_eq!((ran.code, ran.err.contains("text, json")), (2, true), "{ran:?}");

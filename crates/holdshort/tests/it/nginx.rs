@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use holdshort_testkit::home::Home;
 use serde_json::{Value, json};
 
-use crate::raw::{NAME, SOON, file, plainly, securely, shaken, speak};
+use crate::raw::{NAME, SOON, file, send_plain, send_tls, speak, tls_handshake};
 
 /// An nginx process, stopped with its workers on drop.
 struct Nginx(Child);
@@ -77,7 +77,7 @@ fn start(folder: &Path, site: &str) -> Nginx {
 #[test]
 fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     let home = Home::new();
-    let (people, log) = (crate::reached::people(&home), home.path().join("log"));
+    let (people, log) = (crate::remote_access::people(&home), home.path().join("log"));
     let public = format!("https://{NAME}");
     let arguments = ["--people", &people, "--public-url", &public, "--proxy", "127.0.0.2"];
     let serving = home.serve_logging(&log, "127.0.0.1:0", &arguments);
@@ -95,7 +95,7 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     }
 
     let host = format!("host: {NAME}");
-    let moved = plainly(&plain, "GET /healthz", &[&host], "");
+    let moved = send_plain(&plain, "GET /healthz", &[&host], "");
     assert_eq!((moved.status, moved.header("location")), (301, Some("https://holdshort.example/healthz")));
 
     // A sign-in link names the public address, even if the client forges its headers.
@@ -105,14 +105,14 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     let code = link.trim_end().strip_prefix("https://holdshort.example/login#").expect(&link);
     let origin = format!("origin: {public}");
     let headers = [&[&*host, &origin], &forged[..]].concat();
-    let entered = securely(&tls, "POST /v1/login", &headers, &json!({"code": code}).to_string());
+    let entered = send_tls(&tls, "POST /v1/login", &headers, &json!({"code": code}).to_string());
     assert_eq!(entered.status, 200, "{entered:?}");
     let cookie = entered.header("set-cookie").unwrap();
     assert!(cookie.starts_with("__Host-") && cookie.ends_with("; Secure"), "{cookie}");
-    assert_eq!(securely(&tls, "GET /healthz", &["host: evil.example"], "").status, 421);
+    assert_eq!(send_tls(&tls, "GET /healthz", &["host: evil.example"], "").status, 421);
 
     // A WebSocket, and an event stream without buffering.
-    let (stream, _) = shaken(&tls).unwrap();
+    let (stream, _) = tls_handshake(&tls).unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     let upgrade = format!(
         "GET /v1/ws HTTP/1.1\r\n{host}\r\n{origin}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
@@ -120,13 +120,13 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     );
     assert_eq!(speak(stream, &upgrade).status, 101);
     let token = format!("authorization: Bearer {}", serving.started["token"].as_str().unwrap());
-    let (stream, _) = shaken(&tls).unwrap();
+    let (stream, _) = tls_handshake(&tls).unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
     let follow = format!("GET /v1/events HTTP/1.1\r\n{host}\r\n{token}\r\naccept: text/event-stream\r\n\r\n");
     let events = speak(stream, &follow);
     assert!(events.status == 200 && events.body.contains("event: position"), "{events:?}");
 
-    let readable: Value = securely(&tls, "GET /v1/info", &[&host, &token], "").json();
+    let readable: Value = send_tls(&tls, "GET /v1/info", &[&host, &token], "").json();
     assert_eq!(readable["public_url"], "https://holdshort.example");
     drop(serving.stop());
     let logged = fs::read_to_string(&log).unwrap();

@@ -51,7 +51,7 @@ impl Proxy {
         *self.gate.is_closed.lock().unwrap() = true;
     }
 
-    pub(crate) fn let_events_go(&self) {
+    pub(crate) fn release_events(&self) {
         *self.gate.is_closed.lock().unwrap() = false;
         self.gate.changed.notify_all();
     }

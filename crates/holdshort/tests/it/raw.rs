@@ -58,7 +58,7 @@ pub(crate) fn speak(mut stream: impl Read + Write, request: &str) -> Answer {
 }
 
 /// Sends a request over plain HTTP. `at` is `HOST:PORT`.
-pub(crate) fn plainly(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
+pub(crate) fn send_plain(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
     speak(connected(at), &request(line, headers, body))
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn certificate(name: &str) -> CertificateDer<'static> {
 }
 
 /// Returns a connection that trusts the tests' authority for this name, and the certificate of the server.
-pub(crate) fn shaken(
+pub(crate) fn tls_handshake(
     at: &str,
 ) -> Result<(StreamOwned<ClientConnection, TcpStream>, CertificateDer<'static>), String> {
     let mut roots = RootCertStore::empty();
@@ -100,6 +100,6 @@ pub(crate) fn shaken(
 }
 
 /// Sends a request over TLS.
-pub(crate) fn securely(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
-    speak(shaken(at).unwrap().0, &request(line, headers, body))
+pub(crate) fn send_tls(at: &str, line: &str, headers: &[&str], body: &str) -> Answer {
+    speak(tls_handshake(at).unwrap().0, &request(line, headers, body))
 }

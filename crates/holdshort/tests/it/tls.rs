@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use holdshort_testkit::home::{Home, Ran};
+use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -51,7 +51,7 @@ fn doctor(base_url: &str, trusted: &str) -> String {
     let home = Home::new();
     let mut command = home.command(real());
     command.args(["doctor", "--model", "m", "--base-url", base_url]).env_remove("SSL_CERT_DIR");
-    let ran = Ran::of(command.env("SSL_CERT_FILE", file(trusted)).output().unwrap());
+    let ran = CommandOutput::from_output(command.env("SSL_CERT_FILE", file(trusted)).output().unwrap());
     ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -82,7 +82,7 @@ fn a_server_whose_certificate_does_not_count_is_not_one_that_is_silent() {
     ] {
         let mut command = home.command(real());
         command.args([verb, "--server", &at]).env("HOLDSHORT_TOKEN", "x").env_remove("SSL_CERT_DIR");
-        let ran = Ran::of(command.env("SSL_CERT_FILE", file(trusted)).output().unwrap());
+        let ran = CommandOutput::from_output(command.env("SSL_CERT_FILE", file(trusted)).output().unwrap());
         let said = ran.err.contains("UnknownIssuer") && ran.err.contains("set SSL_CERT_FILE to a file");
         assert_eq!(
             (said, ran.err.contains("no server answers")),
@@ -98,6 +98,6 @@ fn a_server_without_tls_needs_no_authority_on_the_machine() {
     let _serving = home.serve(&[]);
     let mut command = home.command(real());
     command.arg("inbox").env("SSL_CERT_FILE", "/no/such/file").env("SSL_CERT_DIR", "/no/such/folder");
-    let ran = Ran::of(command.output().unwrap());
+    let ran = CommandOutput::from_output(command.output().unwrap());
     assert_eq!((ran.code, &*ran.err), (0, "Nothing waits for you.\n"));
 }

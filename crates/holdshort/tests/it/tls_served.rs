@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use holdshort_testkit::home::{Home, Serving, wait_for};
 
-use crate::raw::{NAME, certificate, file, plainly, securely, shaken};
+use crate::raw::{NAME, certificate, file, send_plain, send_tls, tls_handshake};
 
 /// Replaces a file as a whole, like a certificate client.
 fn put(to: &Path, bytes: &[u8], mode: u32) {
@@ -23,7 +23,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(home: &Home) -> Self {
+    fn create_in(home: &Home) -> Self {
         let files = Self { certificate: home.path().join("tls.pem"), key: home.path().join("tls.key") };
         files.put("first");
         files
@@ -46,27 +46,27 @@ fn at(serving: &Serving) -> String {
 #[test]
 fn it_speaks_tls_under_its_name_and_plainly_to_the_commands_of_this_machine() {
     let home = Home::new();
-    let (files, people) = (Files::of(&home), crate::reached::people(&home));
+    let (files, people) = (Files::create_in(&home), crate::remote_access::people(&home));
     let public = ["--people", &people, "--public-url", "https://holdshort.example"];
     let serving = home.serve_at("0.0.0.0:0", &[&files.arguments()[..], &public].concat());
     let port = at(&serving).rsplit_once(':').unwrap().1.to_owned();
     let at = format!("127.0.0.1:{port}");
-    let (_, shown) = shaken(&at).unwrap();
+    let (_, shown) = tls_handshake(&at).unwrap();
     assert_eq!(shown, certificate("served-first.pem"));
     let host = format!("host: {NAME}");
-    assert_eq!(securely(&at, "GET /healthz", &[&host], "").status, 200);
-    assert_eq!(securely(&at, "GET /healthz", &["host: evil.example"], "").status, 421);
-    assert_ne!(plainly(&at, "GET /healthz", &[&host], "").status, 200);
+    assert_eq!(send_tls(&at, "GET /healthz", &[&host], "").status, 200);
+    assert_eq!(send_tls(&at, "GET /healthz", &["host: evil.example"], "").status, 421);
+    assert_ne!(send_plain(&at, "GET /healthz", &[&host], "").status, 200);
     let token = format!("authorization: Bearer {}", serving.started["token"].as_str().unwrap());
     let change = |origin: &str| {
         let origin = format!("origin: {origin}");
-        securely(&at, "POST /v1/login-links", &[&host, &token, &origin], "").status
+        send_tls(&at, "POST /v1/login-links", &[&host, &token, &origin], "").status
     };
     assert_eq!(change("https://holdshort.example"), 201);
     assert_eq!(change(&format!("https://localhost:{port}")), 201);
     assert_eq!(change(&format!("http://localhost:{port}")), 403);
     // A WebSocket works over TLS as well.
-    let (stream, _) = shaken(&at).unwrap();
+    let (stream, _) = tls_handshake(&at).unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     let upgrade = format!(
         "GET /v1/ws HTTP/1.1\r\n{host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
@@ -83,17 +83,17 @@ fn it_speaks_tls_under_its_name_and_plainly_to_the_commands_of_this_machine() {
 #[test]
 fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
     let home = Home::new();
-    let (files, log) = (Files::of(&home), home.path().join("log"));
+    let (files, log) = (Files::create_in(&home), home.path().join("log"));
     let serving = home.serve_logging(&log, "127.0.0.1:0", &files.arguments());
     let at = at(&serving);
-    let shows = |name: &str| shaken(&at).is_ok_and(|(_, shown)| shown == certificate(name));
+    let shows = |name: &str| tls_handshake(&at).is_ok_and(|(_, shown)| shown == certificate(name));
     let problem = || {
         let doctor = home.json(&["doctor"]);
         doctor["server"]["certificate_problem"].as_str().map(str::to_owned)
     };
     assert!(shows("served-first.pem") && problem().is_none());
     // An open connection keeps its certificate.
-    let (before, _) = shaken(&at).unwrap();
+    let (before, _) = tls_handshake(&at).unwrap();
     files.put("second");
     wait_for("the new certificate is used", || shows("served-second.pem"));
     let host = format!("host: localhost:{}", at.rsplit_once(':').unwrap().1);
@@ -121,7 +121,7 @@ fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
         put(path, bytes, mode);
         wait_for(said, || problem().is_some_and(|problem| problem.contains(said)));
         assert!(shows("served-second.pem"), "{said}");
-        assert_eq!(securely(&at, "GET /readyz", &[&host], "").status, 200);
+        assert_eq!(send_tls(&at, "GET /readyz", &[&host], "").status, 200);
         files.put("second");
     }
     files.put("first");
@@ -138,7 +138,7 @@ fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
 #[test]
 fn files_that_can_not_be_used_stop_the_start() {
     let home = Home::new();
-    let files = Files::of(&home);
+    let files = Files::create_in(&home);
     let refused = |arguments: &[&str], said: &str| {
         let ran = home.run(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
         let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -28,7 +28,7 @@ impl<'a> Scene<'a> {
     pub(super) fn new(request: &'a Request, steps: &[Step]) -> Self {
         let messages = request.messages.as_slice();
         let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
-        let replies = own(request).count();
+        let replies = calls_per_reply(request).count();
         let news = &messages[messages.iter().rposition(is_reply).map_or(0, |at| at + 1)..];
         Self { replies, news, values: values(request, news, steps), environment: environment() }
     }
@@ -70,7 +70,7 @@ fn environment() -> Environment<'static> {
 }
 
 /// Returns the calls of each reply of the requested agent. Other agents' replies are skipped.
-fn own(request: &Request) -> impl Iterator<Item = &[Call]> {
+fn calls_per_reply(request: &Request) -> impl Iterator<Item = &[Call]> {
     request.messages.iter().filter_map(|message| match message {
         Message::Assistant { agent, calls, .. } if *agent == request.agent => Some(calls.as_slice()),
         Message::Assistant { .. } | Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {
@@ -101,7 +101,7 @@ fn values(request: &Request, news: &[Message], steps: &[Step]) -> Value {
 fn results(request: &Request, steps: &[Step]) -> BTreeMap<String, String> {
     let texts: BTreeMap<&str, &str> = request.messages.iter().filter_map(result).collect();
     let mut results = BTreeMap::new();
-    for (calls, step) in own(request).zip(steps) {
+    for (calls, step) in calls_per_reply(request).zip(steps) {
         let Play::Reply { calls: scripted, .. } = &step.play else { continue };
         for (Call { id, .. }, scripted) in calls.iter().zip(scripted) {
             if let (Some(label), Some(text)) = (&scripted.name, texts.get(id.as_str())) {

@@ -9,7 +9,7 @@ use holdshort_models::{Model, Settings, answers};
 use holdshort_testkit::model::{RawCall, Scripted, ScriptedModel};
 use serde_json::json;
 
-use super::{at, call, heard, model, request, system, user};
+use super::{at, call, call_collecting_text, model, request, system, user};
 
 const USAGE: Usage = Usage { input_tokens: 100, output_tokens: 10 };
 
@@ -32,7 +32,7 @@ fn malformed(tool: &str, raw: &str) -> RequestedCall {
 async fn a_text_is_streamed() {
     let (_server, model) =
         playing(Scripted::text("Hello, this is a reply — with more than one piece.")).await;
-    let (result, pieces) = heard(model.as_ref(), &request()).await;
+    let (result, pieces) = call_collecting_text(model.as_ref(), &request()).await;
     let text = "Hello, this is a reply — with more than one piece.".to_owned();
     assert!(pieces.len() > 3, "{pieces:?}");
     assert_eq!(pieces.concat(), text);

@@ -62,7 +62,7 @@ async fn call(model: &dyn Model) -> Result<Reply, Failure> {
 }
 
 /// Returns the result, and the pieces of text in which it came.
-async fn heard(model: &dyn Model, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
+async fn call_collecting_text(model: &dyn Model, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
     let pieces = Mutex::new(Vec::new());
     let result = model.call(request, &|piece| pieces.lock().unwrap().push(piece.to_owned())).await;
     (result, pieces.into_inner().unwrap())

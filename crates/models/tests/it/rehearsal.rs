@@ -9,7 +9,7 @@ use holdshort_models::{Model, Rehearsal};
 use holdshort_workflow::rehearsal::{Expect, Play, Script, ScriptedCall, Step};
 use serde_json::{Value, json};
 
-use super::{heard, request, user};
+use super::{call_collecting_text, request, user};
 
 fn says(text: &str) -> Step {
     calls(text, vec![])
@@ -54,7 +54,7 @@ fn result(call: &str, text: &str) -> Message {
 }
 
 async fn play(steps: Vec<Step>, request: &Request) -> Result<Reply, Failure> {
-    heard(&rehearsal(steps), request).await.0
+    call_collecting_text(&rehearsal(steps), request).await.0
 }
 
 async fn text(steps: Vec<Step>, request: &Request) -> String {
@@ -226,7 +226,8 @@ async fn a_reply_of_nothing_is_a_mistake_in_the_script() {
 
 #[tokio::test]
 async fn text_comes_word_by_word() {
-    let (result, pieces) = heard(&rehearsal(vec![says("Two words\nand more")]), &request()).await;
+    let (result, pieces) =
+        call_collecting_text(&rehearsal(vec![says("Two words\nand more")]), &request()).await;
     assert_eq!(pieces, ["Two ", "words\n", "and ", "more"]);
     assert_eq!(result.unwrap().text, "Two words\nand more");
 }
@@ -235,7 +236,7 @@ async fn text_comes_word_by_word() {
 async fn no_reply_takes_longer_than_five_seconds() {
     let started = tokio::time::Instant::now();
     let slow = Step { pause_ms: Some(60_000), ..says("a b c d") };
-    heard(&rehearsal(vec![slow]), &request()).await.0.unwrap();
+    call_collecting_text(&rehearsal(vec![slow]), &request()).await.0.unwrap();
     assert_eq!(started.elapsed().as_millis(), 5_000);
 }
 

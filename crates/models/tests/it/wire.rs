@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use super::{at, call, heard, request};
+use super::{at, call, call_collecting_text, request};
 
 /// Answers one request with this body and closes the connection. Returns the address.
 pub(super) async fn server(body: String) -> String {
@@ -138,7 +138,8 @@ async fn a_finish_reason_or_done_ends_a_reply() {
     for tail in
         [DONE.to_owned(), finished.clone(), format!("{finished}{usage}{DONE}"), format!(": hm\n\n{finished}")]
     {
-        let (result, pieces) = heard(at(&server(deltas(&text, &tail)).await).as_ref(), &request()).await;
+        let (result, pieces) =
+            call_collecting_text(at(&server(deltas(&text, &tail)).await).as_ref(), &request()).await;
         assert_eq!(result.unwrap().text, "Grüße €", "{tail}");
         assert_eq!(pieces.concat(), "Grüße €");
     }

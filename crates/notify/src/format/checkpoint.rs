@@ -1,17 +1,17 @@
 //! Signed checkpoint of the journal, for any URL: Standard Webhooks 1.0.0, like `webhook.rs`.
 
 use holdshort_core::notice::CheckpointNotice;
-use holdshort_core::system::checkpoint::Covered;
+use holdshort_core::system::checkpoint::CheckpointTree;
 use holdshort_core::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::webhook::{Told, signed};
+use super::webhook::{HeaderValues, signed};
 use crate::sign::Secret;
 
 const KIND: &str = "checkpoint.signed";
 
 pub(super) fn body(notice: &CheckpointNotice) -> Value {
-    let CheckpointNotice { at, covered: Covered { size, root }, note, key, to: _ } = notice;
+    let CheckpointNotice { at, covered: CheckpointTree { size, root }, note, key, to: _ } = notice;
     json!({
         "type": KIND,
         "timestamp": at.to_string(),
@@ -27,5 +27,5 @@ pub(super) fn headers(
     now: Timestamp,
 ) -> Vec<(String, String)> {
     let event = format!("checkpoint/{}", notice.covered.size);
-    signed(secrets, &Told { id, kind: KIND, event: &event }, body, now)
+    signed(secrets, &HeaderValues { id, kind: KIND, event: &event }, body, now)
 }

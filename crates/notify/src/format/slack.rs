@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::limits::BUTTONS;
 use crate::message::{Button, Message, Several, Tone};
-use crate::slack::{Call, Posted};
+use crate::slack::{Call, SlackMessageRef};
 
 pub(super) fn body(message: &Message) -> Value {
     let headline = message.headline();
@@ -50,7 +50,7 @@ pub(super) fn calls(message: &Message, conversation: &str) -> Vec<Call> {
     if message.posted.is_empty() {
         return vec![post(body, conversation)];
     }
-    let update = |posted: &Posted| {
+    let update = |posted: &SlackMessageRef| {
         body["channel"] = posted.conversation.as_str().into();
         body["ts"] = posted.ts.as_str().into();
         Call { method: "chat.update", body: body.clone() }

@@ -14,7 +14,7 @@ pub(super) fn body(message: &Message) -> Value {
     for (label, value) in message.facts() {
         body.push(text(&format!("{label}: {value}"), "Default"));
     }
-    let app = message.plain.as_ref().map(|_| open(message.words().in_app, &message.link));
+    let app = message.plain.as_ref().map(|_| open(message.phrases().in_app, &message.link));
     let actions: Vec<Value> = std::iter::once(open(message.action(), message.page())).chain(app).collect();
     card(&body, &actions)
 }
@@ -22,7 +22,7 @@ pub(super) fn body(message: &Message) -> Value {
 pub(super) fn several(several: Several<'_>) -> Value {
     let mut body = vec![text(&several.headline(), "Bolder")];
     body.extend(several.lines().iter().map(|line| text(line, "Default")));
-    card(&body, &[open(several.words().inbox, several.inbox)])
+    card(&body, &[open(several.phrases().inbox, several.inbox)])
 }
 
 fn card(body: &[Value], actions: &[Value]) -> Value {

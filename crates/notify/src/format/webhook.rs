@@ -74,11 +74,11 @@ pub(super) fn headers(
     now: Timestamp,
 ) -> Vec<(String, String)> {
     let event = format!("{}/{}", message.notice.run, message.notice.seq);
-    signed(secrets, &Told { id: &message.id, kind: &kind_of(message), event: &event }, body, now)
+    signed(secrets, &HeaderValues { id: &message.id, kind: &kind_of(message), event: &event }, body, now)
 }
 
 /// Values of the headers of a body.
-pub(super) struct Told<'t> {
+pub(super) struct HeaderValues<'t> {
     pub(super) id: &'t str,
     pub(super) kind: &'t str,
     /// Id of the event that the body describes.
@@ -87,7 +87,7 @@ pub(super) struct Told<'t> {
 
 pub(super) fn signed(
     secrets: &[Secret],
-    told: &Told<'_>,
+    told: &HeaderValues<'_>,
     body: &[u8],
     now: Timestamp,
 ) -> Vec<(String, String)> {

@@ -4,20 +4,20 @@ use std::fmt::Write;
 
 use holdshort_core::notice::CheckpointNotice;
 
-use crate::message::{Message, Several, Way};
-use crate::words::{Words, filled};
+use crate::message::{LinkAccess, Message, Several};
+use crate::phrases::{Phrases, filled};
 
 pub(super) struct Body {
     pub(super) plain: String,
     pub(super) html: String,
 }
 
-pub(super) fn of(message: &Message) -> Body {
-    let words = message.words();
+pub(super) fn render_message(message: &Message) -> Body {
+    let words = message.phrases();
     let title = message.quoted();
     let how = match message.way {
-        Way::Link(until) => filled(words.yours, &[&message.time(until)]),
-        Way::SignIn => words.sign_in.to_owned(),
+        LinkAccess::Link(until) => filled(words.yours, &[&message.time(until)]),
+        LinkAccess::SignIn => words.sign_in.to_owned(),
     };
     let headline = message.headline();
     let mut plain = format!("{headline}\n\n");
@@ -52,11 +52,11 @@ pub(super) fn of(message: &Message) -> Body {
 
 /// Returns the body for a checkpoint. The plain part contains the note unchanged, so that `audit verify --against`
 /// can read it as a file.
-pub(super) fn of_checkpoint(notice: &CheckpointNotice) -> Body {
+pub(super) fn render_checkpoint(notice: &CheckpointNotice) -> Body {
     let headline =
         format!("A signed checkpoint of the journal, over {} events. Keep it.", notice.covered.size);
     let (note, key) = (&notice.note, format!("Its key: {}", notice.key));
-    let words = Words::of(None);
+    let words = Phrases::for_language(None);
     let plain = format!("{headline}\n\n{note}\n{key}\n\n-- \n{}\n", words.no_reply);
     let inner = format!(
         "<h1 style=\"font-size:1.2em\">{}</h1>\n<pre>{}</pre>\n<p>{}</p>\n<hr>\n<p><small>{}</small></p>\n",
@@ -68,8 +68,8 @@ pub(super) fn of_checkpoint(notice: &CheckpointNotice) -> Body {
     Body { plain, html: page(words.tag, &headline, &inner) }
 }
 
-pub(super) fn of_several(several: Several<'_>) -> Body {
-    let words = several.words();
+pub(super) fn render_several(several: Several<'_>) -> Body {
+    let words = several.phrases();
     let headline = several.headline();
     let mut plain = format!("{headline}\n");
     let mut inner = format!("<h1 style=\"font-size:1.2em\">{}</h1>\n<ul>\n", escaped(&headline));
@@ -80,7 +80,7 @@ pub(super) fn of_several(several: Several<'_>) -> Body {
         let _ = write!(plain, "\n- {entry}\n  {}\n", message.page());
         let link = escaped(message.page());
         let _ = writeln!(inner, "<li><a href=\"{link}\">{}</a></li>", escaped(&entry));
-        if let Way::Link(at) = message.way {
+        if let LinkAccess::Link(at) = message.way {
             until = until.filter(|(earliest, _)| *earliest <= at).or(Some((at, message)));
         }
     }

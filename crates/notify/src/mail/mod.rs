@@ -18,7 +18,7 @@ use lettre::message::{Mailbox, MultiPart, MultiPartKind, SinglePart};
 use self::body::Body;
 use crate::limits::SUBJECT_CHARS;
 use crate::message::{Message, Reader, Several, line};
-use crate::words::Words;
+use crate::phrases::Phrases;
 
 pub(crate) use self::smtp::send;
 
@@ -40,7 +40,7 @@ pub(crate) enum Unaddressed {
     Mail(#[from] lettre::error::Error),
 }
 
-pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed> {
+pub(crate) fn compose_message(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let domain = from.email.domain();
     let about = match &message.title {
         Some(title) => format!("{title} ({})", message.subject()),
@@ -54,28 +54,28 @@ pub(crate) fn of(message: &Message, from: &Mailbox) -> Result<Mail, Unaddressed>
         // Breaks up encoded words (RFC 2047) in a text of an agent. Mail programs would decode them to characters
         // that a title may not contain.
         subject: line(&format!("{again}[Holdshort] {about}"), SUBJECT_CHARS).replace("=?", "= ?"),
-        language: message.words().tag,
+        language: message.phrases().tag,
         date: at(message.notice.at),
     };
-    mail(from, message.reader.as_ref(), head, body::of(message))
+    mail(from, message.reader.as_ref(), head, body::render_message(message))
 }
 
 /// Builds one mail for several messages. It starts a thread of its own.
-pub(crate) fn of_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
+pub(crate) fn compose_several(several: Several<'_>, from: &Mailbox) -> Result<Mail, Unaddressed> {
     let first = several.messages.first().ok_or(Unaddressed::Nobody)?;
     let newest = several.messages.iter().map(|message| message.notice.at).max();
     let head = Head {
         id: format!("<{}@{}>", first.id, from.email.domain()),
         thread: None,
         subject: line(&format!("[Holdshort] {}", several.headline()), SUBJECT_CHARS),
-        language: several.words().tag,
+        language: several.phrases().tag,
         date: at(newest.unwrap_or(first.notice.at)),
     };
-    mail(from, first.reader.as_ref(), head, body::of_several(several))
+    mail(from, first.reader.as_ref(), head, body::render_several(several))
 }
 
 /// Builds the mail of a checkpoint, for a fixed address.
-pub(crate) fn of_checkpoint(
+pub(crate) fn compose_checkpoint(
     id: &str,
     notice: &CheckpointNotice,
     from: &Mailbox,
@@ -86,10 +86,10 @@ pub(crate) fn of_checkpoint(
         id: format!("<{id}@{}>", from.email.domain()),
         thread: None,
         subject: format!("[Holdshort] Checkpoint of {} events", notice.covered.size),
-        language: Words::of(None).tag,
+        language: Phrases::for_language(None).tag,
         date: at(notice.at),
     };
-    mail(from, Some(&reader), head, body::of_checkpoint(notice))
+    mail(from, Some(&reader), head, body::render_checkpoint(notice))
 }
 
 /// Values of the headers.

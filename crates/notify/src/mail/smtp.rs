@@ -42,18 +42,20 @@ impl From<SmtpError> for Failed {
 pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
     let ms = channel.definition.timeout_ms;
     let until = Instant::now() + Duration::from_millis(ms);
-    let digest = HEXLOWER.encode(Digest::of(&mail.bytes).as_bytes());
+    let digest = HEXLOWER.encode(Digest::of_bytes(&mail.bytes).as_bytes());
     let of = |verdict, status, error, answer| Sent { verdict, status, error, digest: digest.clone(), answer };
     let handed = timeout_at(until, hand_over(channel, smtp, mail)).await;
     match handed {
         Err(_) => of(Verdict::Again(None), None, Some(format!("no answer after {ms} ms")), None),
-        Ok(Err(Failed::Unreached(why))) => of(Verdict::Again(None), None, Some(words(&why, WHY_CHARS)), None),
+        Ok(Err(Failed::Unreached(why))) => {
+            of(Verdict::Again(None), None, Some(printable_excerpt(&why, WHY_CHARS)), None)
+        }
         Ok(Err(Failed::Smtp(error))) => {
-            let Said { status, error, answer } = Said::of(&error);
+            let FailureTexts { status, error, answer } = FailureTexts::from_error(&error);
             of(Verdict::Again(None), status, Some(error), answer)
         }
         Ok(Err(Failed::Mail(error))) => {
-            let Said { status, error, answer } = Said::of(&error);
+            let FailureTexts { status, error, answer } = FailureTexts::from_error(&error);
             let verdict = match status {
                 Some(500..) => Verdict::Refused,
                 _ => Verdict::Again(None),
@@ -63,7 +65,7 @@ pub(crate) async fn send(channel: &Channel, smtp: &Smtp, mail: &Mail) -> Sent {
         Ok(Ok((response, mut server))) => {
             // The server has the mail. A failure of the farewell changes nothing.
             let _ = timeout(FAREWELL, server.abort()).await;
-            let said = words(&response.message().collect::<Vec<_>>().join("\n"), ANSWER_BYTES);
+            let said = printable_excerpt(&response.message().collect::<Vec<_>>().join("\n"), ANSWER_BYTES);
             of(Verdict::Delivered, Some(response.code().into()), None, Some(said))
         }
     }
@@ -102,16 +104,18 @@ async fn hand_over(
 
 /// Texts of a failure. The server's own text may name the recipient, so it is part of the response, which is kept
 /// for a shorter time than the error.
-struct Said {
+struct FailureTexts {
     status: Option<u16>,
     error: String,
     answer: Option<String>,
 }
 
-impl Said {
-    fn of(error: &SmtpError) -> Self {
+impl FailureTexts {
+    fn from_error(error: &SmtpError) -> Self {
         let status = error.status().map(u16::from);
-        let theirs = || std::error::Error::source(error).map(|said| words(&said.to_string(), ANSWER_BYTES));
+        let theirs = || {
+            std::error::Error::source(error).map(|said| printable_excerpt(&said.to_string(), ANSWER_BYTES))
+        };
         match status {
             Some(code) => Self { status, error: format!("answered {code}"), answer: theirs() },
             None if error.is_response() => {
@@ -134,9 +138,9 @@ fn why(error: &SmtpError) -> String {
         }
         source = error.source();
     }
-    words(&text, WHY_CHARS)
+    printable_excerpt(&text, WHY_CHARS)
 }
 
-fn words(text: &str, most: usize) -> String {
+fn printable_excerpt(text: &str, most: usize) -> String {
     text.chars().filter(|char| *char == '\n' || !char.is_control()).take(most).collect()
 }

@@ -10,7 +10,7 @@ use holdshort_core::level::Level;
 use holdshort_core::notice::{Notice, Occasion};
 use holdshort_core::quiet_hours::Hold;
 use holdshort_core::time::Timestamp;
-use holdshort_notify::{Channels, Error, Message, Way};
+use holdshort_notify::{Channels, Error, LinkAccess, Message};
 
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 pub(crate) const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -66,7 +66,7 @@ pub(crate) fn message() -> Message {
         title: Some("Pay <@U1> *now*".to_owned()),
         link: "https://hold.example.org/inbox/int_01k6f0000000000000000000cc".to_owned(),
         plain: None,
-        way: Way::SignIn,
+        way: LinkAccess::SignIn,
         reader: None,
         buttons: Vec::new(),
         posted: Vec::new(),

@@ -4,7 +4,7 @@ use holdshort_core::channel::Via;
 use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::notice::{CheckpointNotice, Occasion};
-use holdshort_core::system::checkpoint::Covered;
+use holdshort_core::system::checkpoint::CheckpointTree;
 use holdshort_notify::limits::NTFY_BYTES;
 use holdshort_notify::{Message, Reader, Verdict, title};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ async fn whoever_asked_is_told_what_was_decided() {
 
 #[tokio::test]
 async fn a_checkpoint_is_told_to_programs_as_it_was_signed() {
-    let covered = Covered { size: 1_042, root: Digest::of(b"tree") };
+    let covered = CheckpointTree { size: 1_042, root: Digest::of_bytes(b"tree") };
     let notice = CheckpointNotice {
         at: at(1_760_000_000_000),
         covered,

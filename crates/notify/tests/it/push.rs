@@ -30,7 +30,7 @@ fn p256dh() -> String {
 }
 
 fn vapid() -> Arc<Vapid> {
-    Arc::new(Vapid::of(&Vapid::draw().unwrap()).unwrap())
+    Arc::new(Vapid::from_pkcs8(&Vapid::draw().unwrap()).unwrap())
 }
 
 fn browser(endpoint: &str, vapid: &Arc<Vapid>) -> Browser {
@@ -231,5 +231,5 @@ fn what_is_wrong_with_a_browser_is_told_without_it() {
     let shown = format!("{:?}", to(browser(at, &vapid), message()));
     assert!(shown.contains("push.example.org") && !shown.contains("secret"), "{shown}");
     assert!(!shown.contains("sixteen"), "{shown}");
-    assert!(Vapid::of(b"nonsense").is_err());
+    assert!(Vapid::from_pkcs8(b"nonsense").is_err());
 }

@@ -1,6 +1,6 @@
 //! A call: the facts about it, and the parts that show what it does.
 
-use holdshort_protocol::{Before, CommandEffect, Diff, FetchCard, Interrupt, Script, TrialCard, plain};
+use holdshort_protocol::{CommandEffect, Diff, EarlierCall, FetchCard, Interrupt, Script, TrialCard, plain};
 use serde_json::Value;
 
 use super::fact::{Fact, FactName};
@@ -10,7 +10,7 @@ use super::parts::{data, diff, text};
 /// Returns the call and the conditions that it would run under. `payload`: of the call.
 pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = vec![Fact::new(FactName::Tool, plain::line(text(payload, "tool")))];
-    facts.extend(Before::of(payload).iter().map(|before| {
+    facts.extend(EarlierCall::list(payload).iter().map(|before| {
         let words = format!("{}, which {}", plain::line(before.title), before.state());
         if before.is_missing() {
             Fact::notice(FactName::After, words)
@@ -18,9 +18,9 @@ pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
             Fact::new(FactName::After, words)
         }
     }));
-    facts.extend(FetchCard::of(payload).into_iter().flat_map(fetch));
+    facts.extend(FetchCard::from_payload(payload).into_iter().flat_map(fetch));
     // The part for a change already shows its path.
-    let path = Some(text(payload, "path")).filter(|_| Diff::of(payload).is_none());
+    let path = Some(text(payload, "path")).filter(|_| Diff::from_payload(payload).is_none());
     let places = [(FactName::Path, path), (FactName::Directory, payload.get("cwd").and_then(Value::as_str))];
     let places =
         places.into_iter().filter_map(|(name, place)| Some((name, place.filter(|it| !it.is_empty())?)));
@@ -78,7 +78,7 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
 /// Returns the command, the change of a file, or the arguments of a call. If `is_open`, a note explains a decision.
 pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
-    let trial = TrialCard::of(payload).map(tried);
+    let trial = TrialCard::from_payload(payload).map(tried);
     let note = note.map(|text| Part::Note { text: plain::lines(text) });
     let mut parts = Vec::new();
     if let Some(command) = command(payload) {
@@ -95,7 +95,7 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     parts.extend(note);
     if let Some(trial) = trial {
         parts.push(trial);
-    } else if let Some(change) = Diff::of(payload) {
+    } else if let Some(change) = Diff::from_payload(payload) {
         parts.extend(diff(payload, false));
         // A call still has everything that it would write where its change is cut.
         parts.extend(match change.new_text(payload) {
@@ -115,7 +115,7 @@ fn tried(trial: TrialCard<'_>) -> Part<'_> {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty());
         TriedChange {
             path: plain::line(change.path()),
-            words: plain::line(&change.words()).into_owned(),
+            words: plain::line(&change.describe()).into_owned(),
             is_deletion: change.is_deletion(),
             is_outside: change.is_outside(),
             unseen: diff.as_ref().and_then(Diff::unseen),
@@ -124,7 +124,7 @@ fn tried(trial: TrialCard<'_>) -> Part<'_> {
     });
     Part::Trial {
         head: trial.head(),
-        words: trial.words(),
+        words: trial.summary(),
         git: trial.git().map(plain::line).collect(),
         changes: changes.collect(),
         unseen: trial.unseen(),

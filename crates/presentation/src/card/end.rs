@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, plain, told_members};
+use holdshort_protocol::{Interrupt, Kind, Outcome, Resolution, labelled_members, plain};
 use serde::Serialize;
 
 use super::facts::option_label;
@@ -22,28 +22,28 @@ pub struct End<'a> {
     pub when: String,
     pub text: Option<&'a str>,
     /// Members of an answer that is data.
-    pub answer: Vec<Answered>,
+    pub answer: Vec<AnswerMember>,
     /// Use of an approval by an agent that runs elsewhere.
     pub approval: Option<String>,
 }
 
 /// One member of an answer. The label is empty if the answer has no members.
 #[derive(Debug, Serialize)]
-pub struct Answered {
+pub struct AnswerMember {
     pub label: String,
     pub text: String,
 }
 
 impl<'a> End<'a> {
     /// Returns `None` while the interrupt is open.
-    pub fn of(interrupt: &'a Interrupt, time: fn(&str) -> String) -> Option<Self> {
+    pub fn from_interrupt(interrupt: &'a Interrupt, time: fn(&str) -> String) -> Option<Self> {
         let resolution = interrupt.resolution.as_ref()?;
         let ended = outcome(resolution.outcome);
         let option = resolution.option.as_deref().map(|id| plain::line(option_label(interrupt, id)));
         Some(Self {
             outcome: ended,
             option: option.filter(|label| !repeats(ended, label)),
-            by: resolution.who(),
+            by: resolution.describe_deciders(),
             also: resolution.also_words(),
             at: &resolution.at,
             when: time(&resolution.at),
@@ -71,10 +71,10 @@ pub fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-fn answer(interrupt: &Interrupt, resolution: &Resolution) -> Vec<Answered> {
+fn answer(interrupt: &Interrupt, resolution: &Resolution) -> Vec<AnswerMember> {
     if interrupt.kind != Kind::Question || resolution.edit.is_null() {
         return Vec::new();
     }
-    let members = told_members(interrupt.response_schema.as_ref(), &resolution.edit).into_iter();
-    members.map(|(label, text)| Answered { label, text }).collect()
+    let members = labelled_members(interrupt.response_schema.as_ref(), &resolution.edit).into_iter();
+    members.map(|(label, text)| AnswerMember { label, text }).collect()
 }

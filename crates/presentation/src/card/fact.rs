@@ -1,6 +1,6 @@
 //! One line of a card, in the words of the runtime.
 
-use holdshort_protocol::AskedLine;
+use holdshort_protocol::PeopleLine;
 use serde::Serialize;
 
 /// One line of a card, in the words of the runtime.
@@ -77,12 +77,12 @@ impl FactName {
             Self::AskedBy => "From",
             Self::Because => "Reason",
             Self::Risk => "Risk",
-            Self::AskedOf => AskedLine::Asked.label(),
-            Self::Stage => AskedLine::Stage.label(),
-            Self::StandsIn => AskedLine::StandsIn.label(),
-            Self::Vote => AskedLine::Voted.label(),
-            Self::Missing => AskedLine::Missing.label(),
-            Self::You => AskedLine::You.label(),
+            Self::AskedOf => PeopleLine::Asked.label(),
+            Self::Stage => PeopleLine::Stage.label(),
+            Self::StandsIn => PeopleLine::StandsIn.label(),
+            Self::Vote => PeopleLine::Voted.label(),
+            Self::Missing => PeopleLine::Missing.label(),
+            Self::You => PeopleLine::You.label(),
             Self::Expires => "Expires",
             Self::Reminder => "Reminder",
             Self::Escalates => "Escalates",

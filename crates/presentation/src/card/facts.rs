@@ -1,7 +1,7 @@
 //! Facts about an interrupt of any kind: the asker, the place, the reasons and the deadlines.
 
 use holdshort_protocol::{
-    AskedLine, Covered, Interrupt, Involved, Level, Offer, Origin, Quorum, asked_people, plain,
+    GrantScope, Interrupt, InvolvedPeople, Level, Offer, Origin, PeopleLine, Quorum, describe_people, plain,
     withheld_words,
 };
 
@@ -9,7 +9,7 @@ use super::Setting;
 use super::fact::{Fact, FactName};
 
 /// Returns the facts about an interrupt. `call`: the facts about its call.
-pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
+pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
     let time = setting.time;
     let mut facts = Vec::new();
     if setting.is_rehearsal {
@@ -39,7 +39,7 @@ pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> 
     facts.extend(people(interrupt, time));
     facts.extend(deadlines(interrupt, time));
     if let Some(frozen) = &interrupt.frozen {
-        facts.push(Fact::notice(FactName::Frozen, plain::line(&frozen.words(interrupt.origin))));
+        facts.push(Fact::notice(FactName::Frozen, plain::line(&frozen.describe(interrupt.origin))));
     }
     if let Some(erased) = &interrupt.erased {
         let text = format!("the content of its run, {} ({})", time(&erased.at), plain::line(&erased.why()));
@@ -59,15 +59,15 @@ pub(super) fn of(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> 
 
 /// Returns the people asked, the votes, the missing votes, and the reader's right to decide.
 pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
-    let lines = Involved::from(interrupt).lines(time).into_iter();
+    let lines = InvolvedPeople::from(interrupt).lines(time).into_iter();
     lines
         .map(|(line, text)| match line {
-            AskedLine::Asked => Fact::new(FactName::AskedOf, text),
-            AskedLine::Stage => Fact::new(FactName::Stage, text),
-            AskedLine::StandsIn => Fact::new(FactName::StandsIn, text),
-            AskedLine::Voted => Fact::new(FactName::Vote, text),
-            AskedLine::Missing => Fact::new(FactName::Missing, text),
-            AskedLine::You => Fact::notice(FactName::You, text),
+            PeopleLine::Asked => Fact::new(FactName::AskedOf, text),
+            PeopleLine::Stage => Fact::new(FactName::Stage, text),
+            PeopleLine::StandsIn => Fact::new(FactName::StandsIn, text),
+            PeopleLine::Voted => Fact::new(FactName::Vote, text),
+            PeopleLine::Missing => Fact::new(FactName::Missing, text),
+            PeopleLine::You => Fact::notice(FactName::You, text),
         })
         .collect()
 }
@@ -86,7 +86,7 @@ fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
         facts.push(Fact::new(FactName::Reminder, time(at)));
     }
     if let Some(step) = &interrupt.escalates {
-        let who = asked_people(&step.approvers, &step.groups, &Quorum::default());
+        let who = describe_people(&step.approvers, &step.groups, &Quorum::default());
         let how = if step.replace { "decide instead" } else { "are asked too" };
         facts.push(Fact::new(FactName::Escalates, format!("{}, then: {who} {how}", time(&step.at))));
     }
@@ -99,7 +99,7 @@ fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
 /// Returns the calls that a grant for the session covers, if one is offered.
 pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let is_offered = interrupt.options.iter().any(Offer::gives_grant);
-    let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(Covered::of);
+    let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(GrantScope::from_value);
     let Some(covered) = grant else { return Vec::new() };
     let past =
         covered.past().map(|past| format!("; before, it would have covered {past}")).unwrap_or_default();

@@ -14,7 +14,7 @@ mod parts;
 
 use std::borrow::Cow;
 
-use holdshort_protocol::{Interrupt, JudgedCall, Kind, Origin, Warning, plain};
+use holdshort_protocol::{InspectedCall, Interrupt, Kind, Origin, Warning, plain};
 use serde::Serialize;
 
 pub use self::end::{End, outcome, repeats};
@@ -61,7 +61,7 @@ pub enum TitleBy {
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// Call of an agent that runs elsewhere, if the interrupt is about one.
-    pub judged: Option<&'a JudgedCall>,
+    pub judged: Option<&'a InspectedCall>,
     /// True if no model plays the run.
     pub is_rehearsal: bool,
     /// Writes an RFC 3339 time for the reader.
@@ -69,8 +69,8 @@ pub struct Setting<'a> {
 }
 
 impl<'a> Card<'a> {
-    pub fn of(interrupt: &'a Interrupt, setting: Setting<'a>) -> Self {
-        let (call, mut parts) = parts::of(interrupt, setting.judged);
+    pub fn from_interrupt(interrupt: &'a Interrupt, setting: Setting<'a>) -> Self {
+        let (call, mut parts) = parts::for_interrupt(interrupt, setting.judged);
         let said = interrupt.message.trim();
         // The title of a question is its text, cut to one line.
         let is_title = |part: &Part<'_>| matches!(part, Part::Quote { label: "Question", text, .. } if *text == interrupt.title);
@@ -86,18 +86,18 @@ impl<'a> Card<'a> {
             kind: kind(interrupt.kind),
             title,
             title_by,
-            facts: facts::of(interrupt, setting, &call),
+            facts: facts::for_interrupt(interrupt, setting, &call),
             warnings: interrupt
                 .warnings
                 .iter()
-                .map(|warning| plain::line(&Warning::words(warning)).into_owned())
+                .map(|warning| plain::line(&Warning::describe(warning)).into_owned())
                 .collect(),
             speaker: plain::line(speaker(interrupt)),
             said: if repeats { "" } else { said },
             call,
             parts,
             grant: facts::grant(interrupt),
-            end: End::of(interrupt, setting.time),
+            end: End::from_interrupt(interrupt, setting.time),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The parts of a card by kind.
 
-use holdshort_protocol::{Diff, Interrupt, JudgedCall, Kind, Origin, is_outside, plain};
+use holdshort_protocol::{Diff, InspectedCall, Interrupt, Kind, Origin, is_outside, plain};
 use serde_json::{Map, Value};
 
 use super::call;
@@ -9,12 +9,15 @@ use super::part::{Part, Proposal, Subtask};
 
 /// Returns the facts about a call, and the parts. All data of an agent elsewhere is its own claim, except `judged`,
 /// the call that the gates inspected.
-pub(super) fn of<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>) -> (Vec<Fact>, Vec<Part<'a>>) {
+pub(super) fn for_interrupt<'a>(
+    interrupt: &'a Interrupt,
+    judged: Option<&'a InspectedCall>,
+) -> (Vec<Fact>, Vec<Part<'a>>) {
     let payload = &interrupt.payload;
     let is_open = interrupt.resolution.is_none();
-    if let Some(JudgedCall { call, more, beside }) = judged {
+    if let Some(InspectedCall { call, more, beside }) = judged {
         let mut facts = call::facts(call, interrupt);
-        facts.push(Fact::notice(FactName::RunsAt, JudgedCall::RUNS));
+        facts.push(Fact::notice(FactName::RunsAt, InspectedCall::RUNS));
         let more = labelled("With", more).into_iter().chain(labelled("Details", beside));
         return (facts, call::parts(call, is_open).into_iter().chain(more).collect());
     }
@@ -76,7 +79,7 @@ fn content(payload: &Value) -> Option<Part<'_>> {
 
 /// Returns the change of a payload. `is_quoted`: an agent elsewhere drew it.
 pub(super) fn diff(payload: &Value, is_quoted: bool) -> Option<Part<'_>> {
-    let diff = Diff::of(payload)?;
+    let diff = Diff::from_payload(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
     let path = plain::line(text(payload, "path"));
     let is_outside = !is_quoted && is_outside(payload);

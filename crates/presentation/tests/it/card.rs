@@ -1,7 +1,7 @@
 //! The card of each kind of interrupt, as data.
 
 use holdshort_presentation::card::{Card, FactName, Part, Setting, TitleBy, Tone};
-use holdshort_protocol::{Interrupt, JudgedCall};
+use holdshort_protocol::{InspectedCall, Interrupt};
 use serde_json::{Value, json};
 
 const SETTING: Setting<'static> = Setting { judged: None, is_rehearsal: false, time: str::to_owned };
@@ -18,7 +18,7 @@ fn interrupt(kind: &str, payload: &Value) -> Interrupt {
 }
 
 /// Returns the name of a part, and its label if it has one.
-fn named(part: &Part<'_>) -> String {
+fn part_name(part: &Part<'_>) -> String {
     let part = serde_json::to_value(part).expect("JSON");
     let text = |key: &str| part[key].as_str().map(str::to_owned);
     text("label").or_else(|| text("part")).expect("the tag")
@@ -53,8 +53,8 @@ fn each_kind_has_its_parts() {
     ];
     for (kind, payload, parts, title_by) in cases {
         let interrupt = interrupt(kind, &payload);
-        let card = Card::of(&interrupt, SETTING);
-        let found: Vec<String> = card.parts.iter().map(named).collect();
+        let card = Card::from_interrupt(&interrupt, SETTING);
+        let found: Vec<String> = card.parts.iter().map(part_name).collect();
         assert_eq!(
             (found, card.title_by),
             (parts.iter().map(ToString::to_string).collect(), title_by),
@@ -72,8 +72,8 @@ fn nothing_of_an_agent_elsewhere_is_left_out() {
         json!({"question": "Which?", "context": ["a", "b"], "content": "All of it.", "more": {"deep": true}});
     let mut asked = interrupt("question", &payload);
     asked.origin = holdshort_protocol::Origin::External;
-    let card = Card::of(&asked, SETTING);
-    let found: Vec<String> = card.parts.iter().map(named).collect();
+    let card = Card::from_interrupt(&asked, SETTING);
+    let found: Vec<String> = card.parts.iter().map(part_name).collect();
     assert_eq!(found, ["Question", "Content", "Details"]);
     let text = card.text().0.join("\n");
     for each in ["Which?", "All of it.", "\"context\"", "\"deep\": true"] {
@@ -88,11 +88,11 @@ fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
     let mut asked = interrupt("tool_approval", &payload);
     asked.origin = holdshort_protocol::Origin::External;
     asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
-    let judged = JudgedCall::of(&asked).unwrap();
-    let card = Card::of(&asked, Setting { judged: Some(&judged), ..SETTING });
+    let judged = InspectedCall::from_interrupt(&asked).unwrap();
+    let card = Card::from_interrupt(&asked, Setting { judged: Some(&judged), ..SETTING });
     let names: Vec<FactName> = card.call.iter().map(|fact| fact.name).collect();
     assert_eq!(names, [FactName::Tool, FactName::Directory, FactName::RunsAt]);
-    assert_eq!(card.parts.iter().map(named).collect::<Vec<_>>(), ["command", "Details"]);
+    assert_eq!(card.parts.iter().map(part_name).collect::<Vec<_>>(), ["command", "Details"]);
 }
 
 /// The message is left out if a part holds the same text.
@@ -101,9 +101,9 @@ fn the_message_is_left_out_if_a_part_holds_it() {
     let mut question =
         interrupt("question", &json!({"question": "Which?", "context": "It decides the price.\n"}));
     question.message = "It decides the price.".to_owned();
-    assert_eq!(Card::of(&question, SETTING).said, "");
+    assert_eq!(Card::from_interrupt(&question, SETTING).said, "");
     question.message = "I ask.".to_owned();
-    assert_eq!(Card::of(&question, SETTING).said, "I ask.");
+    assert_eq!(Card::from_interrupt(&question, SETTING).said, "I ask.");
 }
 
 /// A title of an agent cannot pass for lines of facts.
@@ -114,7 +114,7 @@ fn proposals_of_an_agent_are_labelled_and_their_titles_are_one_line() {
         json!({"proposals": [{"title": title, "description": "Do A", "pros": ["fast"], "cons": []}]});
     let mut choice = interrupt("choice", &proposals);
     choice.title = title.to_owned();
-    let card = Card::of(&choice, SETTING);
+    let card = Card::from_interrupt(&choice, SETTING);
     let text = card.text().0.join("\n");
     assert!(text.contains("Proposals:\n1. A") && !text.contains("\nRisk: low"), "{text}");
 }

@@ -16,7 +16,7 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
         for word in parts(place) {
-            let Word { has_latin, own, .. } = read(word, place.reading);
+            let WordScripts { has_latin, own, .. } = read(word, place.reading);
             if let Some(script) = own.filter(|script| !has_latin && !spoken.contains(script)) {
                 spoken.push(script);
             }
@@ -27,12 +27,12 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
 
 /// Returns the words that can be mistaken for others, each with the word that it imitates. In an exact field,
 /// scripts that are used elsewhere excuse nothing.
-pub(super) fn words<'a>(
+pub(super) fn find_look_alikes<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
 ) -> impl Iterator<Item = (&'a str, String)> {
     parts(place).filter_map(move |part| {
-        let Word { looks, has_latin, own, alike } = read(part, place.reading);
+        let WordScripts { looks, has_latin, own, alike } = read(part, place.reading);
         let script = alike?;
         let is_excused = place.reading != Reading::Exact && spoken.contains(&script);
         (has_latin || (own.is_none() && !is_excused)).then_some((part, looks))
@@ -49,7 +49,7 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
 }
 
 /// Properties of a word.
-struct Word {
+struct WordScripts {
     looks: String,
     has_latin: bool,
     /// Script of a letter that looks like no ASCII letter.
@@ -58,8 +58,8 @@ struct Word {
     alike: Option<Script>,
 }
 
-fn read(word: &str, reading: Reading) -> Word {
-    let mut seen = Word { looks: String::new(), has_latin: false, own: None, alike: None };
+fn read(word: &str, reading: Reading) -> WordScripts {
+    let mut seen = WordScripts { looks: String::new(), has_latin: false, own: None, alike: None };
     for c in word.chars() {
         let twin = twin(c, reading);
         seen.looks.push(twin.unwrap_or(c));

@@ -50,7 +50,7 @@ impl Field<'_> {
 }
 
 /// Returns the texts to examine, and true if no limit left any out.
-pub(super) fn of(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
+pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
     walk.value(&interrupt.payload, Reading::Prose);

@@ -57,7 +57,7 @@ pub enum WarningKind {
 
 impl Warning {
     /// Returns a sentence for a person.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self { kind, at, text, looks_like } = self;
         let looks = looks_like.as_deref().unwrap_or_default();
         match kind {
@@ -89,7 +89,7 @@ fn foreign(word: &str) -> String {
 
 /// Returns the warnings of an interrupt, each once.
 pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
-    let (places, is_all) = field::of(interrupt);
+    let (places, is_all) = field::collect_fields(interrupt);
     let spoken = alike::spoken(&places);
     let mut found: Vec<Warning> = Vec::new();
     for new in places.iter().flat_map(|place| of_place(place, &spoken)) {
@@ -118,13 +118,13 @@ fn more(text: &str) -> Warning {
 fn of_place<'a>(place: &'a Field<'a>, spoken: &'a [Script]) -> impl Iterator<Item = Warning> {
     let warning = |kind, text: &str, looks_like: Option<&str>| Warning {
         kind,
-        at: shown(&place.at),
-        text: shown(text),
-        looks_like: looks_like.map(shown),
+        at: escape_and_cut(&place.at),
+        text: escape_and_cut(text),
+        looks_like: looks_like.map(escape_and_cut),
     };
     let hidden = place.hidden().map(|at| around(place.text, at));
     let hidden = hidden.into_iter().map(move |word| warning(WarningKind::HiddenCharacters, word, None));
-    let alike = alike::words(place, spoken)
+    let alike = alike::find_look_alikes(place, spoken)
         .map(move |(word, looks)| warning(WarningKind::LookAlike, word, Some(&looks)));
     let links = (place.reading == Reading::Prose).then(|| link::links(place.text));
     let links = links.into_iter().flatten().filter_map(move |link| match link {
@@ -150,7 +150,7 @@ fn around(text: &str, at: usize) -> &str {
 }
 
 /// Escapes a text, on one line and cut.
-fn shown(text: &str) -> String {
+fn escape_and_cut(text: &str) -> String {
     let mut head = text.char_indices();
     let end = head.nth(SHOWN).map_or(text.len(), |(i, _)| i);
     let plain = plain::line(&text[..end]);

@@ -1,6 +1,6 @@
 //! Descriptions of the calls that a grant covers.
 
-use holdshort_protocol::{Covered, plain};
+use holdshort_protocol::{GrantScope, plain};
 use serde_json::{Value, json};
 
 #[test]
@@ -16,17 +16,17 @@ fn each_program_of_a_line_is_named() {
         ),
     ];
     for (value, words) in table {
-        let covered = Covered::of(&value).unwrap();
-        assert_eq!(covered.words(), words);
+        let covered = GrantScope::from_value(&value).unwrap();
+        assert_eq!(covered.describe(), words);
         assert_eq!(covered.sentence(None), format!("{words} in /w"));
         assert_eq!(covered.sentence(Some("/w")), format!("{words} in this folder"));
     }
     let said = json!({"tool": "run_command", "workspace": "/w", "words": "`rm` without options\n", "past": ["rm a", "rm b"]});
-    let said = Covered::of(&said).unwrap();
-    assert_eq!(said.sentence(Some("/w")), said.words(), "they say where");
+    let said = GrantScope::from_value(&said).unwrap();
+    assert_eq!(said.sentence(Some("/w")), said.describe(), "they say where");
     assert_eq!(
-        (said.words(), said.past()),
+        (said.describe(), said.past()),
         (plain::line("`rm` without options\n").into_owned(), Some("`rm a`, `rm b`".to_owned()))
     );
-    assert!(Covered::of(&Value::Null).is_none());
+    assert!(GrantScope::from_value(&Value::Null).is_none());
 }

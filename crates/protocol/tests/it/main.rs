@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod asked;
 mod codes;
 mod covered;
 mod hostile;
+mod involved_people;
 mod look_alikes;
 mod members;
 mod pages;

@@ -1,6 +1,6 @@
 //! Answers that are objects of plain values: supported schemas, parsing of typed texts, and display.
 
-use holdshort_protocol::{Input, Member, answer_of, told_lines};
+use holdshort_protocol::{Input, Member, answer_of, labelled_lines};
 use serde_json::{Value, json};
 
 /// Names of fields, each with the text that was typed.
@@ -105,10 +105,10 @@ fn what_was_typed_is_read_by_the_types_of_the_schema() {
 fn data_is_told_by_the_labels_of_its_schema() {
     let schema = felt();
     let data = json!({"as_planned": false, "felt": "as planned", "note": "hot", "other_thing": [1, 2]});
-    let mut lines = told_lines(Some(&schema), &data);
+    let mut lines = labelled_lines(Some(&schema), &data);
     lines.sort();
     assert_eq!(lines, ["Anything else: hot", "as planned: no", "felt: as planned", "other thing: [1,2]"]);
-    assert_eq!(told_lines(None, &json!({"as_planned": true})), ["as planned: yes"]);
-    assert_eq!(told_lines(None, &json!(7)), ["7"]);
-    assert_eq!(told_lines(None, &json!("left")), ["left"]);
+    assert_eq!(labelled_lines(None, &json!({"as_planned": true})), ["as planned: yes"]);
+    assert_eq!(labelled_lines(None, &json!(7)), ["7"]);
+    assert_eq!(labelled_lines(None, &json!("left")), ["left"]);
 }

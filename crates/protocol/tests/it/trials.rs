@@ -14,13 +14,13 @@ fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
             { "path": "target/x", "does": "changed", "kind": "file", "bytes": 2, "ignored": true },
         ],
     } });
-    let trial = TrialCard::of(&payload).expect("it was tried");
+    let trial = TrialCard::from_payload(&payload).expect("it was tried");
     assert_eq!(
-        trial.words(),
+        trial.summary(),
         "2 files changed, 1 deleted (1 of them ignored by git); 2 outside what the task names; exit code 0 after 2.1 s; \
          tests, as the command reports: 41 passed (cargo test); 2 passed (jest)"
     );
-    let words: Vec<_> = trial.changes().map(TrialChange::words).collect();
+    let words: Vec<_> = trial.changes().map(TrialChange::describe).collect();
     let expected = [
         "deleted, outside what the task names",
         "created, 9 bytes",
@@ -31,8 +31,11 @@ fn a_trial_is_told_in_words_and_what_is_not_shown_is_counted() {
     let expected = "Not shown here: 3 more paths, what changes in 2 of its files.";
     assert_eq!(trial.unseen().as_deref(), Some(expected));
     let nothing = json!({ "trial": { "files": 0, "deleted": 0, "changes": [] } });
-    assert_eq!(TrialCard::of(&nothing).map(TrialCard::words).as_deref(), Some("it changed nothing"));
-    assert!(TrialCard::of(&json!({ "trial": null })).is_none());
+    assert_eq!(
+        TrialCard::from_payload(&nothing).map(TrialCard::summary).as_deref(),
+        Some("it changed nothing")
+    );
+    assert!(TrialCard::from_payload(&json!({ "trial": null })).is_none());
 }
 
 #[test]
@@ -49,7 +52,7 @@ fn what_a_card_has_no_room_for_is_counted() {
     let link = json!({ "path": "l", "does": "created", "kind": "symlink", "target": "a" });
     let shown = json!([all[0], all[1], link]);
     let unseen = |changes: Value, not_shown: usize| {
-        TrialCard::of(&json!({ "trial": { "changes": changes, "not_shown": not_shown } }))
+        TrialCard::from_payload(&json!({ "trial": { "changes": changes, "not_shown": not_shown } }))
             .and_then(TrialCard::unseen)
     };
     let told = |words: &str| Some(format!("Not shown here: {words}."));
@@ -78,7 +81,7 @@ fn of_some_of_the_changes_only_what_is_kept_counts() {
         "changes": changes, "not_shown": 7,
         "keep": { "parts": ["a", "ab", "b", "r", ".git", "last"], "not_shown": 3 },
     } });
-    let trial = TrialCard::of(&payload).expect("it was tried");
+    let trial = TrialCard::from_payload(&payload).expect("it was tried");
     let table: [(&[&str], Option<&str>); 6] = [
         (&["a"], None),
         (&["a", "b"], Some("what changes in 1 of its files")),

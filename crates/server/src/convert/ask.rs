@@ -15,7 +15,7 @@ use super::assignment;
 /// Converts the question without `run`, `session`, `subject` and `callback`. The handler uses these four.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
-    let assignment = ask.assignment.map(|asked| assignment::of(asked, "/assignment", &mut problems));
+    let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
     if ask.run.is_some() && ask.session.is_some() {
         problems.push(Problem::new("/session", "must be omitted, because `run` already has a session"));
     }

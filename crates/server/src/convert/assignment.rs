@@ -6,7 +6,7 @@ use holdshort_protocol as wire;
 
 /// Converts an assignment. Errors of its form are added to `problems`, with pointers below `at`. The core checks that
 /// the people and groups exist.
-pub(crate) fn of(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
+pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
         if named.as_ref().is_some_and(Vec::is_empty) {
@@ -50,7 +50,7 @@ pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec
     let names_others = approvers.is_some() || groups.is_some();
     let says_more = quorum.is_some() || distinct.is_some() || self_approval.is_some() || stages.is_some();
     let names_only = names_others && !says_more;
-    let whole = of(asked, at, problems);
+    let whole = from_wire(asked, at, problems);
     if !names_only {
         return HandedTo::Whole(whole);
     }

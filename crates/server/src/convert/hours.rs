@@ -26,7 +26,7 @@ pub(crate) fn hours(hours: wire::Hours) -> Answer<Hours> {
         };
         for day in days {
             if week.insert(day, spans.clone()).is_some() {
-                problems.push(Problem::new(&at, format!("names `{}` twice", day.word())));
+                problems.push(Problem::new(&at, format!("names `{}` twice", day.as_str())));
             }
         }
     }

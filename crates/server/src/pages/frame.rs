@@ -122,7 +122,7 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
         Ok(html) => (status, headers(POLICY), html).into_response(),
         Err(error) => {
             tracing::error!(%error, template, "a page could not be rendered");
-            Refused::of(Code::Internal).into_response()
+            Refused::from_code(Code::Internal).into_response()
         }
     }
 }
@@ -142,7 +142,7 @@ pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
         Ok(html) => (StatusCode::OK, headers(POLICY), html).into_response(),
         Err(error) => {
             tracing::error!(%error, "a record could not be rendered");
-            Refused::of(Code::Internal).into_response()
+            Refused::from_code(Code::Internal).into_response()
         }
     }
 }

@@ -10,7 +10,7 @@ use holdshort_core::id::InterruptId;
 use holdshort_web::auth::AuthState;
 use holdshort_web::problem::Refused;
 use holdshort_web::query::Id;
-use holdshort_web::sign_in::{Back, DECIDE, Go};
+use holdshort_web::sign_in::{BrowserRedirect, CallbackQuery, DECIDE};
 use minijinja::context;
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ pub(super) async fn decide(
 
 async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response {
     match auth.begin_sign_in(headers, to).await {
-        Ok(Go { to, cookies }) => (set(cookies), see(&to)).into_response(),
+        Ok(BrowserRedirect { to, cookies }) => (set(cookies), see(&to)).into_response(),
         Err(refused) => failed(&refused),
     }
 }
@@ -55,7 +55,7 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
-    query: Result<Query<Back>, QueryRejection>,
+    query: Result<Query<CallbackQuery>, QueryRejection>,
 ) -> Response {
     let back = query.map(|Query(back)| back).unwrap_or_default();
     let state = back.state.clone();
@@ -72,7 +72,7 @@ fn set(cookies: Vec<String>) -> AppendHeaders<Vec<(HeaderName, String)>> {
 }
 
 pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
-    auth.sign_out_there().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
+    auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
 /// Redirects a browser. The address that it leaves contains a code, so it is not sent as the referrer.

@@ -7,9 +7,9 @@ use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::Delegation;
 use holdshort_core::run::{Input, Run};
 use holdshort_protocol::{Comment, Delegate, Interrupt, List, Message, Reassign, Snooze};
-use holdshort_web::asked::Asked;
-use holdshort_web::auth::{Caller, Decider};
+use holdshort_web::auth::{Caller, DecisionCaller};
 use holdshort_web::body::Body;
+use holdshort_web::interrupt_ref::InterruptRef;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::Id;
 use holdshort_web::view;
@@ -28,7 +28,11 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     responses((status = 200, description = "The current interrupt", body = Interrupt), Acts)
 )]
-pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+pub(crate) async fn claim(
+    decider: DecisionCaller,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
     plain(decider, &id, body, Input::Claim { interrupt: id.clone(), holder: None, over: None }).await
 }
 
@@ -41,7 +45,7 @@ pub(crate) async fn claim(decider: Decider, Id(id): Id<InterruptId>, body: Body)
     responses((status = 200, description = "The current interrupt", body = Interrupt), Acts)
 )]
 pub(crate) async fn release(
-    decider: Decider,
+    decider: DecisionCaller,
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {
@@ -60,7 +64,7 @@ pub(crate) async fn release(
     responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn reassign(
-    decider: Decider,
+    decider: DecisionCaller,
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {
@@ -85,7 +89,7 @@ pub(crate) async fn reassign(
     responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn delegate(
-    decider: Decider,
+    decider: DecisionCaller,
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {
@@ -107,7 +111,11 @@ pub(crate) async fn delegate(
     request_body = Snooze,
     responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
-pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+pub(crate) async fn snooze(
+    decider: DecisionCaller,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
     let (caller, asked) = decider.interrupt(&id).await?;
     let Snooze { until } = body.json().await?;
     let until = until.map(|until| moment("/until", &until)).transpose()?;
@@ -124,7 +132,7 @@ pub(crate) async fn snooze(decider: Decider, Id(id): Id<InterruptId>, body: Body
     responses((status = 200, description = "All comments on the interrupt, oldest first", body = List<Comment>), Acts)
 )]
 pub(crate) async fn comment(
-    decider: Decider,
+    decider: DecisionCaller,
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<List<Comment>>> {
@@ -145,7 +153,11 @@ pub(crate) async fn comment(
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
     responses((status = 200, description = "The current interrupt", body = Interrupt), Acts)
 )]
-pub(crate) async fn look(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+pub(crate) async fn look(
+    decider: DecisionCaller,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
     plain(decider, &id, body, Input::View { interrupt: id.clone() }).await
 }
 
@@ -163,7 +175,7 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
 
 /// Carries out an action whose request has no body.
 pub(super) async fn plain(
-    decider: Decider,
+    decider: DecisionCaller,
     id: &InterruptId,
     body: Body,
     input: Input,
@@ -174,13 +186,13 @@ pub(super) async fn plain(
 }
 
 /// Carries out an action. Returns the interrupt as the caller sees it afterwards.
-pub(super) async fn done(caller: Caller, asked: &Asked, input: Input) -> Answer<Json<Interrupt>> {
+pub(super) async fn done(caller: Caller, asked: &InterruptRef, input: Input) -> Answer<Json<Interrupt>> {
     let run = caller.app.send(&asked.run, input, caller.actor.clone()).await?;
     let reader = caller.reader().await?;
-    let shown = view::interrupt::of_run(&run, &asked.interrupt, &reader);
+    let shown = view::interrupt::from_run(&run, &asked.interrupt, &reader);
     shown.map(Json).ok_or_else(|| Refused::not_found("interrupt"))
 }
 
-async fn send(caller: Caller, asked: &Asked, input: Input) -> Answer<Arc<Run>> {
+async fn send(caller: Caller, asked: &InterruptRef, input: Input) -> Answer<Arc<Run>> {
     Ok(caller.app.send(&asked.run, input, caller.actor).await?)
 }

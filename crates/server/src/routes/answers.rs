@@ -3,15 +3,15 @@
 use axum::Json;
 use holdshort_core::history;
 use holdshort_core::id::{InterruptId, StreamId};
-use holdshort_core::interrupt::Given;
+use holdshort_core::interrupt::AnswerContent;
 use holdshort_core::projection::AnswerRow;
 use holdshort_core::run::Input;
 use holdshort_protocol::{Code, CorrectAnswer, Interrupt, InterruptStatus, KeptAnswer, Kind, List};
 use holdshort_store::{AnswerFilter, Search, Tables};
 use holdshort_web::app::{App, detached};
-use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
+use holdshort_web::interrupt_ref::InterruptRef;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{AnswersQuery, Id, Params, limit};
 use holdshort_web::view;
@@ -58,7 +58,8 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn correct(caller: Caller, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<KeptAnswer>> {
     let CorrectAnswer { text, edit } = body.json().await?;
-    amend(caller, &id, Input::CorrectAnswer { interrupt: id.clone(), given: Given { text, edit } }).await
+    amend(caller, &id, Input::CorrectAnswer { interrupt: id.clone(), given: AnswerContent { text, edit } })
+        .await
 }
 
 /// Erase an answer.
@@ -76,18 +77,18 @@ pub(crate) async fn erase(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Jso
 
 async fn amend(caller: Caller, id: &InterruptId, input: Input) -> Answer<Json<KeptAnswer>> {
     let Caller { app, actor, .. } = caller;
-    let row = known(&app, id).await?;
+    let row = find_answer(&app, id).await?;
     let (driver, interrupt) = (app.driver.clone(), id.clone());
     detached(async move { driver.amend_answer(&row.run, &interrupt, input, actor).await }).await?;
-    Ok(Json(view::answer::answer(&known(&app, id).await?)))
+    Ok(Json(view::answer::answer(&find_answer(&app, id).await?)))
 }
 
-async fn known(app: &App, id: &InterruptId) -> Answer<AnswerRow> {
+async fn find_answer(app: &App, id: &InterruptId) -> Answer<AnswerRow> {
     app.journal().answer(id).await?.ok_or_else(|| Refused::not_found("answer"))
 }
 
 /// Adds earlier answers to an open question as suggestions.
-pub(super) async fn suggest(app: &App, asked: &Asked, shown: &mut Interrupt) -> Answer<()> {
+pub(super) async fn suggest(app: &App, asked: &InterruptRef, shown: &mut Interrupt) -> Answer<()> {
     let takes_one = shown.options.iter().any(|offer| offer.effect == "respond");
     if shown.kind != Kind::Question || shown.status != InterruptStatus::Open || !takes_one {
         return Ok(());

@@ -92,7 +92,7 @@ pub(crate) async fn consume(
     let value = body.value().await?;
     let UseApproval { digest } = read_strict(&value)?;
     let digest = Digest::try_from(digest).map_err(|why| Refused::invalid_at("/digest", why.to_string()))?;
-    let key = idempotency.of(&caller.actor, &format!("POST /v1/interrupts/{id}/consume"), &value);
+    let key = idempotency.into_key(&caller.actor, &format!("POST /v1/interrupts/{id}/consume"), &value);
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let (run, input) = (asked.run.clone(), Input::UseApproval { interrupt: id.clone(), digest });

@@ -1,7 +1,7 @@
 //! Verification of the journal, and its head, which says how many events it has.
 
 use axum::Json;
-use holdshort_core::head::{Head, Noted};
+use holdshort_core::head::{Head, HeadNote};
 use holdshort_engine::audit;
 use holdshort_protocol::{Code, ComparedHead, Damage, JournalHead, MAX_HEADS, Verification};
 use holdshort_store::Log;
@@ -38,8 +38,8 @@ pub(crate) async fn head(caller: Caller) -> Answer<Json<JournalHead>> {
     Ok(Json(journal_head(caller.app.journal().head().await?)))
 }
 
-fn heads(text: &str) -> Answer<Vec<Noted>> {
-    let heads = text.split(',').map(str::parse).collect::<Result<Vec<Noted>, _>>();
+fn heads(text: &str) -> Answer<Vec<HeadNote>> {
+    let heads = text.split(',').map(str::parse).collect::<Result<Vec<HeadNote>, _>>();
     match heads {
         Ok(heads) if heads.len() <= MAX_HEADS => Ok(heads),
         Ok(heads) => {

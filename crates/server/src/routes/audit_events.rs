@@ -35,8 +35,8 @@ pub(crate) async fn list(
 ) -> Answer<Json<List<Event>>> {
     let journal = caller.app.journal();
     let stream: Option<StreamId> = id("stream", query.stream.as_deref())?;
-    known(query.kind.as_deref())?;
-    let wanted = Wanted {
+    check_event_type(query.kind.as_deref())?;
+    let wanted = EventFilter {
         kind: query.kind,
         actor: query.actor,
         from: id("from", query.from.as_deref())?,
@@ -60,9 +60,8 @@ pub(crate) async fn list(
             if is == Fit::Yes {
                 items.push(Event {
                     position: stream.is_none().then(|| position::text(place)),
-                    ..view::event::of(&sealed).map_err(|source| holdshort_engine::Error::Damaged {
-                        run: sealed.stream.to_string(),
-                        source,
+                    ..view::event::from_sealed(&sealed).map_err(|source| {
+                        holdshort_engine::Error::Damaged { run: sealed.stream.to_string(), source }
                     })?
                 });
             }
@@ -80,7 +79,7 @@ pub(crate) async fn list(
 }
 
 /// Rejects an unknown type. A misspelt one would silently match nothing.
-fn known(kind: Option<&str>) -> Answer<()> {
+fn check_event_type(kind: Option<&str>) -> Answer<()> {
     let Some(kind) = kind else { return Ok(()) };
     let known = event::types().concat();
     if known.iter().any(|each| each == kind) {
@@ -163,7 +162,7 @@ impl Back<'_> {
 }
 
 /// Filter of the list.
-struct Wanted {
+struct EventFilter {
     kind: Option<String>,
     actor: Option<String>,
     from: Option<Timestamp>,
@@ -183,15 +182,15 @@ struct Head {
     #[serde(rename = "type")]
     kind: String,
     at: Timestamp,
-    actor: Who,
+    actor: HeadActor,
 }
 
 #[derive(Deserialize)]
-struct Who {
+struct HeadActor {
     id: String,
 }
 
-impl Wanted {
+impl EventFilter {
     /// Compares the head of the event only. An unreadable event is accepted, so that the decoder reports its error.
     fn fits(&self, sealed: &Sealed) -> Fit {
         let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };

@@ -12,14 +12,14 @@ use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
-use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, PageQuery, Params, limit, number};
+use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::view;
 use serde_json::Map;
 
 use super::runs::{adapted, replayed, workflow};
-use super::sessions::known;
+use super::sessions::find_session;
 use crate::convert;
 use crate::openapi::{ReadsPart, Says};
 
@@ -46,10 +46,10 @@ pub(crate) async fn say(
     caller: Caller,
     Id(id): Id<SessionId>,
     idempotency: Idempotency,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
-    let row = known(&caller.app, &id).await?;
+    let row = find_session(&caller.app, &id).await?;
     let value = body.value().await?;
     let SessionMessage { text, to, agent } = read_strict(&value)?;
     if text.trim().is_empty() {
@@ -79,7 +79,7 @@ pub(crate) async fn say(
         to,
         agent,
         reason: None,
-        key: idempotency.of(&actor, &format!("POST /v1/sessions/{id}/messages"), &value),
+        key: idempotency.into_key(&actor, &format!("POST /v1/sessions/{id}/messages"), &value),
         next,
         session: id.clone(),
     };
@@ -110,7 +110,7 @@ pub(crate) async fn read(
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Utterance>>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     let after = number("cursor", query.cursor.as_deref())?.unwrap_or(0);
     Ok(Json(view::conversation::page(&caller.app, &id, after, limit(query.limit)?).await?))
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use holdshort_core::id::InterruptId;
 use holdshort_core::run::Input;
 use holdshort_protocol::{Decision, Interrupt};
-use holdshort_web::auth::Decider;
+use holdshort_web::auth::DecisionCaller;
 use holdshort_web::body::Body;
 use holdshort_web::decide;
 use holdshort_web::problem::Answer;
@@ -26,7 +26,11 @@ use crate::openapi::{Assigns, Decides};
     request_body = Decision,
     responses((status = 200, description = "The interrupt with its resolution", body = Interrupt), Decides)
 )]
-pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body) -> Answer<Json<Interrupt>> {
+pub(crate) async fn decide(
+    decider: DecisionCaller,
+    Id(id): Id<InterruptId>,
+    body: Body,
+) -> Answer<Json<Interrupt>> {
     let (caller, asked) = decider.interrupt(&id).await?;
     let decision = body.json().await?;
     decide::decide(&caller.app, &asked, caller.actor, decision).await.map(Json)
@@ -41,7 +45,7 @@ pub(crate) async fn decide(decider: Decider, Id(id): Id<InterruptId>, body: Body
     responses((status = 200, description = "The current interrupt", body = Interrupt), Assigns)
 )]
 pub(crate) async fn take_back(
-    decider: Decider,
+    decider: DecisionCaller,
     Id(id): Id<InterruptId>,
     body: Body,
 ) -> Answer<Json<Interrupt>> {

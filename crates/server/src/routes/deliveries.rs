@@ -6,7 +6,7 @@ use holdshort_core::id::DeliveryId;
 use holdshort_protocol::{Channel, Delivery, List};
 use holdshort_store::{DeliveryFilter, Outbox};
 use holdshort_web::auth::Caller;
-use holdshort_web::deliveries::{known, retry as retry_delivery};
+use holdshort_web::deliveries::{find_delivery, retry as retry_delivery};
 use holdshort_web::problem::Answer;
 use holdshort_web::query::{DeliveriesQuery, Id, Params, id, limit};
 use holdshort_web::view;
@@ -40,7 +40,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The delivery", body = Delivery), ReadsOne)
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<Delivery>> {
-    let row = known(&caller.app, &id).await?;
+    let row = find_delivery(&caller.app, &id).await?;
     Ok(Json(view::delivery::delivery(&row, &caller.app.journal().attempts(&id).await?)))
 }
 

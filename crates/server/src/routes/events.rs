@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use holdshort_core::id::RunId;
 use holdshort_protocol::{Code, Event, List, header};
 use holdshort_web::auth::Caller;
-use holdshort_web::feed::{self, Previews, Sight, Source, position, sse};
+use holdshort_web::feed::{self, Previews, Source, Visibility, position, sse};
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{AllEventsQuery, EventsQuery, Id, Params, limit};
 
@@ -44,7 +44,8 @@ pub(crate) async fn read(
     let row = caller.run(&id).await?;
     let since = query.since.unwrap_or(0);
     if !accepts(&headers, STREAM) {
-        let page = feed::page(Source::run(&row, since), Sight::of(caller), limit(query.limit)?).await?;
+        let page =
+            feed::page(Source::run(&row, since), Visibility::for_caller(caller), limit(query.limit)?).await?;
         return Ok(Json(page).into_response());
     }
     let seen = last_seen(&headers)?.map(|text| {
@@ -56,8 +57,8 @@ pub(crate) async fn read(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     // An event that cannot be read is reported here, while an error status can still be sent.
-    feed::page(source.clone(), Sight::of(caller.clone()), 1).await?;
-    sse::open(source, Sight::of(caller), Previews::Shown)
+    feed::page(source.clone(), Visibility::for_caller(caller.clone()), 1).await?;
+    sse::open(source, Visibility::for_caller(caller), Previews::Shown)
 }
 
 /// Follow or read all events.
@@ -92,7 +93,7 @@ pub(crate) async fn all(
     };
     if accepts(&headers, JSON) && !accepts(&headers, STREAM) {
         let source = Source::All { after: asked.unwrap_or(position::START) };
-        let page = feed::page(source, Sight::of(caller), limit(query.limit)?).await?;
+        let page = feed::page(source, Visibility::for_caller(caller), limit(query.limit)?).await?;
         return Ok(Json(page).into_response());
     }
     let refuse = |why: &str| Refused::new(Code::InvalidHeader, format!("Last-Event-ID: {why}"));
@@ -101,7 +102,7 @@ pub(crate) async fn all(
         None => None,
     };
     let after = asked.max(seen).unwrap_or_else(|| position::last(&app));
-    sse::open(Source::All { after }, Sight::of(caller), Previews::of(query.previews))
+    sse::open(Source::All { after }, Visibility::for_caller(caller), Previews::from_choice(query.previews))
 }
 
 pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {

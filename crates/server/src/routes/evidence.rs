@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::InterruptId;
 use holdshort_core::tree;
-use holdshort_engine::evidence::{Proved, Signed};
+use holdshort_engine::evidence::{EventProof, Signed};
 use holdshort_protocol::{Code, Consistency, ProvedEvent, Receipt, SignedCheckpoint};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
@@ -81,8 +81,8 @@ pub(super) fn checkpoint(signed: Signed) -> SignedCheckpoint {
     SignedCheckpoint { note, size: checkpoint.size, root, key, at: at.to_string() }
 }
 
-fn proved(proved: Proved) -> ProvedEvent {
-    let Proved { event, previous, index, path } = proved;
+fn proved(proved: EventProof) -> ProvedEvent {
+    let EventProof { event, previous, index, path } = proved;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     ProvedEvent {
         stream: event.stream.to_string(),

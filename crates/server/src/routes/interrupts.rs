@@ -6,7 +6,7 @@ use axum::Json;
 use axum::response::Response;
 use holdshort_core::definition::EXTERNAL;
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::mark;
+use holdshort_core::interrupt::assignee_index;
 use holdshort_core::people::People;
 use holdshort_core::projection::InterruptRow;
 use holdshort_core::run::{self, Config, Origin};
@@ -14,14 +14,14 @@ use holdshort_engine::{StartRun, StartedRun};
 use holdshort_protocol::{Ask, Code, Interrupt, InterruptStatus, List};
 use holdshort_store::{InterruptFilter, Tables};
 use holdshort_web::app::detached;
-use holdshort_web::asked::Asked;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
-use holdshort_web::identity::How;
-use holdshort_web::joined::Joined;
+use holdshort_web::identity::AuthMethod;
+use holdshort_web::interrupt_ref::InterruptRef;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, InterruptsQuery, Params, WaitQuery, id, limit};
+use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::{view, wait};
 use serde_json::json;
 
@@ -50,13 +50,13 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 pub(crate) async fn ask(
     caller: Caller,
     idempotency: Idempotency,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
     let value = body.value().await?;
     let mut ask: Ask = read_strict(&value)?;
     let callback = ask.callback.take();
-    let key = idempotency.of(&caller.actor, "POST /v1/interrupts", &value);
+    let key = idempotency.into_key(&caller.actor, "POST /v1/interrupts", &value);
     let run: Option<RunId> = match &ask.run {
         Some(run) => Some(run.parse().map_err(|_| Refused::not_found("run"))?),
         None => None,
@@ -78,8 +78,8 @@ pub(crate) async fn ask(
     }
     let reader = caller.reader().await?;
     let Caller { app, actor, principal, .. } = caller;
-    let asked_with = if let How::Key(id) = &principal.how { Some(id.clone()) } else { None };
-    let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::of(Code::Internal))?;
+    let asked_with = if let AuthMethod::Key(id) = &principal.how { Some(id.clone()) } else { None };
+    let definition = app.library.get(EXTERNAL).ok_or_else(|| Refused::from_code(Code::Internal))?;
     let mut input = json!({ "task": ask.title });
     if let Some(subject) = subject {
         input["subject"] = subject.into();
@@ -117,10 +117,10 @@ pub(crate) async fn ask(
     })
     .await?;
     let replayed = started.is_replayed();
-    let Some(interrupt) = started.interrupt else { return Err(Refused::of(Code::Internal)) };
-    let shown = match started.left.and_then(|run| view::interrupt::of_run(&run, &interrupt, &reader)) {
+    let Some(interrupt) = started.interrupt else { return Err(Refused::from_code(Code::Internal)) };
+    let shown = match started.left.and_then(|run| view::interrupt::from_run(&run, &interrupt, &reader)) {
         Some(shown) => shown,
-        None => view::now::interrupt(&app, &Asked { run: started.run, interrupt }, &reader).await?,
+        None => view::now::interrupt(&app, &InterruptRef { run: started.run, interrupt }, &reader).await?,
     };
     Ok(created(replayed, Json(shown)))
 }
@@ -186,15 +186,15 @@ fn marks(
     let mut wanted: Option<BTreeSet<String>> = None;
     if let Some(assignee) = assignee {
         let id = if assignee == "me" { me } else { assignee };
-        let named = people.stands_in_for(id, now).into_iter().chain([id]).map(mark::person);
+        let named = people.represented_people(id, now).into_iter().chain([id]).map(assignee_index::person);
         wanted.get_or_insert_default().extend(named);
     }
     if let Some(group) = group {
         let mine = people.get(me).into_iter().flat_map(|person| &person.groups).map(String::as_str);
         let named: Vec<&str> = if group == "mine" { mine.collect() } else { vec![group] };
-        wanted.get_or_insert_default().extend(named.into_iter().map(mark::group));
+        wanted.get_or_insert_default().extend(named.into_iter().map(assignee_index::group));
     }
-    let theirs = caller.reaches_assigned().then(|| mark::of_person(me, people, now));
+    let theirs = caller.reaches_assigned().then(|| assignee_index::of_person(me, people, now));
     let marks = match (wanted, theirs) {
         (Some(wanted), Some(theirs)) => Some(wanted.intersection(&theirs).cloned().collect::<BTreeSet<_>>()),
         (wanted, theirs) => wanted.or(theirs),
@@ -228,7 +228,8 @@ async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
     let me = &caller.actor.id;
     let by_marks = !caller.reaches_assigned();
-    let plain = !system.people.is_barred(me) && system.people.stands_in_for(me, caller.app.now()).is_empty();
+    let plain =
+        !system.people.is_barred(me) && system.people.represented_people(me, caller.app.now()).is_empty();
     Ok(move |row: &InterruptRow| by_marks || (plain && !row.is_involved()))
 }
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use holdshort_core::history::SUBJECT_BYTES;
 use holdshort_core::id::RunId;
-use holdshort_core::run::{self, Erased, Input};
+use holdshort_core::run::{self, ErasureReason, Input};
 use holdshort_engine::ErasedRuns;
 use holdshort_protocol::{Erase, Erasure, Hold, Keeping, PlaceHold};
 use holdshort_store::Tables;
@@ -24,7 +24,7 @@ use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 )]
 pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keeping>> {
     caller.run(&id).await?;
-    Ok(shown(&*caller.app.driver.load(&id).await?))
+    Ok(render(&*caller.app.driver.load(&id).await?))
 }
 
 /// Place a legal hold on a run.
@@ -54,10 +54,10 @@ pub(crate) async fn lift(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 
 async fn change(caller: Caller, id: RunId, input: Input) -> Answer<Json<Keeping>> {
     caller.run(&id).await?;
-    Ok(shown(&*caller.app.send(&id, input, caller.actor).await?))
+    Ok(render(&*caller.app.send(&id, input, caller.actor).await?))
 }
 
-fn shown(run: &run::Run) -> Json<Keeping> {
+fn render(run: &run::Run) -> Json<Keeping> {
     let hold = |hold: &run::LegalHold| Hold {
         by: hold.by.clone(),
         at: hold.at.to_string(),
@@ -67,7 +67,7 @@ fn shown(run: &run::Run) -> Json<Keeping> {
         run: run.id.to_string(),
         hold: run.held.as_ref().map(hold),
         erased_to: run.erased_to,
-        erased: run.erased.as_ref().map(erased::of),
+        erased: run.erased.as_ref().map(erased::from_erasure),
     })
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
                 return Err(Refused::not_found(&format!("run: {id}")));
             }
             let run = id.clone();
-            detached(async move { driver.erase_run(&run, Erased::Request, &actor).await }).await?;
+            detached(async move { driver.erase_run(&run, ErasureReason::Request, &actor).await }).await?;
             ErasedRuns { erased: vec![id], ..ErasedRuns::default() }
         }
         Erase { run: None, subject: Some(subject) } => {

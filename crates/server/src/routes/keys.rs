@@ -107,7 +107,7 @@ async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
-    access::told(&app, system.seq).await;
+    access::wait_until_published(&app, system.seq).await;
     one(&app, &system, id)
 }
 
@@ -133,7 +133,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
         rotated_at: key.rotated_at.map(|at| at.to_string()),
         previous_until: key.previous_until(now).map(|at| at.to_string()),
         revoked_at: key.revoked_at.map(|at| at.to_string()),
-        last_used_at: app.used.at(&key.id).map(|at| at.to_string()),
+        last_used_at: app.used.last_used_at(&key.id).map(|at| at.to_string()),
     }
 }
 

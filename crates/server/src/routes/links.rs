@@ -6,7 +6,7 @@ use holdshort_core::id::InterruptId;
 use holdshort_protocol::{Code, InterruptStatus, Link, LinkRequest};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
-use holdshort_web::identity::How;
+use holdshort_web::identity::AuthMethod;
 use holdshort_web::limits::{LINK_DEFAULT_MS, LINK_MS};
 use holdshort_web::links::Claim;
 use holdshort_web::problem::{Answer, Refused};
@@ -33,8 +33,8 @@ pub(crate) async fn make(
 ) -> Answer<(StatusCode, Json<Link>)> {
     let reader = caller.reader().await?;
     let Caller { app, actor, principal, .. } = caller;
-    let key = if let How::Key(id) = &principal.how { Some(id.clone()) } else { None };
-    let asked = app.asked(&id).await?;
+    let key = if let AuthMethod::Key(id) = &principal.how { Some(id.clone()) } else { None };
+    let asked = app.find_interrupt(&id).await?;
     let request: LinkRequest =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let ms = request.expires_in_ms.unwrap_or(LINK_DEFAULT_MS);
@@ -44,12 +44,14 @@ pub(crate) async fn make(
     }
     let interrupt = view::now::interrupt(&app, &asked, &reader).await?;
     if interrupt.status == InterruptStatus::Resolved {
-        return Err(decide::standing(&app, &asked, &reader, Refused::of(Code::AlreadyResolved)).await?);
+        return Err(
+            decide::add_resolution(&app, &asked, &reader, Refused::from_code(Code::AlreadyResolved)).await?
+        );
     }
     let now = app.now();
     let seq = Some(app.driver.system().await?.seq);
     let expires_at = now.plus_ms(ms);
-    let subject = view::interrupt::bound(&app, &asked).await?;
+    let subject = view::interrupt::subject_digest(&app, &asked).await?;
     let claim = Claim {
         interrupt: id,
         person: actor.id,

@@ -34,7 +34,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
     // Recorded before the code exists.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
-    let invited = logins::Invited { let_in_by, ..logins::Invited::of(&person, system.seq) };
+    let invited = logins::Invitation { let_in_by, ..logins::Invitation::for_login_link(&person, system.seq) };
     let (code, expires_at) = app.logins.invite_as(invited, app.now(), LOGIN_CODE_MS)?;
     let link = Link { url: app.login_url(&code), expires_at: expires_at.to_string() };
     Ok((StatusCode::CREATED, Json(link)))
@@ -126,6 +126,6 @@ async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let driver = app.driver.clone();
     let change = async move { driver.change_system(Input::SignOut { person }, actor).await };
     let system = detached(change).await?;
-    access::told(&app, system.seq).await;
+    access::wait_until_published(&app, system.seq).await;
     Ok(())
 }

@@ -43,7 +43,7 @@ use holdshort_notify::Channels;
 use holdshort_protocol::Code;
 use holdshort_web::accept::prefers_html;
 use holdshort_web::auth::AuthState;
-use holdshort_web::guard::{self, Names};
+use holdshort_web::guard::{self, ServerNames};
 use holdshort_web::needs::{Needs, all, any};
 use holdshort_web::problem::Refused;
 use holdshort_web::route_limit::RouteLimit;
@@ -77,7 +77,7 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(needs(all(Steer), routes!(steer::stop)))
         .routes(needs(all(Steer), routes!(steer::undo)))
         .routes(needs(all(Steer), routes!(steer::merge)))
-        .routes(needs(all(Read), routes!(plans::of_run)))
+        .routes(needs(all(Read), routes!(plans::list_for_run)))
         .routes(needs(all(Steer), routes!(plans::replace)))
         .routes(needs(any(Decide), routes!(plans::layout)))
         .routes(needs(all(Read), routes!(plans::model_calls)))
@@ -89,12 +89,12 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(needs(any(Ask), routes!(approvals::list)))
         .routes(needs(any(Ask), routes!(approvals::consume)))
         .routes(needs(any(Steer), routes!(approvals::withdraw)))
-        .routes(needs(any(Decide).decides(), routes!(decisions::decide)))
+        .routes(needs(any(Decide).with_decision_limit(), routes!(decisions::decide)))
         .routes(needs(any(Decide), routes!(decisions::take_back)))
         .routes(needs(any(Assign), routes!(actions::reassign)))
         .routes(needs(any(Assign), routes!(actions::delegate)))
         .routes(needs(any(Decide), routes!(actions::claim)))
-        .routes(needs(any(Decide).decides(), routes!(actions::look)))
+        .routes(needs(any(Decide).with_decision_limit(), routes!(actions::look)))
         .routes(needs(any(Decide), routes!(actions::release)))
         .routes(needs(any(Decide), routes!(actions::snooze)))
         .routes(needs(any(Decide), routes!(actions::comment)))
@@ -188,7 +188,7 @@ fn needs(
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
 ) -> UtoipaMethodRouter<AuthState> {
     for operation in paths.paths.values_mut().flat_map(openapi::operations) {
-        openapi::tell(operation, needs);
+        openapi::add_requirements(operation, needs);
     }
     (schemas, paths, needs.on(routes))
 }
@@ -196,7 +196,7 @@ fn needs(
 /// Returns the whole service, including its guards.
 pub(crate) fn service(
     auth: AuthState,
-    names: Arc<Names>,
+    names: Arc<ServerNames>,
     channels: Arc<Channels>,
     (crew, read_case): (Settings, Option<ReadCase>),
 ) -> Router {
@@ -206,7 +206,7 @@ pub(crate) fn service(
         .merge(slack::router(channels))
         .merge(holdshort_edges::router(crew, read_case))
         .fallback(nothing)
-        .method_not_allowed_fallback(|| async { Refused::of(Code::MethodNotAllowed) })
+        .method_not_allowed_fallback(|| async { Refused::from_code(Code::MethodNotAllowed) })
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state((names, auth.clone(), pages::REFUSED), guard::check_origin))
         .with_state(auth)
@@ -219,5 +219,5 @@ async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
 /// The message of a panic may contain any data, so it is not sent. The panic hook has logged its place.
 fn panicked(_panic: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a handler panicked");
-    Refused::of(Code::Internal).into_response()
+    Refused::from_code(Code::Internal).into_response()
 }

@@ -45,7 +45,7 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
     if !caller.reaches_all() && caller.actor.id != id {
         return Err(Refused::not_found("person"));
     }
-    shown(&*caller.app.driver.system().await?, &id)
+    find_person(&*caller.app.driver.system().await?, &id)
 }
 
 /// Set a person: add or replace them.
@@ -61,7 +61,7 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
 pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
     let person = convert::person(body.json().await?);
     let system = change(caller, Input::SetPerson { id: id.clone(), person }).await?;
-    shown(&system, &id)
+    find_person(&system, &id)
 }
 
 /// Remove a person.
@@ -77,9 +77,9 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
     // The list is read before the change. A read that fails afterwards would report a successful change as failed.
-    let named = view::left::named(&caller.app, &id, &reader).await;
+    let named = view::removed_person::find_open_assignments(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
-    Ok(Json(named.left_to(&system.people)))
+    Ok(Json(named.into_removed_person(&system.people)))
 }
 
 /// Set a person's absence.
@@ -95,8 +95,8 @@ pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) ->
     let Away { until, delegate } = body.json().await?;
     let until = until.map(|until| moment("/until", &until)).transpose()?;
     let away = Some(holdshort_core::people::Away { until, delegate });
-    let system = change(about(caller, &id), Input::SetAway { id: id.clone(), away }).await?;
-    shown(&system, &id)
+    let system = change(with_role_for_person(caller, &id), Input::SetAway { id: id.clone(), away }).await?;
+    find_person(&system, &id)
 }
 
 /// End a person's absence.
@@ -107,13 +107,18 @@ pub(crate) async fn leave(caller: Caller, Path(id): Path<String>, body: Body) ->
 )]
 pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body) -> Answer<Json<Person>> {
     nothing(body).await?;
-    let system = change(about(caller, &id), Input::SetAway { id: id.clone(), away: None }).await?;
-    shown(&system, &id)
+    let system =
+        change(with_role_for_person(caller, &id), Input::SetAway { id: id.clone(), away: None }).await?;
+    find_person(&system, &id)
 }
 
 /// Returns the caller with the role of an admin if they act for another person.
-fn about(caller: Caller, id: &str) -> Caller {
-    if caller.actor.id == id { caller } else { caller.may(all(Permission::Administer)).unwrap_or(caller) }
+fn with_role_for_person(caller: Caller, id: &str) -> Caller {
+    if caller.actor.id == id {
+        caller
+    } else {
+        caller.authorize(all(Permission::Administer)).unwrap_or(caller)
+    }
 }
 
 pub(super) async fn change(caller: Caller, input: Input) -> Answer<Arc<System>> {
@@ -122,7 +127,7 @@ pub(super) async fn change(caller: Caller, input: Input) -> Answer<Arc<System>> 
     Ok(detached(async move { driver.change_system(input, actor).await }).await?)
 }
 
-fn shown(system: &System, id: &str) -> Answer<Json<Person>> {
+fn find_person(system: &System, id: &str) -> Answer<Json<Person>> {
     view::person::one(&system.people, id).map(Json).ok_or_else(|| Refused::not_found("person"))
 }
 

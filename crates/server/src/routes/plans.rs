@@ -12,7 +12,7 @@ use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Ids, PageQuery, Params, limit, number};
 use holdshort_web::view;
 
-use super::sessions::known;
+use super::sessions::find_session;
 use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 
 /// List the plans of a run.
@@ -23,10 +23,10 @@ use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
     responses((status = 200, description = "The plans", body = List<Plan>), ReadsOne)
 )]
-pub(crate) async fn of_run(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<Plan>>> {
+pub(crate) async fn list_for_run(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<Plan>>> {
     caller.run(&id).await?;
     let run = caller.app.driver.load(&id).await?;
-    Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
+    Ok(Json(List { items: view::plan::from_run(&run), next_cursor: None }))
 }
 
 /// List the plans of a session, those of its newest run first.
@@ -43,12 +43,12 @@ pub(crate) async fn of_session(
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Plan>>> {
     let app = &caller.app;
-    known(app, &id).await?;
+    find_session(app, &id).await?;
     let filter = RunFilter { session: Some(id), ..RunFilter::default() };
     let page = app.journal().runs(&filter, query.cursor.as_ref(), limit(query.limit)?).await?;
     let mut items = Vec::new();
     for row in page.items {
-        items.extend(view::plan::of_run(&*app.driver.load(&row.run).await?));
+        items.extend(view::plan::from_run(&*app.driver.load(&row.run).await?));
     }
     Ok(Json(List { items, next_cursor: page.next }))
 }
@@ -75,7 +75,7 @@ pub(crate) async fn replace(
     let Replan { plan, version } = body.json().await?;
     let version = version.map(|version| usize::try_from(version).unwrap_or(usize::MAX));
     let run = caller.app.send(&id, Input::Replan { phase, version, plan }, caller.actor).await?;
-    Ok(Json(List { items: view::plan::of_run(&run), next_cursor: None }))
+    Ok(Json(List { items: view::plan::from_run(&run), next_cursor: None }))
 }
 
 /// Lay out a plan.

@@ -31,7 +31,7 @@ pub(crate) async fn subscribe(caller: Caller, body: Body) -> Answer<(StatusCode,
     let Caller { app, actor, .. } = caller;
     let (id, system) = Push::subscribe(&app, new, actor).await?;
     let known = system.push.get(&id).ok_or_else(|| Refused::not_found("browser of yours"))?;
-    Ok((StatusCode::CREATED, Json(shown(&id, known))))
+    Ok((StatusCode::CREATED, Json(render_subscription(&id, known))))
 }
 
 /// List your browsers.
@@ -59,10 +59,10 @@ pub(crate) async fn unsubscribe(caller: Caller, Id(id): Id<PushId>) -> Answer<St
 }
 
 fn all(system: &System, person: &str) -> Vec<PushSubscription> {
-    system.push_of(person).map(|(id, known)| shown(id, known)).collect()
+    system.push_of(person).map(|(id, known)| render_subscription(id, known)).collect()
 }
 
-fn shown(id: &PushId, known: &Subscribed) -> PushSubscription {
+fn render_subscription(id: &PushId, known: &Subscribed) -> PushSubscription {
     PushSubscription {
         id: id.to_string(),
         host: known.is.host.clone(),

@@ -30,12 +30,12 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<InterruptId>) -> Answer<Resp
     let asked = caller.interrupt(&id).await?;
     let (signed, receipt) = app.evidence.receipt(&app.driver, &asked.run, &id).await?;
     let read = |sealed: &Sealed| -> Result<Recorded, envelope::Error> {
-        let (event, is_erased) = (view::event::of(sealed)?, envelope::has_lost_content(sealed)?);
+        let (event, is_erased) = (view::event::from_sealed(sealed)?, envelope::has_lost_content(sealed)?);
         Ok(Recorded { event, hash: sealed.hash.to_string(), is_erased })
     };
     let events: Result<Vec<_>, _> = receipt.events.iter().map(|proved| read(&proved.event)).collect();
     let events = events.map_err(|source| Error::Damaged { run: asked.run.to_string(), source })?;
-    let reader = Reader::of(app, &caller.actor).await?;
+    let reader = Reader::for_actor(app, &caller.actor).await?;
     let shown = view::now::interrupt(app, &asked, &reader).await?;
     let model = decision::model(app, &asked.run).await?;
     let told = deliveries::recorded(app, &id).await?;

@@ -15,9 +15,9 @@ use holdshort_web::app::{App, detached};
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
-use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Params, RunsQuery, id, limit};
+use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::view;
 
 use crate::convert;
@@ -43,7 +43,7 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 pub(crate) async fn start(
     caller: Caller,
     idempotency: Idempotency,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
     let value = body.value().await?;
@@ -61,7 +61,7 @@ pub(crate) async fn start(
         session,
         input: start.input,
         ask: None,
-        key: idempotency.of(&actor, "POST /v1/runs", &value),
+        key: idempotency.into_key(&actor, "POST /v1/runs", &value),
         front: None,
         trace,
     };
@@ -92,7 +92,7 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
 /// Converts the error of a new run whose session does not exist. The engine reports it as not found.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
-        Error::NotFound => Refused::of(Code::UnknownSession),
+        Error::NotFound => Refused::from_code(Code::UnknownSession),
         error => error.into(),
     }
 }
@@ -131,7 +131,7 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<RunsQuery>) -> An
     }
     let read = |limit| app.journal().runs(&filter, query.cursor.as_ref(), limit);
     let list = view::page::show(limit(query.limit)?, read, async |row| {
-        if caller.reaches(&row).await? { view::run::of_row(app, &row).await.map(Some) } else { Ok(None) }
+        if caller.reaches(&row).await? { view::run::from_row(app, &row).await.map(Some) } else { Ok(None) }
     });
     Ok(Json(list.await?))
 }
@@ -159,7 +159,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<Work>>> {
     caller.run(&id).await?;
     let run = caller.app.driver.load(&id).await?;
-    Ok(Json(List { items: view::work::of_run(&run), next_cursor: None }))
+    Ok(Json(List { items: view::work::from_run(&run), next_cursor: None }))
 }
 
 /// Count the ignored files that only a run has.

@@ -61,11 +61,11 @@ pub(crate) async fn open(caller: Caller, idempotency: Idempotency, body: Body) -
     };
     let open = holdshort_engine::OpenSession {
         open: Open { workflow: open.workflow, idle_ms: open.expires_when_idle_ms, name: open.name, config },
-        key: idempotency.of(&actor, "POST /v1/sessions", &value),
+        key: idempotency.into_key(&actor, "POST /v1/sessions", &value),
     };
     let driver = app.driver.clone();
     let opened = detached(async move { driver.open_session(open, actor).await }).await?;
-    let row = known(&app, &opened.session).await?;
+    let row = find_session(&app, &opened.session).await?;
     Ok(created(opened.replayed, Json(view::session::session(&app, &row).await?)))
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
     responses((status = 200, description = "The current session", body = Session), SteersSession)
 )]
 pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     nothing(body).await?;
     let Caller { app, actor, .. } = caller;
     let (driver, session) = (app.driver.clone(), id.clone());
@@ -131,7 +131,7 @@ pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -
     responses((status = 200, description = "The current session", body = Session), SteersSession)
 )]
 pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     nothing(body).await?;
     let Caller { app, actor, .. } = caller;
     let (driver, session) = (app.driver.clone(), id.clone());
@@ -148,7 +148,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) ->
     responses((status = 200, description = "The current session", body = Session), SteersSession)
 )]
 pub(crate) async fn close(caller: Caller, Id(id): Id<SessionId>, body: Body) -> Answer<Json<Session>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     nothing(body).await?;
     let Caller { app, actor, .. } = caller;
     let (driver, session) = (app.driver.clone(), id.clone());
@@ -167,7 +167,7 @@ pub(crate) async fn interrupts(
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Interrupt>>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     let filter = InterruptFilter { session: Some(id), ..InterruptFilter::default() };
     Ok(Json(page(&caller, &filter, query.cursor, limit(query.limit)?).await?))
 }
@@ -183,7 +183,7 @@ pub(crate) async fn grants(
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Grant>>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     let after: Option<GrantId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
     let session = caller.app.driver.session(&id).await?;
     // Sorted by id, which is also the order of their creation.
@@ -211,7 +211,7 @@ pub(crate) async fn refusals(
     Id(id): Id<SessionId>,
     Params(query): Params<PageQuery>,
 ) -> Answer<Json<List<Refusal>>> {
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     let after: Option<InterruptId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
     let session = caller.app.driver.session(&id).await?;
     let following = session
@@ -244,7 +244,7 @@ pub(crate) async fn revoke_refusal(
 ) -> Answer<Json<Refusal>> {
     let id: SessionId = id.parse().map_err(|_| Refused::not_found("session"))?;
     let interrupt: InterruptId = interrupt.parse().map_err(|_| Refused::not_found("refusal"))?;
-    known(&caller.app, &id).await?;
+    find_session(&caller.app, &id).await?;
     let Caller { app, actor, .. } = caller;
     let (driver, of, refused) = (app.driver.clone(), id.clone(), interrupt.clone());
     let session = detached(async move { driver.revoke_refusal(&of, &refused, actor).await }).await?;
@@ -268,7 +268,7 @@ pub(crate) async fn all_grants(
     let read = |limit| app.journal().grants(&filter, query.cursor.as_ref(), limit);
     let list = view::page::show(limit(query.limit)?, read, async |row| {
         let session = app.driver.session(&row.session).await?;
-        let grant = session.grants.get(&row.grant).filter(|grant| !only_active || grant.holds(now));
+        let grant = session.grants.get(&row.grant).filter(|grant| !only_active || grant.is_active(now));
         Ok(grant.map(|grant| view::session::grant(&row.session, grant)))
     });
     Ok(Json(list.await?))
@@ -293,11 +293,11 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<GrantId>) -> Answer<Json<G
 }
 
 async fn show(app: &App, id: &SessionId) -> Answer<Json<Session>> {
-    let row = known(app, id).await?;
+    let row = find_session(app, id).await?;
     Ok(Json(view::session::session(app, &row).await?))
 }
 
 /// Returns the session, or an error if it does not exist.
-pub(super) async fn known(app: &App, id: &SessionId) -> Answer<SessionRow> {
+pub(super) async fn find_session(app: &App, id: &SessionId) -> Answer<SessionRow> {
     app.journal().session(id).await?.ok_or_else(|| Refused::not_found("session"))
 }

@@ -39,7 +39,7 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
 )]
 pub(crate) async fn back_channel(State(auth): State<AuthState>, body: Body) -> Answer<StatusCode> {
     let LogoutNotice { logout_token } = body.form().await?;
-    auth.signed_out_there(&logout_token).await?;
+    auth.handle_logout_notice(&logout_token).await?;
     Ok(StatusCode::OK)
 }
 

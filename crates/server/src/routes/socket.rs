@@ -29,7 +29,7 @@ pub(crate) async fn open(
     let upgrade =
         upgrade.map_err(|error| Refused::new(Code::InvalidHeader, format!("a WebSocket: {error}")))?;
     let known = if headers.contains_key(AUTHORIZATION) {
-        Some(socket::caller(&auth, &headers, &Credentials::of(&headers)?).await?)
+        Some(socket::caller(&auth, &headers, &Credentials::from_headers(&headers)?).await?)
     } else {
         None
     };

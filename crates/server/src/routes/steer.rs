@@ -14,9 +14,9 @@ use holdshort_web::app::detached;
 use holdshort_web::auth::Caller;
 use holdshort_web::body::{Body, read_strict};
 use holdshort_web::idempotency::Idempotency;
-use holdshort_web::joined::Joined;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::query::{Id, Ids};
+use holdshort_web::trace_context::JoinedTrace;
 use holdshort_web::view;
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub(crate) async fn message(
     caller.sees(&id).await?;
     let value = body.value().await?;
     let Message { text } = read_strict(&value)?;
-    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/messages"), &value);
+    let key = idempotency.into_key(&caller.actor, &format!("POST /v1/runs/{id}/messages"), &value);
     send_once(caller, id, Input::Message { text }, key).await
 }
 
@@ -61,7 +61,7 @@ async fn send_once(caller: Caller, id: RunId, input: Input, key: Option<Idempote
 }
 
 /// Sends a message to a run, for any transport.
-pub(crate) async fn tell(caller: Caller, id: &RunId, text: String) -> Answer<Run> {
+pub(crate) async fn send_message(caller: Caller, id: &RunId, text: String) -> Answer<Run> {
     send(caller, id, Input::Message { text }).await
 }
 
@@ -147,7 +147,7 @@ pub(crate) async fn interrupt(
     caller.sees(&id).await?;
     let value = body.optional().await?.unwrap_or_else(|| json!({}));
     let Note { text } = short(read_strict(&value)?)?;
-    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/interrupt"), &value);
+    let key = idempotency.into_key(&caller.actor, &format!("POST /v1/runs/{id}/interrupt"), &value);
     send_once(caller, id, Input::Interrupt { text }, key).await
 }
 
@@ -193,7 +193,7 @@ pub(crate) async fn undo(
     caller: Caller,
     Id(id): Id<RunId>,
     idempotency: Idempotency,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
     let read = |value: &Value| {
@@ -225,7 +225,7 @@ pub(crate) async fn merge(
     caller: Caller,
     Id(id): Id<RunId>,
     idempotency: Idempotency,
-    Joined(trace): Joined,
+    JoinedTrace(trace): JoinedTrace,
     body: Body,
 ) -> Answer<Response> {
     let read = |value: &Value| {
@@ -247,7 +247,7 @@ async fn follow_up(
     caller.sees(&id).await?;
     let value = body.optional().await?.unwrap_or_else(|| json!({}));
     let purpose = read(&value)?;
-    let key = idempotency.of(&caller.actor, &format!("POST /v1/runs/{id}/{verb}"), &value);
+    let key = idempotency.into_key(&caller.actor, &format!("POST /v1/runs/{id}/{verb}"), &value);
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
     let begun = detached(async move { driver.follow_up(&id, purpose, key, trace, actor).await }).await?;
@@ -270,7 +270,7 @@ pub(crate) async fn finish(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
 
 async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
     let run = caller.app.send(id, input, caller.actor).await?;
-    view::run::of_run(&run)
+    view::run::from_run(&run)
 }
 
 /// Accepts no body, or an empty object. Rejects all fields, because a field that is sent must have a meaning.

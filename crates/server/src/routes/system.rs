@@ -16,7 +16,7 @@ use holdshort_web::auth::Caller;
 use holdshort_web::body::Body;
 use holdshort_web::limits::{NODE_LEASES, NODE_RUNS};
 use holdshort_web::problem::{Answer, Refused};
-use holdshort_web::view::{freeze, word};
+use holdshort_web::view::{freeze, variant_name};
 
 use crate::openapi::{Changes, Reads};
 
@@ -93,7 +93,7 @@ fn show(system: &system::System) -> Json<System> {
     let parts = system.freezes.parts.iter().map(|(part, freeze)| (Some(part), freeze));
     Json(System {
         frozen: system.freezes.all.is_some(),
-        freezes: all.chain(parts).map(|(part, freeze)| freeze::of(part, freeze)).collect(),
+        freezes: all.chain(parts).map(|(part, freeze)| freeze::from_freeze(part, freeze)).collect(),
         policy_version: system.policy_version,
         seq: system.seq,
     })
@@ -117,7 +117,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
             provider: app.model.provider.to_owned(),
             base_url: app.model.base_url.clone(),
         },
-        sandbox: word(&app.sandbox),
+        sandbox: variant_name(&app.sandbox),
         data: app.data.display().to_string(),
         public_url: app.public_url.clone(),
         certificate_problem: app.certificate.as_ref().and_then(|problem| problem.borrow().clone()),

@@ -17,7 +17,9 @@ pub(crate) async fn list(caller: Caller) -> Json<List<Workflow>> {
     let items = library
         .names()
         .filter_map(|name| library.get(name))
-        .map(|definition| view::workflow::of(&definition, library.has_rehearsal(&definition.name)))
+        .map(|definition| {
+            view::workflow::from_definition(&definition, library.has_rehearsal(&definition.name))
+        })
         .collect();
     Json(List { items, next_cursor: None })
 }

@@ -23,10 +23,10 @@ use holdshort_engine::IdempotencyKey;
 use holdshort_notify::{Channel, Channels, Tone};
 use holdshort_protocol::{Code, Decision, Interrupt, InterruptStatus, Offer, Outcome};
 use holdshort_web::app::App;
-use holdshort_web::asked::Asked;
-use holdshort_web::auth::{AuthState, Holder, Shown};
+use holdshort_web::auth::{AuthState, LinkBearer, ShownInterrupt};
 use holdshort_web::body::Body;
 use holdshort_web::decide;
+use holdshort_web::interrupt_ref::InterruptRef;
 use holdshort_web::links::Press;
 use holdshort_web::problem::{Answer, Refused};
 use holdshort_web::route_limit::RouteLimit;
@@ -60,11 +60,11 @@ pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
 
 /// Returns the label of the button for the nth option.
 pub(crate) fn label(nth: usize, option: &str) -> String {
-    if is_ours(option) { word(option) } else { format!("Option {nth}") }
+    if is_ours(option) { humanize_option_id(option) } else { format!("Option {nth}") }
 }
 
 /// Returns the id of an option as words: capitalized, with spaces, at most 24 characters.
-fn word(option: &str) -> String {
+fn humanize_option_id(option: &str) -> String {
     let mut chars = option.chars().map(|char| if char == '_' { ' ' } else { char }).take(24);
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
@@ -132,7 +132,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
             }
             why.map(|why| format!("The form could not be opened: {why}."))
         }
-        Err(refused) => Some(words(&refused)),
+        Err(refused) => Some(describe_refusal(&refused)),
     };
     if let Some(text) = told
         && let Err(why) = channel.whisper(self::text(payload, "/response_url"), &text).await
@@ -152,7 +152,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     let press = auth.press(value).ok_or_else(|| {
         Refused::new(Code::NotFound, "this button does not belong to this server: open the inbox")
     })?;
-    let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, &press).await?;
+    let LinkBearer { app, actor, asked, interrupt, .. } = holder(auth, payload, &press).await?;
     let offer = offered(&interrupt, &press)?;
     let form = modal::form(&interrupt, offer, &auth.inbox(&press.interrupt), value);
     let look = modal::shows_all(&interrupt, offer).then(|| Look { app, actor, asked });
@@ -163,13 +163,13 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
 struct Look {
     app: Arc<App>,
     actor: Actor,
-    asked: Asked,
+    asked: InterruptRef,
 }
 
 impl Look {
     /// Records the look like the browser app does. The form stays open if this fails.
     async fn keep(self) {
-        let Self { app, actor, asked: Asked { run, interrupt } } = self;
+        let Self { app, actor, asked: InterruptRef { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
             tracing::warn!(%error, "the view of a form in Slack could not be recorded");
         }
@@ -178,8 +178,8 @@ impl Look {
 
 /// Returns the person and the interrupt that they want to decide on. Rejects a person who may not decide, and an
 /// interrupt with a high risk.
-async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<Holder> {
-    let shown = Shown { interrupt: press.interrupt.clone(), subject: press.subject };
+async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<LinkBearer> {
+    let shown = ShownInterrupt { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
     let interrupt = &holder.interrupt;
     if interrupt.status == InterruptStatus::Resolved {
@@ -206,11 +206,11 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
     if interrupt.status == InterruptStatus::Resolved {
         return Err(Refused::new(Code::AlreadyResolved, modal::standing(interrupt)));
     }
-    let offer = named(interrupt, press).filter(|offer| is_offered(offer));
+    let offer = find_pressed_offer(interrupt, press).filter(|offer| is_offered(offer));
     offer.ok_or_else(|| Refused::new(Code::NotFound, "this option is no longer offered: open the inbox"))
 }
 
-fn named<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
+fn find_pressed_offer<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
     // Buttons of earlier versions hold the id itself.
     let is_it = |offer: &&Offer| key(&press.interrupt, &offer.id) == press.option || offer.id == press.option;
     interrupt.options.iter().find(is_it)
@@ -234,15 +234,15 @@ async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer
     let answer = match Box::pin(decided(auth, payload, &press, signature)).await {
         Ok(reply) => reply,
         Err(refused) if refused.code() == Code::InvalidRequest && modal::has_field(payload) => {
-            Reply::Errors { errors: json!({ (modal::FIELD): words(&refused) }) }
+            Reply::Errors { errors: json!({ (modal::FIELD): describe_refusal(&refused) }) }
         }
-        Err(refused) => Reply::Update { view: modal::told(&words(&refused)) },
+        Err(refused) => Reply::Update { view: modal::message_view(&describe_refusal(&refused)) },
     };
     Ok(Json(answer).into_response())
 }
 
 async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &str) -> Answer<Reply> {
-    let Holder { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
+    let LinkBearer { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
     let once = once(&actor, payload, signature);
     // A form decides only on what it showed. A resolved interrupt is answered with its resolution.
     if interrupt.status == InterruptStatus::Open {
@@ -260,17 +260,20 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     }
     let typed = text(payload, modal::TYPED).trim();
     let decision = Decision {
-        option: named(&interrupt, press).map_or_else(|| press.option.clone(), |offer| offer.id.clone()),
+        option: find_pressed_offer(&interrupt, press)
+            .map_or_else(|| press.option.clone(), |offer| offer.id.clone()),
         text: Some(typed.to_owned()).filter(|text| !text.is_empty()),
         edit: Value::Null,
         ..Decision::default()
     };
-    auth.decides(&actor)?;
+    auth.count_decision(&actor)?;
     let decided = decide::decide_on_page(&app, &asked, actor, decision, Some(once)).await?;
     Ok(match decided.status {
         InterruptStatus::Resolved => Reply::Clear,
         InterruptStatus::Open => Reply::Update {
-            view: modal::told("Your vote is recorded. More approvers must agree before it is decided."),
+            view: modal::message_view(
+                "Your vote is recorded. More approvers must agree before it is decided.",
+            ),
         },
     })
 }
@@ -280,12 +283,12 @@ fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };
     // The digest covers the form and not the decision, so a form is used up by any decision.
-    let digest = Digest::of(form.as_bytes());
+    let digest = Digest::of_bytes(form.as_bytes());
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }
 
 /// Returns the reason of a refusal as a sentence.
-fn words(refused: &Refused) -> String {
+fn describe_refusal(refused: &Refused) -> String {
     let errors = refused.0.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>();
     let said = if errors.is_empty() { refused.0.detail.clone() } else { errors.join("; ") };
     match &refused.0.resolution {

@@ -1,10 +1,10 @@
 //! The form in Slack: the card as its reader may see it, and a field for text. All of it is plain text, written by
 //! `plain` before it is split into blocks.
 
-use holdshort_protocol::{Interrupt, JudgedCall, Offer, Outcome, Resolution, plain};
+use holdshort_protocol::{InspectedCall, Interrupt, Offer, Outcome, Resolution, plain};
 use serde_json::{Value, json};
 
-use super::{is_ours, word};
+use super::{humanize_option_id, is_ours};
 use crate::pages::card_text;
 
 /// Block id of the text field.
@@ -35,7 +35,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     }
     let (id, label) = (plain::line(&offer.id), plain::line(&offer.label));
     let (name, submit) = if is_ours(&offer.id) {
-        (word(&offer.id), word(&offer.id))
+        (humanize_option_id(&offer.id), humanize_option_id(&offer.id))
     } else if offer.label == offer.id {
         (id.into_owned(), TAKE.to_owned())
     } else {
@@ -66,12 +66,12 @@ pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
 }
 
 fn is_cut(interrupt: &Interrupt) -> bool {
-    card_text(interrupt, JudgedCall::of(interrupt).as_ref()).1
+    card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
 }
 
 /// Returns the card in blocks of text.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
-    let (parts, _) = card_text(interrupt, JudgedCall::of(interrupt).as_ref());
+    let (parts, _) = card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()
 }
 
@@ -81,7 +81,7 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// Returns a view with a message and no input.
-pub(super) fn told(text: &str) -> Value {
+pub(super) fn message_view(text: &str) -> Value {
     view(&[section(text)])
 }
 
@@ -128,7 +128,7 @@ pub(super) fn end(resolution: &Resolution) -> String {
     if resolution.by.is_empty() {
         return format!("{outcome}, {}.", resolution.at);
     }
-    format!("{outcome} by {}, {}.", resolution.who(), resolution.at)
+    format!("{outcome} by {}, {}.", resolution.describe_deciders(), resolution.at)
 }
 
 #[cfg(test)]

@@ -22,12 +22,12 @@ pub(crate) const NEEDS: Needs = any(Permission::Read);
 
 /// Authenticates a caller that comes over a socket. Its actions are recorded with the channel `ws`.
 pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
-    let known = auth.known(headers, given).await?;
+    let known = auth.authenticate(headers, given).await?;
     let known = match given {
         Credentials::Token(_) => known.through("ws"),
         Credentials::Secret(_) => known,
     };
-    known.may(NEEDS)
+    known.authorize(NEEDS)
 }
 
 /// Waits for `hello` and authenticates the client with it.
@@ -42,7 +42,7 @@ pub(super) async fn receive(
     let received = timeout(pace.hello, incoming::next(incoming, pace.silence)).await;
     match received.map_err(|_| unauthenticated("no `hello` arrived before the deadline"))??.frame {
         Ok(ClientFrame::Hello(hello)) => {
-            who(auth, headers, known, &hello).await.map_err(|refused| match refused.code() {
+            authenticate(auth, headers, known, &hello).await.map_err(|refused| match refused.code() {
                 Code::TooManyRequests => End::OverRate(refused),
                 Code::TooManyConnections => End::Full(refused),
                 _ => End::Unauthenticated(refused),
@@ -53,7 +53,12 @@ pub(super) async fn receive(
     }
 }
 
-async fn who(auth: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello: &Hello) -> Answer<Caller> {
+async fn authenticate(
+    auth: &AuthState,
+    headers: &HeaderMap,
+    known: Option<Caller>,
+    hello: &Hello,
+) -> Answer<Caller> {
     match (&hello.token, &hello.secret, known) {
         (Some(_), Some(_), _) => Err(Refused::invalid_at(
             "/secret",
@@ -62,7 +67,7 @@ async fn who(auth: &AuthState, headers: &HeaderMap, known: Option<Caller>, hello
         (Some(token), None, _) => caller(auth, headers, &Credentials::Token(token)).await,
         (None, Some(secret), _) => caller(auth, headers, &Credentials::Secret(secret)).await,
         (None, None, Some(known)) => Ok(known),
-        (None, None, None) => Err(Refused::of(Code::Unauthenticated)),
+        (None, None, None) => Err(Refused::from_code(Code::Unauthenticated)),
     }
 }
 

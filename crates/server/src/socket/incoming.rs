@@ -49,7 +49,7 @@ pub(crate) fn read_text(text: &str) -> Answer<ClientFrame> {
             | End::Evicted
             | End::Replaced
             | End::Unreadable,
-        ) => Err(Refused::of(Code::Internal)),
+        ) => Err(Refused::from_code(Code::Internal)),
     }
 }
 

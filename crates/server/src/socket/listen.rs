@@ -62,7 +62,7 @@ async fn carry_out(caller: &Caller, frame: ClientFrame) -> Answer<Order> {
         ClientFrame::Subscribe(wish) => subscribe::to(caller, wish).await,
         ClientFrame::Unsubscribe(Unsubscribe { id }) => Ok(Order::Unfollow { id }),
         ClientFrame::Decide(decide) => decided(caller, decide).await.map(Order::say),
-        ClientFrame::Message(tell) => told(caller, tell).await.map(Order::say),
+        ClientFrame::Message(tell) => send_message(caller, tell).await.map(Order::say),
         ClientFrame::Ping(Ping { id }) => Ok(Order::say(ServerFrame::Pong { id })),
     }
 }
@@ -70,18 +70,18 @@ async fn carry_out(caller: &Caller, frame: ClientFrame) -> Answer<Order> {
 async fn decided(caller: &Caller, decide: Decide) -> Answer<ServerFrame> {
     let id = decide.id.clone();
     let interrupt = decide.interrupt.parse().map_err(|_| Refused::not_found("interrupt"))?;
-    let asked = caller.app.asked(&interrupt).await?;
-    let Caller { actor, .. } = caller.may(any(Permission::Decide))?;
-    caller.decides()?;
+    let asked = caller.app.find_interrupt(&interrupt).await?;
+    let Caller { actor, .. } = caller.authorize(any(Permission::Decide))?;
+    caller.count_decision()?;
     let interrupt = decide::decide(&caller.app, &asked, actor, decide.decision()).await?;
     Ok(ServerFrame::Decided { id, interrupt: Box::new(interrupt) })
 }
 
-async fn told(caller: &Caller, tell: Tell) -> Answer<ServerFrame> {
+async fn send_message(caller: &Caller, tell: Tell) -> Answer<ServerFrame> {
     let Tell { id, run, text } = tell;
-    let caller = caller.may(any(Permission::Steer))?;
+    let caller = caller.authorize(any(Permission::Steer))?;
     let run = run.parse().map_err(|_| Refused::not_found("run"))?;
     caller.run(&run).await?;
-    let run = steer::tell(caller, &run, text).await?;
+    let run = steer::send_message(caller, &run, text).await?;
     Ok(ServerFrame::Told { id, run: Box::new(run) })
 }

@@ -43,7 +43,7 @@ pub(crate) fn open(
 ) -> Answer<Response> {
     let pace = auth.pace();
     // A connection takes a permit for a stream only after it has authenticated.
-    let permit = known.as_ref().map(|caller| caller.app.place()).transpose()?;
+    let permit = known.as_ref().map(|caller| caller.app.reserve_stream()).transpose()?;
     let connection = connections::current();
     // Log lines of the socket have the id of this request.
     let span = Span::current();
@@ -99,7 +99,7 @@ async fn converse(
     };
     // The client has authenticated. It is a stream from now on and is not evicted.
     if guest.permit.is_none() {
-        match caller.app.place() {
+        match caller.app.reserve_stream() {
             Ok(permit) => guest.permit = Some(permit),
             Err(full) => return End::Full(full),
         }

@@ -3,7 +3,7 @@
 use holdshort_core::id::RunId;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};
 use holdshort_web::auth::Caller;
-use holdshort_web::feed::{self, Previews, Sight, Source, position};
+use holdshort_web::feed::{self, Previews, Source, Visibility, position};
 use holdshort_web::problem::{Answer, Refused};
 
 use super::deliver::Order;
@@ -39,11 +39,11 @@ pub(super) async fn to(caller: &Caller, wish: Subscribe) -> Answer<Order> {
             (Some(position::text(*after)), None)
         }
     };
-    let previews = if topic == Topic::Inbox { Previews::Hidden } else { Previews::of(previews) };
+    let previews = if topic == Topic::Inbox { Previews::Hidden } else { Previews::from_choice(previews) };
     Ok(Order::Follow {
         answer: Box::new(ServerFrame::Subscribed { id: id.clone(), position, seq }),
         id,
-        items: feed::follow(source, Sight::of(caller.clone()), previews),
+        items: feed::follow(source, Visibility::for_caller(caller.clone()), previews),
     })
 }
 

@@ -6,7 +6,7 @@ use reqwest::Method;
 use reqwest::header::{HOST, ORIGIN};
 use serde_json::json;
 
-use crate::harness::{Served, created, ok, question, refusal, said, text};
+use crate::harness::{Served, created, ok, question, refusal, send_request, text};
 
 #[tokio::test]
 async fn without_a_token_nothing_is_told() {
@@ -48,13 +48,13 @@ async fn without_a_token_nothing_is_told() {
         &right.to_uppercase(),
     ] {
         let request = stranger.request(Method::GET, "/v1/runs").header("authorization", wrong);
-        assert_eq!(refusal(&said(request).await), (401, "unauthenticated", vec![]), "{wrong}");
+        assert_eq!(refusal(&send_request(request).await), (401, "unauthenticated", vec![]), "{wrong}");
     }
     // A token is accepted neither as a parameter nor as a cookie.
     let bare = right.trim_start_matches("Bearer ");
     assert_eq!(stranger.get(&format!("/v1/runs?token={bare}")).await.0, 401);
     let cookie = stranger.request(Method::GET, "/v1/runs").header("cookie", format!("token={bare}"));
-    assert_eq!(said(cookie).await.0, 401);
+    assert_eq!(send_request(cookie).await.0, 401);
 
     for open in ["/healthz", "/readyz", "/v1/openapi.json"] {
         assert_eq!(stranger.get(open).await.0, 200, "{open}");
@@ -132,7 +132,7 @@ async fn only_this_host_and_its_own_pages() {
     for host in ["evil.example", "127.0.0.1", "localhost:1", "127.0.0.1.evil.example", ""] {
         for path in ["/v1/runs", "/healthz", "/v1/openapi.json", "/nothing"] {
             let request = operator.request(Method::GET, path).header(HOST, host);
-            assert_eq!(refusal(&said(request).await), (421, "wrong_host", vec![]), "{host} {path}");
+            assert_eq!(refusal(&send_request(request).await), (421, "wrong_host", vec![]), "{host} {path}");
         }
     }
     // A target in absolute form also names a host.
@@ -150,19 +150,19 @@ async fn only_this_host_and_its_own_pages() {
     assert_eq!(status.await.unwrap(), "HTTP/1.1 421 Misdirected Request");
     for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
         let request = operator.request(Method::GET, "/v1/runs").header(HOST, format!("{host}:{port}"));
-        ok(said(request).await);
+        ok(send_request(request).await);
     }
     for origin in ["http://evil.example", "null", "https://localhost", &format!("https://localhost:{port}")] {
         let request = operator.request(Method::POST, "/v1/interrupts").header(ORIGIN, origin);
         assert_eq!(
-            refusal(&said(request.json(&question())).await),
+            refusal(&send_request(request.json(&question())).await),
             (403, "wrong_origin", vec![]),
             "{origin}"
         );
     }
     let same =
         operator.request(Method::POST, "/v1/interrupts").header(ORIGIN, format!("http://localhost:{port}"));
-    created(said(same.json(&question())).await);
+    created(send_request(same.json(&question())).await);
     let preflight = operator.request(Method::OPTIONS, "/v1/runs").header(ORIGIN, "http://evil.example");
     let preflight = preflight.header("access-control-request-method", "POST").send().await.unwrap();
     assert_eq!(preflight.status(), 405);

@@ -4,16 +4,16 @@
 use reqwest::Method;
 use reqwest::header::ACCEPT;
 
-use crate::harness::{Served, Shown, shown};
+use crate::harness::{PageResponse, Served, fetch_page};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-async fn get(served: &Served, path: &str, headers: &[(&str, &str)]) -> Shown {
+async fn get(served: &Served, path: &str, headers: &[(&str, &str)]) -> PageResponse {
     let mut request = served.api(None).request(Method::GET, path);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    shown(request).await
+    fetch_page(request).await
 }
 
 #[tokio::test]
@@ -39,9 +39,9 @@ async fn the_app_is_at_its_places_and_nowhere_else() {
         let page = get(&served, path, &[]).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{path}");
         assert!(page.text.starts_with("<!doctype html>"), "{path}");
-        let head = shown(served.api(None).request(Method::HEAD, path)).await;
+        let head = fetch_page(served.api(None).request(Method::HEAD, path)).await;
         assert_eq!((head.status, &*head.text), (200, ""), "{path}");
-        assert_eq!(shown(served.api(None).request(Method::POST, path)).await.status, 405, "{path}");
+        assert_eq!(fetch_page(served.api(None).request(Method::POST, path)).await.status, 405, "{path}");
     }
     for path in
         ["/inbox/", "/inbox/a/b", "/index.html", "/nothing", "/assets/nothing.js", "/assets/../index.html"]

@@ -5,7 +5,7 @@ use holdshort_core::digest::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, said, text};
+use crate::harness::{Api, Served, created, ok, send_request, text};
 use crate::streams::Stream;
 
 async fn ask(agent: &Api, more: Value) -> Value {
@@ -20,7 +20,7 @@ async fn consume(agent: &Api, interrupt: &Value, what: &Value, key: Option<&str>
     let path = format!("/v1/interrupts/{}/consume", text(interrupt, "id"));
     let request =
         agent.request(Method::POST, &path).json(&json!({"digest": Digest::of_json(what).to_string()}));
-    said(match key {
+    send_request(match key {
         Some(key) => request.header("idempotency-key", key),
         None => request,
     })

@@ -3,14 +3,14 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Served, Shown, created, refusal, shown, text};
+use crate::harness::{PageResponse, Served, created, fetch_page, refusal, text};
 
-async fn page(served: &Served, interrupt: &Value) -> Shown {
+async fn page(served: &Served, interrupt: &Value) -> PageResponse {
     let path = format!("/v1/interrupts/{}/links", text(interrupt, "id"));
     let made = created(served.operator().post(&path, &json!({})).await);
     let origin = format!("http://{}", served.address());
     let path = text(&made, "url").strip_prefix(&origin).unwrap().to_owned();
-    let page = shown(served.api(None).request(Method::GET, &path)).await;
+    let page = fetch_page(served.api(None).request(Method::GET, &path)).await;
     assert_eq!(page.status, 200, "{}", page.text);
     page
 }

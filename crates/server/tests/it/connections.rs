@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::harness::{SOON, Served, created, ok, refusal, said, text};
+use crate::harness::{SOON, Served, created, ok, refusal, send_request, text};
 
 async fn connect(served: &Served, words: &str) -> TcpStream {
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
@@ -192,7 +192,7 @@ async fn agents_that_ask_too_often_are_told_to_wait_and_people_are_not() {
         (&json!("too_many_requests"), &json!("/docs/errors/too_many_requests"))
     );
     for _ in 0..50 {
-        assert_eq!(refusal(&said(served.api(None).request(Method::GET, "/v1/info")).await).0, 401);
+        assert_eq!(refusal(&send_request(served.api(None).request(Method::GET, "/v1/info")).await).0, 401);
         ok(served.operator().get("/v1/info").await);
     }
 }

@@ -135,7 +135,7 @@ async fn the_channel_is_recorded_and_only_known_ones_are() {
         let asked = operator.ask().await;
         let path = format!("/v1/interrupts/{}/decisions", text(&asked, "id"));
         let request = operator.request(reqwest::Method::POST, &path).header("x-holdshort-via", header);
-        ok(crate::harness::said(request.json(&json!({"option": "approve"}))).await);
+        ok(crate::harness::send_request(request.json(&json!({"option": "approve"}))).await);
         let events = ok(operator.get(&format!("/v1/runs/{}/events", text(&asked, "run"))).await);
         let made = events["items"].as_array().unwrap().iter().find(|event| event["type"] == "decision_made");
         assert_eq!(made.unwrap()["actor"], json!({"id": "operator", "role": "operator", "via": via}));

@@ -3,13 +3,14 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, ok, refusal, said, text};
+use crate::harness::{Api, Served, ok, refusal, send_request, text};
 use crate::streams::{Frame, Stream, types};
 
 const PATH: &str = "/v1/events";
 
 async fn read(api: &Api, query: &str) -> Value {
-    ok(said(api.request(Method::GET, &format!("{PATH}{query}")).header("accept", "application/json")).await)
+    ok(send_request(api.request(Method::GET, &format!("{PATH}{query}")).header("accept", "application/json"))
+        .await)
 }
 
 /// Returns the next `count` events of a stream.
@@ -126,18 +127,18 @@ async fn a_place_must_be_one_that_there_is() {
     for position in ["p3", "p18446744073709551615", "p-1", "p01", "2", "", "run_1", "p1.5"] {
         for accept in ["application/json", "text/event-stream"] {
             let request = operator.request(Method::GET, &format!("{PATH}?position={position}"));
-            let answer = said(request.header("accept", accept)).await;
+            let answer = send_request(request.header("accept", accept)).await;
             assert_eq!(refusal(&answer), (400, "invalid_query", vec![]), "{position}: {}", answer.1);
         }
         if !position.is_empty() {
             let request = operator.request(Method::GET, PATH).header("last-event-id", position);
-            assert_eq!(refusal(&said(request).await), (400, "invalid_header", vec![]), "{position}");
+            assert_eq!(refusal(&send_request(request).await), (400, "invalid_header", vec![]), "{position}");
         }
     }
     for query in ["?since=1", "?limit=0", "?previews=perhaps"] {
         let request =
             operator.request(Method::GET, &format!("{PATH}{query}")).header("accept", "application/json");
-        assert_eq!(refusal(&said(request).await), (400, "invalid_query", vec![]), "{query}");
+        assert_eq!(refusal(&send_request(request).await), (400, "invalid_query", vec![]), "{query}");
     }
     assert_eq!(refusal(&served.api(None).get(PATH).await), (401, "unauthenticated", vec![]));
 }

@@ -193,7 +193,7 @@ async fn each_sees_what_is_theirs_of_what_is_shared() {
     let mut operators = join_all((0..4).map(|_| follow(&operator, None))).await;
     let mut inboxes = Vec::new();
     for token in [served.agent_token(), served.token()] {
-        let mut socket = Socket::of(&served, token).await;
+        let mut socket = Socket::with_token(&served, token).await;
         socket.subscribe(json!({"id": "in", "topic": "inbox"})).await;
         inboxes.push(socket);
     }

@@ -41,7 +41,7 @@ pub(crate) fn options(data: &Path) -> Options {
         keep_content: None,
         accept_loss: None,
         callbacks: holdshort_server::Callbacks::default(),
-        front: holdshort_server::Front::default(),
+        front: holdshort_server::PublicEndpoint::default(),
         checkpoints: None,
     }
 }
@@ -160,7 +160,7 @@ impl Served {
         let secret_file = folder.path().join("issuer.secret");
         std::fs::write(&secret_file, ISSUER_SECRET).unwrap();
         std::fs::set_permissions(&secret_file, PermissionsExt::from_mode(0o600)).unwrap();
-        let roles: BTreeMap<_, _> = ROLES.map(|role| (role.word(), role.word())).into();
+        let roles: BTreeMap<_, _> = ROLES.map(|role| (role.as_str(), role.as_str())).into();
         let issuer = json!({
             "issuer": ISSUER, "audience": ["holdshort"], "algorithms": ["HS256"], "secret_file": secret_file,
             "roles": roles,
@@ -173,7 +173,7 @@ impl Served {
     pub(crate) fn issued(&self, id: &str, role: Role) -> Api {
         let header = json!({"alg": "HS256", "typ": "JWT"});
         let claims = json!({
-            "iss": ISSUER, "aud": "holdshort", "sub": id, "roles": [role.word()], "iat": now() - 10,
+            "iss": ISSUER, "aud": "holdshort", "sub": id, "roles": [role.as_str()], "iat": now() - 10,
             "exp": now() + 3_600,
         });
         self.api(Some(&Signer::secret(ISSUER_SECRET).token(&header, &claims)))
@@ -299,7 +299,7 @@ impl Served {
 
     /// Returns the number of waiting long polls, from the metrics.
     pub(crate) async fn polls(&self) -> u32 {
-        let told = shown(self.operator().request(Method::GET, "/metrics")).await.text;
+        let told = fetch_page(self.operator().request(Method::GET, "/metrics")).await.text;
         let polls = told.lines().find_map(|line| line.strip_prefix("holdshort_long_polls "));
         polls.unwrap().parse().unwrap()
     }
@@ -348,7 +348,7 @@ pub(crate) struct Login {
 }
 
 /// Status and body of an answer.
-pub(crate) type Said = (u16, Value);
+pub(crate) type StatusAndBody = (u16, Value);
 
 impl Api {
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -371,8 +371,8 @@ impl Api {
     }
 
     /// Requests a page from a route that could also answer with a stream.
-    pub(crate) async fn get_json(&self, path: &str) -> Said {
-        said(self.request(Method::GET, path).header("accept", "application/json")).await
+    pub(crate) async fn get_json(&self, path: &str) -> StatusAndBody {
+        send_request(self.request(Method::GET, path).header("accept", "application/json")).await
     }
 
     pub(crate) fn login(&self) -> &Login {
@@ -383,22 +383,22 @@ impl Api {
         self.request(Method::POST, "/v1/login").json(&json!({"code": code})).send().await.unwrap()
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Said {
-        said(self.request(Method::GET, path)).await
+    pub(crate) async fn get(&self, path: &str) -> StatusAndBody {
+        send_request(self.request(Method::GET, path)).await
     }
 
-    pub(crate) async fn delete(&self, path: &str) -> Said {
-        said(self.request(Method::DELETE, path)).await
+    pub(crate) async fn delete(&self, path: &str) -> StatusAndBody {
+        send_request(self.request(Method::DELETE, path)).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Said {
-        said(self.request(Method::POST, path).json(body)).await
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> StatusAndBody {
+        send_request(self.request(Method::POST, path).json(body)).await
     }
 
     /// Posts a body that may be invalid JSON.
-    pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> Said {
+    pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> StatusAndBody {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
-        said(request.body(body)).await
+        send_request(request.body(body)).await
     }
 
     /// Asks for an approval. Returns the interrupt.
@@ -406,7 +406,7 @@ impl Api {
         created(self.post("/v1/interrupts", &question()).await)
     }
 
-    pub(crate) async fn decide(&self, interrupt: &Value, decision: &Value) -> Said {
+    pub(crate) async fn decide(&self, interrupt: &Value, decision: &Value) -> StatusAndBody {
         let id = text(interrupt, "id");
         self.post(&format!("/v1/interrupts/{id}/decisions"), decision).await
     }
@@ -418,19 +418,19 @@ impl Api {
 }
 
 /// An answer as a browser receives it.
-pub(crate) struct Shown {
+pub(crate) struct PageResponse {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
     pub(crate) text: String,
 }
 
-pub(crate) async fn shown(request: RequestBuilder) -> Shown {
+pub(crate) async fn fetch_page(request: RequestBuilder) -> PageResponse {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    Shown { status, headers, text: response.text().await.unwrap() }
+    PageResponse { status, headers, text: response.text().await.unwrap() }
 }
 
-impl Shown {
+impl PageResponse {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -444,11 +444,11 @@ pub(crate) fn question() -> Value {
     })
 }
 
-pub(crate) async fn said(request: RequestBuilder) -> Said {
+pub(crate) async fn send_request(request: RequestBuilder) -> StatusAndBody {
     read(request.send().await.unwrap()).await
 }
 
-pub(crate) async fn read(response: Response) -> Said {
+pub(crate) async fn read(response: Response) -> StatusAndBody {
     let status = response.status().as_u16();
     let bytes = response.bytes().await.unwrap();
     // A body that is not JSON is returned as text. Metrics are an example.
@@ -461,18 +461,18 @@ pub(crate) async fn read(response: Response) -> Said {
     (status, body)
 }
 
-pub(crate) fn created(said: Said) -> Value {
+pub(crate) fn created(said: StatusAndBody) -> Value {
     assert_eq!(said.0, 201, "{}", said.1);
     said.1
 }
 
-pub(crate) fn ok(said: Said) -> Value {
+pub(crate) fn ok(said: StatusAndBody) -> Value {
     assert_eq!(said.0, 200, "{}", said.1);
     said.1
 }
 
 /// Returns the status, code and pointers of a problem.
-pub(crate) fn refusal(said: &Said) -> (u16, &str, Vec<&str>) {
+pub(crate) fn refusal(said: &StatusAndBody) -> (u16, &str, Vec<&str>) {
     let errors = said.1["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let pointers = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();
     (said.0, said.1["code"].as_str().unwrap_or("no code"), pointers)

@@ -76,7 +76,7 @@ async fn a_key_has_a_length() {
     let agent = served.agent();
     for key in [String::new(), " ".to_owned(), "x".repeat(256)] {
         let request = agent.request(Method::POST, "/v1/interrupts").header("idempotency-key", &key);
-        let said = crate::harness::said(request.json(&question())).await;
+        let said = crate::harness::send_request(request.json(&question())).await;
         assert_eq!(refusal(&said), (400, "invalid_header", vec![]), "{key:?}");
     }
     let longest = "x".repeat(255);

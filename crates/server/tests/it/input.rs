@@ -4,7 +4,7 @@ use futures::stream;
 use reqwest::{Body, Method};
 use serde_json::{Value, json};
 
-use crate::harness::{Served, created, ok, question, refusal, said, text};
+use crate::harness::{Served, created, ok, question, refusal, send_request, text};
 
 #[tokio::test]
 async fn a_body_must_be_json_that_every_reader_understands_alike() {
@@ -58,13 +58,13 @@ async fn a_body_has_a_size_and_a_type() {
             request = request.header("content-type", content_type);
         }
         assert_eq!(
-            refusal(&said(request).await),
+            refusal(&send_request(request).await),
             (415, "unsupported_media_type", vec![]),
             "{content_type:?}"
         );
     }
     let request = operator.request(Method::POST, "/v1/interrupts").body(question().to_string());
-    created(said(request.header("content-type", "Application/JSON; charset=utf-8")).await);
+    created(send_request(request.header("content-type", "Application/JSON; charset=utf-8")).await);
 }
 
 #[tokio::test]
@@ -289,10 +289,10 @@ async fn a_body_where_none_is_expected_must_be_empty() {
         refusal(&operator.post(&path, &json!({"for": "ever"})).await),
         (422, "invalid_request", vec!["/for"])
     );
-    assert_eq!(ok(said(operator.request(Method::POST, &path)).await)["status"], "paused");
+    assert_eq!(ok(send_request(operator.request(Method::POST, &path)).await)["status"], "paused");
     assert_eq!(ok(operator.post(&path, &json!({})).await)["status"], "paused");
     let resume = format!("/v1/runs/{}/resume", text(&run, "id"));
-    assert_eq!(ok(said(operator.request(Method::POST, &resume)).await)["status"], "running");
+    assert_eq!(ok(send_request(operator.request(Method::POST, &resume)).await)["status"], "running");
     let message = format!("/v1/runs/{}/messages", text(&run, "id"));
     assert_eq!(
         refusal(&operator.post(&message, &json!({"text": ""})).await),

@@ -3,8 +3,8 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, question, refusal, said, text};
-use crate::socket::{Came, Socket};
+use crate::harness::{Api, Served, created, ok, question, refusal, send_request, text};
+use crate::socket::{Socket, SocketMessage};
 use crate::streams::Stream;
 
 /// Makes a key. Returns it with a client that uses its secret.
@@ -68,7 +68,7 @@ async fn two_agents_are_two() {
     let (_, two) = agent(&served, "two").await;
     let with_key = async |api: &Api| {
         let request = api.request(Method::POST, "/v1/interrupts").header("idempotency-key", "same");
-        created(said(request.json(&question())).await)
+        created(send_request(request.json(&question())).await)
     };
     let (of_one, of_two) = (with_key(&one).await, with_key(&two).await);
     assert_ne!(of_one["id"], of_two["id"]);
@@ -232,8 +232,8 @@ async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut frame = Value::Null;
     loop {
         match socket.came().await {
-            Came::Frame(next) => frame = next,
-            Came::Close(code) => return (frame, code),
+            SocketMessage::Frame(next) => frame = next,
+            SocketMessage::Close(code) => return (frame, code),
         }
     }
 }
@@ -249,9 +249,9 @@ async fn what_is_open_ends_with_the_key() {
         let (_, other) = agent(&served, &format!("other-{end}")).await;
         let asked = bot.ask().await;
         let (id, run) = (text(&asked, "id").to_owned(), text(&asked, "run").to_owned());
-        let mut socket = Socket::of(&served, bot.token()).await;
+        let mut socket = Socket::with_token(&served, bot.token()).await;
         socket.ask(&json!({"type": "subscribe", "id": "all", "topic": "all"})).await;
-        let mut others = Socket::of(&served, other.token()).await;
+        let mut others = Socket::with_token(&served, other.token()).await;
         let mut of_run = Stream::open(&bot, &run, "", None).await;
         let mut of_all = Stream::at(&bot, "/v1/events", None).await;
         of_all.next().await.expect("a position");

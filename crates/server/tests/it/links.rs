@@ -5,7 +5,7 @@ use holdshort_web::links::{Claim, Links};
 use reqwest::{Method, RequestBuilder, Url};
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, Shown, created, ok, refusal, said, shown, text};
+use crate::harness::{Api, PageResponse, Served, created, fetch_page, ok, refusal, send_request, text};
 use crate::people::{approve, peopled};
 
 /// Names of fields with the typed values.
@@ -23,8 +23,8 @@ async fn link_for(served: &Served, interrupt: &Value, body: &Value) -> String {
     text(&made, "url").strip_prefix(&origin).unwrap().to_owned()
 }
 
-async fn get(served: &Served, path: &str) -> Shown {
-    shown(served.api(None).request(Method::GET, path)).await
+async fn get(served: &Served, path: &str) -> PageResponse {
+    fetch_page(served.api(None).request(Method::GET, path)).await
 }
 
 fn form(api: &Api, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
@@ -34,8 +34,8 @@ fn form(api: &Api, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
         .body(encoded.query().unwrap_or_default().to_owned())
 }
 
-async fn send(served: &Served, path: &str, fields: &[(&str, &str)]) -> Shown {
-    shown(form(&served.api(None), path, fields)).await
+async fn send(served: &Served, path: &str, fields: &[(&str, &str)]) -> PageResponse {
+    fetch_page(form(&served.api(None), path, fields)).await
 }
 
 async fn seq(served: &Served, interrupt: &Value) -> Value {
@@ -57,7 +57,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
     assert!(!page.text.contains("<script"));
-    let head = shown(served.api(None).request(Method::HEAD, &path)).await;
+    let head = fetch_page(served.api(None).request(Method::HEAD, &path)).await;
     assert_eq!((head.status, &*head.text), (200, ""));
     assert_eq!(seq(&served, &asked).await, before, "whoever follows a link changes nothing");
 
@@ -157,7 +157,7 @@ async fn a_link_is_for_what_it_was_made_for() {
     let path = link(&served, &asked).await;
     let links = Links::new(served.token());
     let claim = links.claim(path.strip_prefix("/d/").unwrap()).unwrap();
-    let of_other = links.token(&Claim { subject: Digest::of(b"something else"), ..claim.clone() });
+    let of_other = links.token(&Claim { subject: Digest::of_bytes(b"something else"), ..claim.clone() });
     let of_other = format!("/d/{of_other}");
     for page in [get(&served, &of_other).await, send(&served, &of_other, &[("option", "approve")]).await] {
         assert_eq!(page.status, 410, "{}", page.text);
@@ -222,11 +222,11 @@ async fn only_a_form_of_our_own_page_decides() {
     for (header, value) in
         [("origin", "http://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
     {
-        let refused = said(approve().header(header, value)).await;
+        let refused = send_request(approve().header(header, value)).await;
         assert_eq!(refusal(&refused), (403, "wrong_origin", vec![]), "{value}");
     }
     let json = api.request(Method::POST, &path).json(&json!({"option": "approve"}));
-    let refused = shown(json).await;
+    let refused = fetch_page(json).await;
     assert_eq!(refused.status, 415);
     let says_what = refused.text.contains("x-www-form-urlencoded") && !refused.text.contains("JSON");
     assert!(says_what, "{}", refused.text);
@@ -235,9 +235,9 @@ async fn only_a_form_of_our_own_page_decides() {
     {
         assert_eq!(send(&served, &path, fields).await.status, 422, "{fields:?}");
     }
-    assert_eq!(shown(api.request(Method::PUT, &path)).await.status, 405);
+    assert_eq!(fetch_page(api.request(Method::PUT, &path)).await.status, 405);
     let own = approve().header("origin", format!("http://{}", served.address()));
-    assert_eq!(shown(own.header("sec-fetch-site", "same-origin")).await.status, 200);
+    assert_eq!(fetch_page(own.header("sec-fetch-site", "same-origin")).await.status, 200);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use crate::harness::{Login, Served, created, ok, read, refusal, said, text};
+use crate::harness::{Login, Served, created, ok, read, refusal, send_request, text};
 
 #[tokio::test]
 async fn a_browser_gets_in_once_per_link_and_out_again() {
@@ -74,10 +74,10 @@ async fn cookie_and_secret_count_together_and_nothing_else_does() {
         for (name, value) in *headers {
             request = request.header(*name, *value);
         }
-        assert_eq!(said(request).await.0, *expected, "{headers:?}");
+        assert_eq!(send_request(request).await.0, *expected, "{headers:?}");
     }
     let by_query = served.api(None).request(Method::GET, &format!("/v1/runs?secret={secret}"));
-    assert_eq!(said(by_query.header("cookie", cookie)).await.0, 401);
+    assert_eq!(send_request(by_query.header("cookie", cookie)).await.0, 401);
 }
 
 #[tokio::test]
@@ -115,9 +115,9 @@ async fn only_the_operator_makes_links_and_only_our_pages_redeem_them() {
         ("sec-fetch-site", "same-site"),
         ("sec-fetch-site", "cross-site"),
     ] {
-        let refused = said(enter().header(header, value)).await;
+        let refused = send_request(enter().header(header, value)).await;
         assert_eq!(refusal(&refused), (403, "wrong_origin", vec![]), "{header}: {value}");
     }
     let own = enter().header("origin", format!("http://{}", served.address()));
-    ok(said(own.header("sec-fetch-site", "same-origin")).await);
+    ok(send_request(own.header("sec-fetch-site", "same-origin")).await);
 }

@@ -6,7 +6,7 @@ use holdshort_testkit::server::eventually;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::harness::{Served, created, ok, shown, text};
+use crate::harness::{Served, created, fetch_page, ok, text};
 
 /// Returns the value of a line by its name and labels.
 fn value(told: &str, name: &str) -> f64 {
@@ -21,7 +21,7 @@ async fn what_waits_and_what_was_decided_is_counted() {
     let asked = operator.ask().await;
     operator.ask().await;
     ok(operator.decide(&asked, &json!({"option": "approve"})).await);
-    let told = shown(operator.request(Method::GET, "/metrics")).await;
+    let told = fetch_page(operator.request(Method::GET, "/metrics")).await;
     let kind = told.header("content-type").to_owned();
     assert_eq!((told.status, &*kind), (200, "application/openmetrics-text; version=1.0.0; charset=utf-8"));
     let told = told.text;
@@ -49,7 +49,8 @@ async fn what_waits_and_what_was_decided_is_counted() {
 #[tokio::test]
 async fn an_auditor_may_scrape_and_an_agent_may_not() {
     let served = Served::with_issuer().await;
-    let status = async |api: crate::harness::Api| shown(api.request(Method::GET, "/metrics")).await.status;
+    let status =
+        async |api: crate::harness::Api| fetch_page(api.request(Method::GET, "/metrics")).await.status;
     assert_eq!(status(served.issued("audra", Role::Auditor)).await, 200);
     assert_eq!(status(served.agent()).await, 403);
     assert_eq!(status(served.api(None)).await, 401);
@@ -68,7 +69,7 @@ async fn calls_of_models_and_their_tokens_are_counted() {
     // The metric changes a moment after the event is written.
     let ended = "holdshort_runs_ended_total{outcome=\"completed\"} 1";
     let told = eventually("the run is counted", async || {
-        let told = shown(operator.request(Method::GET, "/metrics")).await.text;
+        let told = fetch_page(operator.request(Method::GET, "/metrics")).await.text;
         told.lines().any(|line| line == ended).then_some(told)
     })
     .await;

@@ -4,14 +4,14 @@ use holdshort_web::limits::LEFT_INTERRUPTS;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Login, Said, Served, created, ok, said, text};
+use crate::harness::{Api, Login, Served, StatusAndBody, created, ok, send_request, text};
 use crate::socket::{Socket, types};
 
 impl Served {
     pub(crate) async fn set(&self, id: &str, roles: &[&str], groups: &[&str]) -> Value {
         let body = json!({"roles": roles, "groups": groups});
         let request = self.operator().request(Method::PUT, &format!("/v1/people/{id}")).json(&body);
-        ok(said(request).await)
+        ok(send_request(request).await)
     }
 
     /// Returns a browser that is signed in as this person.
@@ -37,11 +37,11 @@ impl Served {
     }
 }
 
-pub(crate) fn code(said: &Said) -> (u16, &str) {
+pub(crate) fn code(said: &StatusAndBody) -> (u16, &str) {
     (said.0, said.1["code"].as_str().unwrap_or_default())
 }
 
-pub(crate) async fn approve(api: &Api, asked: &Value) -> Said {
+pub(crate) async fn approve(api: &Api, asked: &Value) -> StatusAndBody {
     api.decide(asked, &json!({"option": "approve"})).await
 }
 
@@ -82,7 +82,7 @@ async fn people_are_set_listed_changed_and_removed() {
         "addresses": {"email": "anna@example.org"}, "time_zone": "Europe/Berlin", "language": "de",
     });
     let put = |id: &str, body: &Value| {
-        said(served.operator().request(Method::PUT, &format!("/v1/people/{id}")).json(body))
+        send_request(served.operator().request(Method::PUT, &format!("/v1/people/{id}")).json(body))
     };
     let set = ok(put("anna", &whole).await);
     for (key, value) in whole.as_object().expect("an object") {
@@ -277,7 +277,7 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!(open().await, json!([]));
     served.set("olga", &["operator"], &[]).await;
     let path = "/v1/people/olga/away";
-    ok(said(served.operator().request(Method::PUT, path).json(&json!({"delegate": "cleo"}))).await);
+    ok(send_request(served.operator().request(Method::PUT, path).json(&json!({"delegate": "cleo"}))).await);
     let seen = open().await;
     assert_eq!((&seen[0]["id"], &seen[0]["you"]["in_place_of"]), (&anybodys["id"], &json!("olga")));
 }
@@ -507,7 +507,7 @@ async fn out_of_office_with_a_delegate() {
     let served = peopled().await;
     let (anna, cleo) = (served.signed_in_as("anna").await, served.signed_in_as("cleo").await);
     let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
-    let away = |body: Value| said(anna.request(Method::PUT, "/v1/people/anna/away").json(&body));
+    let away = |body: Value| send_request(anna.request(Method::PUT, "/v1/people/anna/away").json(&body));
     assert_eq!(code(&away(json!({"delegate": "anna"})).await), (422, "invalid_request"));
     assert_eq!(code(&away(json!({"until": "yesterday"})).await), (422, "invalid_request"));
     let never = away(json!({"until": "9999-12-31T23:59:59Z"})).await;
@@ -518,11 +518,11 @@ async fn out_of_office_with_a_delegate() {
     );
     let set = ok(away(json!({"until": "2099-01-01T00:00:00Z", "delegate": "cleo"})).await);
     assert_eq!(set["away"]["delegate"], "cleo");
-    let other = said(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;
+    let other = send_request(cleo.request(Method::PUT, "/v1/people/anna/away").json(&json!({}))).await;
     assert_eq!(code(&other), (403, "forbidden_role"));
     assert_eq!(ok(anna.get("/v1/people/anna").await)["away"], set["away"], "she sees it herself");
     let path = "/v1/people/cleo/away";
-    ok(said(served.operator().request(Method::PUT, path).json(&json!({"delegate": "ben"}))).await);
+    ok(send_request(served.operator().request(Method::PUT, path).json(&json!({"delegate": "ben"}))).await);
     assert_eq!(ok(served.operator().delete(path).await).get("away"), None, "an admin says it of others");
     assert_eq!(code(&anna.get("/v1/people/cleo").await), (404, "not_found"), "and nobody else");
     let seen = ok(cleo.get("/v1/interrupts?status=open&assignee=me").await);
@@ -570,9 +570,10 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
     ok(approve(&ben, &held).await);
     assert_eq!(served.ended(text(&run, "id")).await["status"], "completed");
 
-    let changed =
-        said(served.operator().request(Method::PUT, "/v1/people/anna").json(&json!({"roles": ["admin"]})))
-            .await;
+    let changed = send_request(
+        served.operator().request(Method::PUT, "/v1/people/anna").json(&json!({"roles": ["admin"]})),
+    )
+    .await;
     assert_eq!(code(&changed), (409, "other_source"));
     // Ben is removed from the file. A server with a workflow that needs two people of legal does not start.
     let file = folder.path().join("people.yaml");

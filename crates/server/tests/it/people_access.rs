@@ -3,9 +3,9 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, said, shown, text};
+use crate::harness::{Api, Served, created, fetch_page, ok, send_request, text};
 use crate::people::{approve, code, looked_at, peopled};
-use crate::socket::{Came, Socket};
+use crate::socket::{Socket, SocketMessage};
 
 impl Served {
     /// Opens a socket of a signed-in browser.
@@ -29,8 +29,8 @@ async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut last = Value::Null;
     loop {
         match socket.came().await {
-            Came::Frame(frame) => last = frame["problem"]["code"].clone(),
-            Came::Close(code) => return (last, code),
+            SocketMessage::Frame(frame) => last = frame["problem"]["code"].clone(),
+            SocketMessage::Close(code) => return (last, code),
         }
     }
 }
@@ -89,7 +89,7 @@ async fn links_to_decide_by_end_when_their_person_leaves_also_where_they_come_ba
     let path = format!("/v1/interrupts/{}/links", text(&asked, "id"));
     let shows = async |link: &Value| {
         let (_, token) = text(link, "url").split_once("/d/").expect("a link");
-        shown(served.api(None).request(Method::GET, &format!("/d/{token}"))).await.status
+        fetch_page(served.api(None).request(Method::GET, &format!("/d/{token}"))).await.status
     };
     served.set("anna", &["operator"], &[]).await;
     let first = created(served.signed_in_as("anna").await.post(&path, &json!({})).await);
@@ -243,7 +243,7 @@ async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     let served = peopled().await;
     let cleo = served.signed_in_as("cleo").await;
     let away = json!({"delegate": "cleo"});
-    ok(said(served.operator().request(Method::PUT, "/v1/people/anna/away").json(&away)).await);
+    ok(send_request(served.operator().request(Method::PUT, "/v1/people/anna/away").json(&away)).await);
     let asked = served.ask_of(json!({"approvers": ["anna", "ben"]})).await;
     let path = "/v1/interrupts?status=open";
     assert_eq!(served.ids(&cleo, path).await, [text(&asked, "id")]);
@@ -314,7 +314,7 @@ async fn times_of_people_and_keys_are_told_as_times() {
     let served = peopled().await;
     let until = "2099-01-01T00:00:00.000Z";
     let away = json!({"until": until});
-    ok(said(served.operator().request(Method::PUT, "/v1/people/anna/away").json(&away)).await);
+    ok(send_request(served.operator().request(Method::PUT, "/v1/people/anna/away").json(&away)).await);
     let key = created(served.operator().post("/v1/keys", &json!({"name": "bot"})).await);
     let rotate = format!("/v1/keys/{}/rotate", text(&key, "id"));
     ok(served.operator().post(&rotate, &json!({"overlap_ms": 60_000})).await);
@@ -367,7 +367,7 @@ async fn rates_are_told_and_kept() {
         || served.api(None).request(Method::POST, "/d/x").header("accept", "text/html,*/*;q=0.8").body("");
     let mut pages = Vec::new();
     for _ in 0..3 {
-        let page = shown(form()).await;
+        let page = fetch_page(form()).await;
         pages.push((page.status, page.header("content-type").starts_with("text/html")));
     }
     assert_eq!(pages.last(), Some(&(429, true)), "{pages:?}");

@@ -7,7 +7,7 @@ use holdshort_core::rights::{Extent, ROLES, TABLE, extent};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Served, said, text};
+use crate::harness::{Served, send_request, text};
 
 /// Returns true if the role has the permission for an item that belongs to an agent and is assigned to nobody.
 fn may(role: Role, needs: &Value) -> bool {
@@ -60,7 +60,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                 // The operator of a local start is also an admin, so another token is needed for each single role.
                 let api = match role {
                     Role::Agent => served.agent(),
-                    role => served.issued(&format!("one-{}", role.word()), role),
+                    role => served.issued(&format!("one-{}", role.as_str()), role),
                 };
                 let own = match asked.take() {
                     Some(own) => own,
@@ -94,7 +94,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                     _ => json!({}),
                 };
                 let request = api.request(method, &path).header("accept", "application/json").json(&body);
-                let (status, refusal) = said(request).await;
+                let (status, refusal) = send_request(request).await;
                 // Some routes end the interrupt, so a new one is needed.
                 if status >= 400 || name.starts_with("get ") {
                     asked = Some(own);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, SOON, Served, created, ok, read, refusal, said, text};
+use crate::harness::{Api, SOON, Served, created, ok, read, refusal, send_request, text};
 
 async fn open(api: &Api, body: &Value) -> Value {
     created(api.post("/v1/sessions", body).await)
@@ -255,7 +255,8 @@ async fn what_is_done_to_a_session_is_told() {
         steer(&operator, &session, verb).await;
     }
     let events =
-        ok(said(operator.request(Method::GET, "/v1/events").header("accept", "application/json")).await);
+        ok(send_request(operator.request(Method::GET, "/v1/events").header("accept", "application/json"))
+            .await);
     let told: Vec<_> = events["items"]
         .as_array()
         .unwrap()

@@ -6,7 +6,7 @@ use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::harness::{Api, SOON, Served, ok, refusal, said, text};
+use crate::harness::{Api, SOON, Served, ok, refusal, send_request, text};
 
 /// A stream whose frames are read as they come.
 pub(crate) struct Stream {
@@ -147,7 +147,7 @@ async fn a_stream_that_has_been_read_is_over() {
     let path = format!("/v1/runs/{}/events", text(&asked, "run"));
     let stream = |last: &'static str| {
         let request = operator.request(Method::GET, &path).header("accept", "text/event-stream");
-        said(request.header("last-event-id", last))
+        send_request(request.header("last-event-id", last))
     };
     assert_eq!(stream("5").await, (204, Value::Null));
     assert_eq!(refusal(&stream("five").await), (400, "invalid_header", vec![]));

@@ -5,7 +5,7 @@ use holdshort_engine::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, SOON, Served, created, ok, refusal, said, text};
+use crate::harness::{Api, SOON, Served, created, ok, refusal, send_request, text};
 use crate::people::{approve, code, peopled};
 
 /// Returns the events of these types in the interrupt's run.
@@ -135,7 +135,7 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     let served = peopled().await;
     let operator = served.operator();
     let put = |group: &str, body: &Value| {
-        said(operator.request(Method::PUT, &format!("/v1/groups/{group}/hours")).json(body))
+        send_request(operator.request(Method::PUT, &format!("/v1/groups/{group}/hours")).json(body))
     };
     let office = json!({"time_zone": "Europe/Berlin", "week": {"mon-tue": ["09:00-12:00", "13:00-17:00"]}, "holidays": ["2026-12-25"]});
     let set = ok(put("legal", &office).await);
@@ -173,7 +173,7 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     let refused = served.agent().post("/v1/interrupts", &ask).await;
     assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/working_time"]));
 
-    let forget = || said(operator.request(Method::DELETE, "/v1/groups/legal/hours"));
+    let forget = || send_request(operator.request(Method::DELETE, "/v1/groups/legal/hours"));
     assert_eq!(forget().await.0, 204);
     assert_eq!(refusal(&forget().await), (404, "not_found", vec![]));
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Served, created, ok, shown, text};
+use crate::harness::{Api, Served, created, fetch_page, ok, text};
 use crate::people::{code, peopled};
 use crate::socket::Socket;
 
@@ -24,7 +24,7 @@ fn ask(assignment: &Value) -> Value {
 
 /// Returns the body of a page, as this caller receives it.
 async fn bytes(api: &Api, path: &str) -> String {
-    shown(api.request(Method::GET, path)).await.text
+    fetch_page(api.request(Method::GET, path)).await.text
 }
 
 async fn ask_of(served: &Served, assignment: Value) -> Value {
@@ -124,7 +124,9 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     let told = socket.events("in", 5).await;
     sent.extend(told.iter().map(Value::to_string));
     assert!(told.iter().any(|event| event["type"] == "interrupt_opened"), "{told:?}");
-    sent.push(shown(anna.request(Method::GET, "/v1/events").header("accept", "application/json")).await.text);
+    sent.push(
+        fetch_page(anna.request(Method::GET, "/v1/events").header("accept", "application/json")).await.text,
+    );
     for bytes in &sent {
         assert!(!bytes.contains(SECRET) && !bytes.contains("DE99-SECOND"), "{bytes}");
     }
@@ -163,7 +165,7 @@ async fn no_byte_of_it_is_on_the_page_of_a_link() {
         .request(Method::POST, &path)
         .header("content-type", "application/x-www-form-urlencoded")
         .body("option=approve");
-    let decided = shown(form).await;
+    let decided = fetch_page(form).await;
     assert!(decided.status == 200 && !decided.text.contains(SECRET), "{}", decided.text);
     let card = ok(served.operator().get(&format!("/v1/interrupts/{}", text(&asked, "id"))).await);
     assert_eq!(card["approval"]["approved"], Value::Null, "as it was asked");

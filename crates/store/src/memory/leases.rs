@@ -6,7 +6,7 @@ use holdshort_core::id::RunId;
 use holdshort_core::projection::RunRow;
 use holdshort_core::time::Timestamp;
 
-use super::state::Held;
+use super::state::RunLease;
 use super::{Memory, lock};
 use crate::journal::Error;
 use crate::leases::{Lease, Leases, NodeRow};
@@ -14,7 +14,7 @@ use crate::leases::{Lease, Leases, NodeRow};
 impl Leases for Memory {
     async fn runnable(&self, limit: usize) -> Result<Vec<RunId>, Error> {
         let state = self.state()?;
-        let mine = |held: &Held| !state.shared || held.node == Some(self.node);
+        let mine = |held: &RunLease| !state.shared || held.node == Some(self.node);
         let is_mine = |row: &RunRow| state.leases.get(&row.run).is_some_and(mine);
         Ok(state.tables.runs_by(|row| is_mine(row).then_some(row.created_at), limit))
     }
@@ -24,7 +24,7 @@ impl Leases for Memory {
         Ok(if state.shared { state.claim(self.node, limit) } else { Vec::new() })
     }
 
-    fn holds(&self) -> bool {
+    fn has_valid_leases(&self) -> bool {
         lock(&self.state).nodes.get(&self.node).is_some_and(|node| node.alive)
     }
 
@@ -53,7 +53,7 @@ impl Leases for Memory {
     async fn leases(&self, after: Option<&RunId>, limit: usize) -> Result<Vec<Lease>, Error> {
         let state = self.state()?;
         let rest = state.leases.iter().filter(|(run, _)| after.is_none_or(|after| *run > after));
-        let node = |held: &Held| if state.shared { held.node } else { Some(self.node) };
+        let node = |held: &RunLease| if state.shared { held.node } else { Some(self.node) };
         let leases = rest.map(|(run, held)| Lease { run: run.clone(), node: node(held) });
         Ok(leases.take(limit).collect())
     }

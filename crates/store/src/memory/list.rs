@@ -42,12 +42,12 @@ impl RowMaps {
             .filter(|row| filter.status.is_none_or(|status| row.status == status))
             .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| row.workflow == *workflow))
             .filter(|row| matches_session(filter.session.as_ref(), &row.session))
-            .map(|row| (RunSortKey::of(row), row))
+            .map(|row| (RunSortKey::from_row(row), row))
             .filter(|(place, _)| after.is_none_or(|after| place > after))
             .collect();
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
-        Page::cut(items, limit, |row| RunSortKey::of(row).encode())
+        Page::cut(items, limit, |row| RunSortKey::from_row(row).encode())
     }
 
     pub(super) fn sessions(
@@ -66,9 +66,9 @@ impl RowMaps {
             .rev()
             .filter(|row| filter.states.is_empty() || filter.states.contains(&row.state))
             .filter(|row| filter.workflow.as_ref().is_none_or(|workflow| is_of(row, workflow)))
-            .filter(|row| after.is_none_or(|after| SessionSortKey::of(row) > *after));
+            .filter(|row| after.is_none_or(|after| SessionSortKey::from_row(row) > *after));
         let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| SessionSortKey::of(row).encode())
+        Page::cut(items, limit, |row| SessionSortKey::from_row(row).encode())
     }
 
     pub(super) fn idle_sessions(&self, now: Timestamp, limit: usize) -> Vec<SessionId> {
@@ -109,12 +109,12 @@ impl RowMaps {
             .filter(|row| filter.marks.as_ref().is_none_or(|marks| has_one(row, marks)))
             .filter(|row| matches_session(filter.session.as_ref(), &row.session))
             .filter(|row| filter.session.is_none() || filter.run.is_some() || self.is_with_its_run(row))
-            .map(|row| (InterruptSortKey::of(row), row))
+            .map(|row| (InterruptSortKey::from_row(row), row))
             .filter(|(place, _)| after.is_none_or(|after| place > after))
             .collect();
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         let items = rows.into_iter().take(limit.saturating_add(1)).map(|(_, row)| row.clone()).collect();
-        Page::cut(items, limit, |row| InterruptSortKey::of(row).encode())
+        Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode())
     }
 
     /// Returns true if the run of an interrupt is in the interrupt's session. The interrupts of a session are found
@@ -134,9 +134,9 @@ impl RowMaps {
             .values()
             .rev()
             .filter(|row| filter.revoked.is_none_or(|revoked| row.revoked == revoked))
-            .filter(|row| after.is_none_or(|after| GrantSortKey::of(row) > *after));
+            .filter(|row| after.is_none_or(|after| GrantSortKey::from_row(row) > *after));
         let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| GrantSortKey::of(row).encode())
+        Page::cut(items, limit, |row| GrantSortKey::from_row(row).encode())
     }
 
     pub(super) fn answers(
@@ -154,9 +154,9 @@ impl RowMaps {
             .filter(|row| filter.asked.as_ref().is_none_or(|asked| row.asked == *asked))
             .filter(|row| filter.source.is_none() || row.source == filter.source)
             .filter(|row| filter.search.as_ref().is_none_or(|search| has_words(row, search)))
-            .filter(|row| after.is_none_or(|after| AnswerSortKey::of(row) > *after));
+            .filter(|row| after.is_none_or(|after| AnswerSortKey::from_row(row) > *after));
         let items = rows.take(limit.saturating_add(1)).cloned().collect();
-        Page::cut(items, limit, |row| AnswerSortKey::of(row).encode())
+        Page::cut(items, limit, |row| AnswerSortKey::from_row(row).encode())
     }
 
     /// Returns the runs after the given one whose deadline is at or before `now`, earliest first.

@@ -11,7 +11,8 @@ use super::Memory;
 use crate::cursor::DeliverySortKey;
 use crate::journal::Error;
 use crate::outbox::{
-    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told, pause_ms,
+    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, SettleOutcome, Settled,
+    pause_ms,
 };
 use crate::tables::{Cursor, Page};
 
@@ -40,7 +41,7 @@ impl Deliveries {
         self.channels.get(channel).is_some_and(|state| state.disabled_at.is_some())
     }
 
-    fn settle(&mut self, settled: Settled) -> Told {
+    fn settle(&mut self, settled: Settled) -> SettleOutcome {
         let (works, channel) = (settled.works(), settled.delivery.channel.clone());
         let mut failing = None;
         if let Some(attempt) = settled.attempt {
@@ -52,7 +53,7 @@ impl Deliveries {
             self.attempts.insert((attempt.delivery.clone(), attempt.number), attempt);
         }
         self.all.insert(settled.delivery.delivery.clone(), settled.delivery);
-        Told::Written { failing }
+        SettleOutcome::Written { failing }
     }
 
     fn fail(&mut self, channel: &str, at: Timestamp) -> Failing {
@@ -176,11 +177,11 @@ impl Outbox for Memory {
         Ok(claimed)
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
         let mut state = self.state()?;
         let found = state.outbox.all.get(&settled.delivery.delivery);
         if found.is_none_or(|found| found.node != Some(self.node)) {
-            return Ok(Told::Taken);
+            return Ok(SettleOutcome::Taken);
         }
         Ok(state.outbox.settle(settled))
     }
@@ -227,7 +228,7 @@ impl Outbox for Memory {
                 after.as_ref().is_none_or(|DeliverySortKey(Reverse(after))| each.delivery < *after)
             });
         let items = items.take(limit.saturating_add(1)).cloned().collect();
-        Ok(Page::cut(items, limit, |row| DeliverySortKey::of(row).encode()))
+        Ok(Page::cut(items, limit, |row| DeliverySortKey::from_row(row).encode()))
     }
 
     async fn attempts(&self, id: &DeliveryId) -> Result<Vec<Attempt>, Error> {

@@ -23,7 +23,7 @@ pub(super) struct State {
     /// True if several nodes may write.
     pub(super) shared: bool,
     /// The runnable runs, and the nodes that drive them.
-    pub(super) leases: BTreeMap<RunId, Held>,
+    pub(super) leases: BTreeMap<RunId, RunLease>,
     /// Every event; the one at index `i` has position `i + 1`.
     pub(super) log: Vec<Sealed>,
     /// The head of the journal after each event.
@@ -47,7 +47,7 @@ pub(super) struct Node {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct RunLease {
     pub(super) node: Option<u64>,
     pub(super) woken: bool,
 }
@@ -78,7 +78,7 @@ impl State {
         }
         for event in append.streams.into_iter().flat_map(|part| part.events) {
             if let Some(content) = event.content.as_ref().filter(|content| check::is_large(&content.bytes)) {
-                self.blobs.entry(Digest::of(&content.bytes)).or_insert_with(|| content.bytes.clone());
+                self.blobs.entry(Digest::of_bytes(&content.bytes)).or_insert_with(|| content.bytes.clone());
             }
             self.streams.entry(event.stream.clone()).or_default().push(self.log.len());
             self.heads.push(self.head().then(&event.hash));
@@ -110,7 +110,7 @@ impl State {
         let is_same =
             |event: &Sealed| event.content.as_ref().is_some_and(|other| other.bytes == content.bytes);
         if check::is_large(&content.bytes) && !self.log.iter().any(is_same) {
-            self.blobs.remove(&Digest::of(&content.bytes));
+            self.blobs.remove(&Digest::of_bytes(&content.bytes));
         }
     }
 
@@ -144,7 +144,7 @@ impl State {
         });
         let claimed: Vec<RunId> = free.map(|(run, _)| run.clone()).take(limit).collect();
         for run in &claimed {
-            self.leases.insert(run.clone(), Held { node: Some(node), woken: false });
+            self.leases.insert(run.clone(), RunLease { node: Some(node), woken: false });
         }
         claimed
     }

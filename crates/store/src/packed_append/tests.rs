@@ -150,7 +150,8 @@ fn noise_is_events_or_damage() {
 fn a_content_without_its_blob_names_the_event() {
     let bytes = vec![b'x'; CONTENT_INLINE_LIMIT + 1];
     let content = Some(SealedContent { salt: [5; 16], bytes });
-    let event = Sealed { stream: StreamId::System, seq: 1, head: Vec::new(), content, hash: Digest::of(b"") };
+    let event =
+        Sealed { stream: StreamId::System, seq: 1, head: Vec::new(), content, hash: Digest::of_bytes(b"") };
     let events = [event];
     let columns = Columns::pack(&events, |_, _| ());
     let unpacked = packed(&columns, 1, 1).unpack().unwrap().remove(0);
@@ -166,7 +167,7 @@ fn an_event_of_its_own_row_is_an_append_of_one() {
         let event = dice.events(0).remove(0);
         let Sealed { head, content, hash, .. } = &event;
         let large = content.as_ref().filter(|content| check::is_large(&content.bytes));
-        let blob = large.map(|content| Digest::of(&content.bytes));
+        let blob = large.map(|content| Digest::of_bytes(&content.bytes));
         let columns = Columns::of_event(
             hash.as_bytes(),
             head,
@@ -186,7 +187,7 @@ fn an_append_of_many_events_has_several_rows() {
             seq,
             head: Vec::new(),
             content: None,
-            hash: Digest::of(b""),
+            hash: Digest::of_bytes(b""),
         })
         .collect();
     let part = StreamAppend { stream: StreamId::System, expected: 0, events };

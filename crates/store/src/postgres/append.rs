@@ -48,7 +48,7 @@ pub(super) fn check(append: &Append) -> Result<(), AppendError> {
 }
 
 pub(super) async fn append(pool: &Pool, node: u64, append: &Append) -> Result<Appended, AppendError> {
-    let mut arguments = Arguments::of(append);
+    let mut arguments = Arguments::from_append(append);
     if !append.deliveries.is_empty() {
         arguments.rows[Delivery::TABLE.name] = append.deliveries.iter().map(rows::json_of).collect();
     }
@@ -75,13 +75,14 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
     match get(row, 0)? {
         "appended" => Ok(Appended { position: number(row, 2)? }),
         "key taken" => {
-            let asked = place(row)?.and_then(|place| append.keys.get(place)).ok_or_else(|| unknown("key"))?;
+            let asked =
+                outcome_index(row)?.and_then(|place| append.keys.get(place)).ok_or_else(|| unknown("key"))?;
             let (scope, key) = (asked.scope.clone(), asked.key.clone());
             let record = Key { scope, key, digest: digest(row, 3)?, reference: get(row, 4)? };
             Err(AppendError::KeyTaken(record))
         }
         "conflict" => {
-            let asked = place(row)?.and_then(|place| ends(append).nth(place));
+            let asked = outcome_index(row)?.and_then(|place| expected_ends(append).nth(place));
             let (stream, expected) = asked.ok_or_else(|| unknown("stream"))?;
             Err(AppendError::Conflict { stream: stream.clone(), expected, found: number(row, 2)? })
         }
@@ -91,7 +92,7 @@ fn outcome(row: &Row, append: &Append) -> Result<Appended, AppendError> {
 }
 
 /// Returns the index that the outcome refers to. PostgreSQL counts from 1.
-fn place(row: &Row) -> Result<Option<usize>, Error> {
+fn outcome_index(row: &Row) -> Result<Option<usize>, Error> {
     Ok(usize::try_from(number(row, 1)?).ok().and_then(|place| place.checked_sub(1)))
 }
 
@@ -100,7 +101,7 @@ fn unknown(what: &str) -> Error {
 }
 
 /// Returns the required ends of streams, in the order in which they are checked.
-fn ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
+fn expected_ends(append: &Append) -> impl Iterator<Item = (&StreamId, u64)> {
     let written = append.streams.iter().map(|part| (&part.stream, part.expected));
     written.chain(append.guards.iter().map(|(stream, seq)| (stream, *seq)))
 }
@@ -128,7 +129,7 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn of(append: &'a Append) -> Self {
+    fn from_append(append: &'a Append) -> Self {
         let mut arguments = Self { rows: rows::json(&append.rows), ..Self::default() };
         (arguments.locks, arguments.exclusive) = locks(append).into_iter().unzip();
         for key in &append.keys {
@@ -137,7 +138,7 @@ impl<'a> Arguments<'a> {
             arguments.key_digests.push(key.digest.as_bytes());
             arguments.key_references.push(&key.reference);
         }
-        for (stream, seq) in ends(append) {
+        for (stream, seq) in expected_ends(append) {
             arguments.ends.push(stream.as_str());
             arguments.ends_at.push(big(seq));
         }
@@ -209,7 +210,7 @@ fn locks(append: &Append) -> BTreeMap<i64, bool> {
     let mut locks = BTreeMap::new();
     let written = append.streams.iter().map(|part| (&part.stream, true));
     for (stream, exclusive) in written.chain(append.guards.iter().map(|(stream, _)| (stream, false))) {
-        let digest = Digest::of(format!("holdshort.stream.{stream}").as_bytes());
+        let digest = Digest::of_bytes(format!("holdshort.stream.{stream}").as_bytes());
         let number = digest.as_bytes().first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes));
         *locks.entry(number).or_default() |= exclusive;
     }

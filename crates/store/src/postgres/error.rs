@@ -40,10 +40,10 @@ impl From<Unsupported> for Error {
 /// The database did not answer in time. It may be running or not.
 #[derive(Debug, thiserror::Error)]
 #[error("the database did not answer within {0:?}")]
-pub(super) struct Silent(pub(super) std::time::Duration);
+pub(super) struct DatabaseTimeout(pub(super) std::time::Duration);
 
-impl From<Silent> for Error {
-    fn from(error: Silent) -> Self {
+impl From<DatabaseTimeout> for Error {
+    fn from(error: DatabaseTimeout) -> Self {
         Self::Io(Box::new(error))
     }
 }

@@ -29,14 +29,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Last position written by this node, and the tasks that a new one wakes.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WrittenPosition {
     position: AtomicU64,
     look: Notify,
     tell: Notify,
 }
 
-impl Written {
-    pub(super) fn up_to(&self, position: u64) {
+impl WrittenPosition {
+    pub(super) fn advance_to(&self, position: u64) {
         if self.position.fetch_max(position, Ordering::AcqRel) < position {
             self.look.notify_one();
             self.tell.notify_one();
@@ -45,7 +45,7 @@ impl Written {
 }
 
 /// Reports up to which position the journal can be read, until it is dropped.
-pub(super) async fn keep_looking(pool: Pool, written: Arc<Written>, visible: watch::Sender<u64>) {
+pub(super) async fn keep_looking(pool: Pool, written: Arc<WrittenPosition>, visible: watch::Sender<u64>) {
     let mut wait = SOON;
     loop {
         let earliest = Instant::now() + FASTEST;
@@ -74,7 +74,7 @@ pub(super) async fn keep_looking(pool: Pool, written: Arc<Written>, visible: wat
 }
 
 /// Notifies the other nodes after this one wrote something.
-pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<Written>) {
+pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<WrittenPosition>) {
     let payload = node.to_string();
     loop {
         written.tell.notified().await;
@@ -88,9 +88,9 @@ pub(super) async fn keep_telling(pool: Pool, node: u64, written: Arc<Written>) {
 }
 
 /// Listens for notifications of other nodes, which wake the watcher.
-pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<Written>) {
+pub(super) async fn keep_listening(address: Config, node: u64, written: Arc<WrittenPosition>) {
     let own = node.to_string();
-    let tls = match Tls::of(&address) {
+    let tls = match Tls::for_address(&address) {
         Ok(tls) => tls,
         // The pool has already reported this error before opening a connection.
         Err(error) => return tracing::error!(%error, "notifications of other nodes cannot be received"),
@@ -108,7 +108,7 @@ async fn listen(
     address: &Config,
     tls: &Tls,
     own: &str,
-    written: &Written,
+    written: &WrittenPosition,
 ) -> Result<(), tokio_postgres::Error> {
     let (client, mut connection) = address.connect(tls.clone()).await?;
     let mut listening = std::pin::pin!(client.batch_execute("LISTEN holdshort"));

@@ -24,8 +24,8 @@ impl Leases for Postgres {
         self.node()?.give_back(&self.pool, run).await
     }
 
-    fn holds(&self) -> bool {
-        self.node.as_ref().is_some_and(|node| node.holds())
+    fn has_valid_leases(&self) -> bool {
+        self.node.as_ref().is_some_and(|node| node.has_valid_leases())
     }
 
     fn poll(&self) -> Option<Duration> {

@@ -15,9 +15,9 @@ use super::rows;
 use crate::cursor::{
     AnswerSortKey, DeliverySortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey,
 };
+use crate::index_scan::{self, Condition, IndexScan};
 use crate::journal::Error;
 use crate::outbox::DeliveryFilter;
-use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
@@ -33,10 +33,10 @@ pub(super) async fn runs(
         RunFilter { status, .. } => vec![*status],
     };
     let filters: Vec<_> = statuses.into_iter().map(|status| RunFilter { status, ..filter.clone() }).collect();
-    let stretches: Vec<_> = filters.iter().map(|filter| stretch::runs(filter, after)).collect();
+    let stretches: Vec<_> = filters.iter().map(|filter| index_scan::runs(filter, after)).collect();
     let mut items = all(pool, &stretches, limit).await?;
-    items.sort_by_cached_key(RunSortKey::of);
-    Ok(Page::cut(items, limit, |row| RunSortKey::of(row).encode()))
+    items.sort_by_cached_key(RunSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| RunSortKey::from_row(row).encode()))
 }
 
 pub(super) async fn sessions(
@@ -45,9 +45,9 @@ pub(super) async fn sessions(
     after: Option<&SessionSortKey>,
     limit: usize,
 ) -> Result<Page<SessionRow>, Error> {
-    let mut items = all(pool, &stretch::sessions(filter, after), limit).await?;
-    items.sort_by_cached_key(SessionSortKey::of);
-    Ok(Page::cut(items, limit, |row| SessionSortKey::of(row).encode()))
+    let mut items = all(pool, &index_scan::sessions(filter, after), limit).await?;
+    items.sort_by_cached_key(SessionSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| SessionSortKey::from_row(row).encode()))
 }
 
 pub(super) async fn idle_sessions(
@@ -92,9 +92,9 @@ pub(super) async fn interrupts(
     after: Option<&InterruptSortKey>,
     limit: usize,
 ) -> Result<Page<InterruptRow>, Error> {
-    let mut items = all(pool, &stretch::interrupts(filter, after).concat(), limit).await?;
-    items.sort_by_cached_key(InterruptSortKey::of);
-    Ok(Page::cut(items, limit, |row| InterruptSortKey::of(row).encode()))
+    let mut items = all(pool, &index_scan::interrupts(filter, after).concat(), limit).await?;
+    items.sort_by_cached_key(InterruptSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode()))
 }
 
 pub(super) async fn grants(
@@ -103,9 +103,9 @@ pub(super) async fn grants(
     after: Option<&GrantSortKey>,
     limit: usize,
 ) -> Result<Page<GrantRow>, Error> {
-    let mut items = all(pool, &stretch::grants(filter, after), limit).await?;
-    items.sort_by_cached_key(GrantSortKey::of);
-    Ok(Page::cut(items, limit, |row| GrantSortKey::of(row).encode()))
+    let mut items = all(pool, &index_scan::grants(filter, after), limit).await?;
+    items.sort_by_cached_key(GrantSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| GrantSortKey::from_row(row).encode()))
 }
 
 pub(super) async fn answers(
@@ -114,8 +114,8 @@ pub(super) async fn answers(
     after: Option<&AnswerSortKey>,
     limit: usize,
 ) -> Result<Page<AnswerRow>, Error> {
-    let items = all(pool, &[stretch::answers(filter, after)], limit).await?;
-    Ok(Page::cut(items, limit, |row| AnswerSortKey::of(row).encode()))
+    let items = all(pool, &[index_scan::answers(filter, after)], limit).await?;
+    Ok(Page::cut(items, limit, |row| AnswerSortKey::from_row(row).encode()))
 }
 
 pub(super) async fn deliveries(
@@ -124,8 +124,8 @@ pub(super) async fn deliveries(
     after: Option<&DeliverySortKey>,
     limit: usize,
 ) -> Result<Page<Delivery>, Error> {
-    let items = all(pool, &[stretch::deliveries(filter, after)], limit).await?;
-    Ok(Page::cut(items, limit, |row| DeliverySortKey::of(row).encode()))
+    let items = all(pool, &[index_scan::deliveries(filter, after)], limit).await?;
+    Ok(Page::cut(items, limit, |row| DeliverySortKey::from_row(row).encode()))
 }
 
 pub(super) async fn due(
@@ -152,7 +152,7 @@ pub(super) async fn next_deadline(pool: &Pool) -> Result<Option<Timestamp>, Erro
 
 /// Reads the first rows of each index scan: one more than a page holds, which shows whether another page follows. One
 /// statement reads them, so that all rows are of one moment.
-async fn all<R: Record>(pool: &Pool, stretches: &[Stretch<'_>], limit: usize) -> Result<Vec<R>, Error> {
+async fn all<R: Record>(pool: &Pool, stretches: &[IndexScan<'_>], limit: usize) -> Result<Vec<R>, Error> {
     let mut values = vec![Box::new(at_most(limit.saturating_add(1))) as Parameter];
     let selects: Vec<String> = stretches.iter().filter_map(|stretch| written(stretch, &mut values)).collect();
     if selects.is_empty() {
@@ -166,8 +166,8 @@ type Parameter = Box<dyn ToSql + Sync + Send>;
 
 /// Returns the SQL of a scan; `None` if it searches for a text that no column can hold. Only the values vary within one
 /// combination of filters, so that a statement is prepared once.
-fn written(stretch: &Stretch<'_>, values: &mut Vec<Parameter>) -> Option<String> {
-    let Stretch { table, conditions, order, .. } = stretch;
+fn written(stretch: &IndexScan<'_>, values: &mut Vec<Parameter>) -> Option<String> {
+    let IndexScan { table, conditions, order, .. } = stretch;
     let mut wanted = vec!["true".to_owned()];
     for condition in conditions {
         wanted.push(match condition {

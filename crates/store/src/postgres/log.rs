@@ -25,7 +25,7 @@ impl Log for Postgres {
         // Runs in its own task: the caller may go away, and an accepted append is written all the same.
         let task = tokio::spawn(async move {
             let appended = append::append(&pool, node, &append).await?;
-            written.up_to(appended.position);
+            written.advance_to(appended.position);
             drop(open);
             Ok(appended)
         });

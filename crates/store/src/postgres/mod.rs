@@ -37,7 +37,7 @@ use tokio::task::JoinSet;
 
 pub use self::error::Unsupported;
 use self::home::Home;
-use self::horizon::Written;
+use self::horizon::WrittenPosition;
 use self::node::Node;
 use self::pool::Pool;
 pub use self::pool::{check, warning};
@@ -103,7 +103,7 @@ pub struct Postgres {
     upkeep: Pool,
     /// `None` if the journal is only read.
     node: Option<Arc<Node>>,
-    written: Arc<Written>,
+    written: Arc<WrittenPosition>,
     position: watch::Receiver<u64>,
     home: Home,
     /// True if the journal was restored from a dump and not yet taken up here.
@@ -125,10 +125,10 @@ impl Postgres {
         let address = pool::address(&config.url, &config.name)?;
         let pool = Pool::new(&address, config.connections)?;
         let upkeep = Pool::new(&address, UPKEEP)?;
-        let home = Home::of(&upkeep).await?;
+        let home = Home::load(&upkeep).await?;
         let is_restored = schema::migrate(&upkeep, &config.schema, home).await?;
         let node = Arc::new(Node::join(&upkeep, &config).await?);
-        let written = Arc::new(Written::default());
+        let written = Arc::new(WrittenPosition::default());
         let (visible, position) = watch::channel(read::last_visible(&upkeep).await?);
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&node).keep(upkeep.clone()));
@@ -147,7 +147,7 @@ impl Postgres {
         schema::check(&pool).await?;
         let (_, position) = watch::channel(read::last_visible(&pool).await?);
         let (open, tasks) = (Arc::new(RwLock::new(false)), Mutex::new(JoinSet::new()));
-        let (upkeep, home) = (pool.clone(), Home::of(&pool).await?);
+        let (upkeep, home) = (pool.clone(), Home::load(&pool).await?);
         let (written, is_restored) = (Arc::default(), false);
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }

@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::Config;
 use super::column::{at_most, big, get, id, maybe_number, number, time};
 use super::pool::Pool;
-use super::schema::{self, Found, LOCK};
+use super::schema::{self, LOCK, SchemaVersions};
 use crate::journal::Error;
 use crate::leases::{Lease, NodeRow};
 
@@ -72,7 +72,7 @@ impl Node {
         };
         // Another node may have migrated since this one looked. Now that this node has joined, a migration would notice
         // it.
-        if let Err(error) = joined.says_what_it_knows(pool).await {
+        if let Err(error) = joined.record_known_version(pool).await {
             joined.leave(pool).await?;
             return Err(error);
         }
@@ -80,9 +80,9 @@ impl Node {
         Ok(joined)
     }
 
-    async fn says_what_it_knows(&self, pool: &Pool) -> Result<(), Error> {
+    async fn record_known_version(&self, pool: &Pool) -> Result<(), Error> {
         let found = self.look(pool).await?;
-        if found.tells() {
+        if found.records_node_versions() {
             let sql = "UPDATE nodes SET knows = $2 WHERE node = $1";
             pool.query(sql, &[&big(self.id), &i64::from(self.known)]).await?;
         }
@@ -90,7 +90,7 @@ impl Node {
     }
 
     /// Reads the version of the schema. Returns an error if this binary cannot work with the database.
-    async fn look(&self, pool: &Pool) -> Result<Found, Error> {
+    async fn look(&self, pool: &Pool) -> Result<SchemaVersions, Error> {
         let found = schema::look(pool).await?;
         self.found.store(found.version, Ordering::Release);
         found.admits(self.known)?;
@@ -194,7 +194,7 @@ impl Node {
         Ok(())
     }
 
-    pub(super) fn holds(&self) -> bool {
+    pub(super) fn has_valid_leases(&self) -> bool {
         uptime() < self.held_until.load(Ordering::Acquire)
     }
 

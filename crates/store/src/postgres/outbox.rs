@@ -12,7 +12,8 @@ use super::{Postgres, list, rows};
 use crate::cursor::DeliverySortKey;
 use crate::journal::Error;
 use crate::outbox::{
-    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told, pause_ms,
+    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, SettleOutcome, Settled,
+    pause_ms,
 };
 use crate::table::Record;
 use crate::tables::{Cursor, Page};
@@ -51,7 +52,7 @@ impl Outbox for Postgres {
         Ok(claimed)
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
         let works = settled.works();
         let Settled { delivery, attempt } = settled;
         let set: Vec<String> =
@@ -85,12 +86,12 @@ impl Outbox for Postgres {
         let (node, row) = (big(self.node()?.id), rows::json_of(&delivery));
         let (is_good, is_bad) = (works == Some(true), works == Some(false));
         let told = self.pool.query(&sql, &[&row, &node, &tried, &is_good, &at, &is_bad, &pause_ms()]).await?;
-        let Some(row) = told.first() else { return Ok(Told::Taken) };
+        let Some(row) = told.first() else { return Ok(SettleOutcome::Taken) };
         let failing = match maybe_number(row, 1)? {
             Some(ms) => Some(Failing { since: time(row, 0)?, ms }),
             None => None,
         };
-        Ok(Told::Written { failing })
+        Ok(SettleOutcome::Written { failing })
     }
 
     async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {

@@ -12,7 +12,7 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
 
-use super::error::{Silent, Unsupported};
+use super::error::{DatabaseTimeout, Unsupported};
 use super::tls::Tls;
 use crate::journal::Error;
 
@@ -42,9 +42,9 @@ const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
 /// A connection that has not answered yet. If the caller stops waiting, the connection is dropped, because its pending
 /// query would delay the next caller.
-struct Asked(Option<Client>);
+struct PendingConnection(Option<Client>);
 
-impl Drop for Asked {
+impl Drop for PendingConnection {
     fn drop(&mut self) {
         if let Some(client) = self.0.take() {
             drop(Object::take(client));
@@ -120,17 +120,17 @@ fn leaves_the_machine(config: &Config) -> bool {
 impl Pool {
     /// Creates the pool without connecting. It connects when a connection is requested.
     pub(super) fn new(address: &Config, size: usize) -> Result<Self, Error> {
-        Self::of(address, size, SESSION.to_owned())
+        Self::with_session(address, size, SESSION.to_owned())
     }
 
     /// Creates a pool whose connections are read-only.
     pub(super) fn to_read(address: &Config, size: usize) -> Result<Self, Error> {
-        Self::of(address, size, format!("{SESSION};\n{READ_ONLY}"))
+        Self::with_session(address, size, format!("{SESSION};\n{READ_ONLY}"))
     }
 
-    fn of(address: &Config, size: usize, session: String) -> Result<Self, Error> {
+    fn with_session(address: &Config, size: usize, session: String) -> Result<Self, Error> {
         let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(address.clone(), Tls::of(address)?, how);
+        let manager = Manager::from_config(address.clone(), Tls::for_address(address)?, how);
         let set_up = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             let session = session.clone();
             Box::pin(async move { client.batch_execute(&session).await.map_err(HookError::Backend) })
@@ -168,13 +168,13 @@ impl Pool {
         sql: &str,
         params: Params<'_>,
     ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, Error> {
-        let mut asked = Asked(Some(self.client().await?));
+        let mut asked = PendingConnection(Some(self.client().await?));
         let client = asked.0.as_ref().ok_or(Error::Closed)?;
         let answer = timeout(ANSWER, async {
             let statement = client.prepare_cached(sql).await?;
             client.query(&statement, params).await
         });
-        let answer = answer.await.map_err(|_| Silent(ANSWER))?;
+        let answer = answer.await.map_err(|_| DatabaseTimeout(ANSWER))?;
         drop(asked.0.take());
         Ok(answer)
     }

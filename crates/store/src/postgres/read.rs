@@ -12,7 +12,7 @@ use super::column::{at_most, big, digest, get, id, number};
 use super::pool::Pool;
 use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
-use crate::packed_append::{PackedAppend, Place, Unpacked, places};
+use crate::packed_append::{EventLocation, PackedAppend, Unpacked, event_locations};
 
 /// Returns the SQL for the appends that hold the first `$2` events after `$1`, and no further one.
 ///
@@ -95,8 +95,9 @@ pub(super) async fn changes(pool: &Pool, after: u64, limit: usize) -> Result<Vec
     let mut changes = Vec::new();
     for row in pool.read(&sql, &[&big(after), &at_most(limit)]).await? {
         let stream: StreamId = id(&row, 1)?;
-        let places = places(number(&row, 0)?, number(&row, 2)?, get(&row, 3)?)?;
-        let change = |Place { position, seq, hash: _ }| Change { position, stream: stream.clone(), seq };
+        let places = event_locations(number(&row, 0)?, number(&row, 2)?, get(&row, 3)?)?;
+        let change =
+            |EventLocation { position, seq, hash: _ }| Change { position, stream: stream.clone(), seq };
         changes.extend(places.into_iter().filter(|place| place.position > after).map(change));
     }
     changes.truncate(limit);
@@ -114,7 +115,7 @@ pub(super) async fn chain(pool: &Pool, stream: &StreamId) -> Result<Chain, Error
     let sql = "SELECT position, seq, hashes FROM appends WHERE stream = $1 ORDER BY seq DESC LIMIT 1";
     let rows = pool.read(sql, &[&stream.as_str()]).await?;
     let Some(row) = rows.first() else { return Ok(Chain::START) };
-    let places = places(number(row, 0)?, number(row, 1)?, get(row, 2)?)?;
+    let places = event_locations(number(row, 0)?, number(row, 1)?, get(row, 2)?)?;
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
@@ -125,7 +126,7 @@ pub(super) async fn position(pool: &Pool, stream: &StreamId, seq: u64) -> Result
     let least = i64::try_from(seq).unwrap_or(i64::MAX);
     let rows = pool.read(sql, &[&stream.as_str(), &least]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    let places = places(number(row, 0)?, number(row, 1)?, get(row, 2)?)?;
+    let places = event_locations(number(row, 0)?, number(row, 1)?, get(row, 2)?)?;
     Ok(places.iter().find(|place| place.seq == seq).map(|place| place.position))
 }
 

@@ -77,8 +77,10 @@ pub(super) fn function() -> String {
 
 fn put_all(table: &Table) -> String {
     let Table { name, columns, list, conflict } = table;
-    let set: Vec<String> =
-        columns[1..].iter().map(|column| format!("{column} = {}", kept(column, *conflict))).collect();
+    let set: Vec<String> = columns[1..]
+        .iter()
+        .map(|column| format!("{column} = {}", value_on_conflict(column, *conflict)))
+        .collect();
     format!(
         "FOR part IN SELECT * FROM jsonb_array_elements(p_rows -> '{name}') LOOP
              INSERT INTO {name} AS old ({list}) SELECT {list} FROM jsonb_populate_record(NULL::{name}, part)
@@ -90,7 +92,7 @@ fn put_all(table: &Table) -> String {
 }
 
 /// Returns the value of a column after a row was put over another one.
-fn kept(column: &str, conflict: Conflict) -> String {
+fn value_on_conflict(column: &str, conflict: Conflict) -> String {
     match (conflict, column) {
         (Conflict::Replaced, _) => format!("excluded.{column}"),
         // Follows the rule of `SessionRow::with`: the later event sets the state of the session, and the older row its

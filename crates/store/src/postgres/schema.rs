@@ -86,7 +86,7 @@ impl Schema {
 
 /// Versions recorded in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SchemaVersions {
     pub(super) version: u32,
     /// The oldest version whose binaries can work with it.
     pub(super) least: u32,
@@ -96,7 +96,7 @@ pub(super) struct Found {
 const VERSIONS: &str = "SELECT v.value, l.value FROM meta v LEFT JOIN meta l ON l.name = 'least'
                         WHERE v.name = 'version'";
 
-impl Found {
+impl SchemaVersions {
     /// Reads a row of [`VERSIONS`]. A database without a version is damaged. A database without `least` admits no older
     /// binaries.
     fn read(row: Option<&Row>) -> Result<Self, Error> {
@@ -108,7 +108,7 @@ impl Found {
     }
 
     /// Returns true if nodes record the version that they know.
-    pub(super) fn tells(self) -> bool {
+    pub(super) fn records_node_versions(self) -> bool {
         self.version >= TELLS
     }
 
@@ -180,8 +180,8 @@ async fn older(transaction: &Transaction<'_>, version: u32, least: u32) -> Resul
 }
 
 /// Reads the current versions of the database, for a node that is open.
-pub(super) async fn look(pool: &Pool) -> Result<Found, Error> {
-    Found::read(pool.query(VERSIONS, &[]).await?.first())
+pub(super) async fn look(pool: &Pool) -> Result<SchemaVersions, Error> {
+    SchemaVersions::read(pool.query(VERSIONS, &[]).await?.first())
 }
 
 /// Returns an error if the journal cannot be read as it is. Changes nothing.
@@ -216,12 +216,12 @@ async fn supported(transaction: &Transaction<'_>) -> Result<(), Error> {
 }
 
 /// Reads the versions in a transaction. The version of an empty database is 0.
-async fn found(transaction: &Transaction<'_>) -> Result<Found, Error> {
+async fn found(transaction: &Transaction<'_>) -> Result<SchemaVersions, Error> {
     let row = transaction.query_one("SELECT to_regclass('meta') IS NOT NULL", &[]).await?;
     if !get::<bool>(&row, 0)? {
-        return Ok(Found { version: 0, least: 0 });
+        return Ok(SchemaVersions { version: 0, least: 0 });
     }
-    Found::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
+    SchemaVersions::read(transaction.query_opt(VERSIONS, &[]).await?.as_ref())
 }
 
 /// Query for how far existing positions exceed those that transactions of this cluster get.

@@ -15,7 +15,7 @@ use super::read::{self, VISIBLE};
 use super::schema;
 use crate::journal::Error;
 use crate::log::Link;
-use crate::packed_append::{Place, places};
+use crate::packed_append::{EventLocation, event_locations};
 
 /// Time between two seals of a node: events of the last second may not be sealed yet.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -100,12 +100,12 @@ pub(super) async fn links(pool: &Pool, after: u64, limit: usize) -> Result<Vec<L
             Some(events) => Some(Head { events, hash: digest(&row, 4)? }),
             None => None,
         };
-        let link = |Place { position, seq: _, hash }| Link {
+        let link = |EventLocation { position, seq: _, hash }| Link {
             position,
             hash,
             sealed: seal.filter(|_| position == last),
         };
-        let places = places(last, number(&row, 1)?, get(&row, 2)?)?;
+        let places = event_locations(last, number(&row, 1)?, get(&row, 2)?)?;
         links.extend(places.into_iter().filter(|place| place.position > after).map(link));
     }
     links.truncate(limit);

@@ -29,7 +29,7 @@ use super::error::Unsupported;
 pub(super) struct Tls(Option<TlsConnector>);
 
 impl Tls {
-    pub(super) fn of(address: &Config) -> Result<Self, Unsupported> {
+    pub(super) fn for_address(address: &Config) -> Result<Self, Unsupported> {
         if address.get_ssl_mode() != SslMode::Require {
             return Ok(Self(None));
         }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::error::from_io;
 use super::files::Files;
-use super::pin::{self, Pin};
+use super::head_file::{self, HeadFile};
 use super::{chain, schema, wal};
 use crate::folder::{self, private};
 use crate::journal::Error;
@@ -42,10 +42,10 @@ pub fn back_up(from: &Path, into: &Path) -> Result<Head, NotCopied> {
         wal::check(files.unopened(lock))?;
     }
     // Read before the database, so that the pin is never ahead of it.
-    let pinned = pin::read(from)?;
+    let pinned = head_file::read(from)?;
     let journal = schema::lone_reader(&files.database(), lock.is_none() || files.has_log())?;
     // A server whose files were replaced reads other files than these.
-    if let Some(why) = pin::contradiction_in(&journal, pinned, false)? {
+    if let Some(why) = head_file::contradiction_in(&journal, pinned, false)? {
         return Err(Error::Corrupt(why).into());
     }
     if !folder::make_empty(into)? {
@@ -66,7 +66,7 @@ pub(super) fn copy(journal: &Connection, into: &Path) -> Result<Head, Error> {
     private().open(&unfinished).map_err(from_io)?;
     journal.execute("VACUUM INTO ?1", [path_of(&unfinished)?])?;
     let head = close(&unfinished)?;
-    if !Pin::open(into)?.close(head) {
+    if !HeadFile::open(into)?.close(head) {
         return Err(Error::Io(format!("the pin in {} cannot be written", into.display()).into()));
     }
     fs::write(into.join(MADE), format!("{}\n", super::now())).map_err(from_io)?;
@@ -92,7 +92,7 @@ pub fn taken_up(folder: &Path) -> Result<(), Error> {
 /// Marks the copy as closed: no server uses it, so it is exactly as long as its pin says.
 fn close(database: &Path) -> Result<Head, Error> {
     let copy = Connection::open(database)?;
-    pin::set_open(&copy, 0)?;
+    head_file::set_open(&copy, 0)?;
     let head = chain::head(&copy)?;
     copy.close().map_err(|(_, error)| error)?;
     File::open(database).and_then(|file| file.sync_all()).map_err(from_io)?;

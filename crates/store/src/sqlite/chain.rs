@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::column::{Hash, Number, number};
 use crate::journal::Error;
 use crate::log::Link;
-use crate::packed_append::{Place, places};
+use crate::packed_append::{EventLocation, event_locations};
 
 /// Returns the head of the journal: that of the last append.
 pub(super) fn head(connection: &Connection) -> Result<Head, Error> {
@@ -54,7 +54,7 @@ pub(super) fn links(connection: &Connection, after: u64, limit: usize) -> Result
         && let Some(row) = rows.next()?
     {
         let head = read_head(row)?;
-        let link = |Place { position, seq: _, hash }| Link {
+        let link = |EventLocation { position, seq: _, hash }| Link {
             position,
             hash,
             sealed: (position == head.events).then_some(head),
@@ -72,7 +72,7 @@ pub(super) fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     Ok(Head { events: number(row, 0)?, hash })
 }
 
-fn read_places(row: &Row<'_>) -> Result<Vec<Place>, Error> {
+fn read_places(row: &Row<'_>) -> Result<Vec<EventLocation>, Error> {
     let hashes = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-    places(number(row, 0)?, number(row, 2)?, hashes)
+    event_locations(number(row, 0)?, number(row, 2)?, hashes)
 }

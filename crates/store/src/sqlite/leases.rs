@@ -20,7 +20,7 @@ impl Leases for Sqlite {
         Ok(Vec::new())
     }
 
-    fn holds(&self) -> bool {
+    fn has_valid_leases(&self) -> bool {
         true
     }
 

@@ -15,9 +15,9 @@ use super::rows;
 use crate::cursor::{
     AnswerSortKey, DeliverySortKey, GrantSortKey, InterruptSortKey, RunSortKey, SessionSortKey,
 };
+use crate::index_scan::{self, Condition, IndexScan};
 use crate::journal::Error;
 use crate::outbox::DeliveryFilter;
-use crate::stretch::{self, Condition, Stretch};
 use crate::table::{Record, Value};
 use crate::tables::{AnswerFilter, Due, GrantFilter, InterruptFilter, Page, RunFilter, SessionFilter};
 
@@ -31,10 +31,10 @@ pub(super) fn runs(
     let wanted = limit.saturating_add(1);
     let mut items = Vec::new();
     for filter in stretches(&snapshot, filter)? {
-        items.extend(all(&snapshot, &[stretch::runs(&filter, after)], wanted)?);
+        items.extend(all(&snapshot, &[index_scan::runs(&filter, after)], wanted)?);
     }
-    items.sort_by_cached_key(RunSortKey::of);
-    Ok(Page::cut(items, limit, |row| RunSortKey::of(row).encode()))
+    items.sort_by_cached_key(RunSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| RunSortKey::from_row(row).encode()))
 }
 
 /// Splits the filter into filters that each need one index scan.
@@ -78,9 +78,9 @@ pub(super) fn sessions(
     limit: usize,
 ) -> Result<Page<SessionRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
-    let mut items = all(&snapshot, &stretch::sessions(filter, after), limit.saturating_add(1))?;
-    items.sort_by_cached_key(SessionSortKey::of);
-    Ok(Page::cut(items, limit, |row| SessionSortKey::of(row).encode()))
+    let mut items = all(&snapshot, &index_scan::sessions(filter, after), limit.saturating_add(1))?;
+    items.sort_by_cached_key(SessionSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| SessionSortKey::from_row(row).encode()))
 }
 
 pub(super) fn idle_sessions(
@@ -134,13 +134,13 @@ pub(super) fn interrupts(
 ) -> Result<Page<InterruptRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let wanted = limit.saturating_add(1);
-    let [open, resolved] = stretch::interrupts(filter, after);
+    let [open, resolved] = index_scan::interrupts(filter, after);
     let mut items = all(&snapshot, &open, wanted)?;
     if items.len() < wanted {
         items.extend(all(&snapshot, &resolved, wanted)?);
     }
-    items.sort_by_cached_key(InterruptSortKey::of);
-    Ok(Page::cut(items, limit, |row| InterruptSortKey::of(row).encode()))
+    items.sort_by_cached_key(InterruptSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| InterruptSortKey::from_row(row).encode()))
 }
 
 pub(super) fn grants(
@@ -150,9 +150,9 @@ pub(super) fn grants(
     limit: usize,
 ) -> Result<Page<GrantRow>, Error> {
     let snapshot = connection.unchecked_transaction()?;
-    let mut items = all(&snapshot, &stretch::grants(filter, after), limit.saturating_add(1))?;
-    items.sort_by_cached_key(GrantSortKey::of);
-    Ok(Page::cut(items, limit, |row| GrantSortKey::of(row).encode()))
+    let mut items = all(&snapshot, &index_scan::grants(filter, after), limit.saturating_add(1))?;
+    items.sort_by_cached_key(GrantSortKey::from_row);
+    Ok(Page::cut(items, limit, |row| GrantSortKey::from_row(row).encode()))
 }
 
 pub(super) fn answers(
@@ -161,8 +161,8 @@ pub(super) fn answers(
     after: Option<&AnswerSortKey>,
     limit: usize,
 ) -> Result<Page<AnswerRow>, Error> {
-    let items = all(connection, &[stretch::answers(filter, after)], limit.saturating_add(1))?;
-    Ok(Page::cut(items, limit, |row| AnswerSortKey::of(row).encode()))
+    let items = all(connection, &[index_scan::answers(filter, after)], limit.saturating_add(1))?;
+    Ok(Page::cut(items, limit, |row| AnswerSortKey::from_row(row).encode()))
 }
 
 pub(super) fn deliveries(
@@ -171,8 +171,8 @@ pub(super) fn deliveries(
     after: Option<&DeliverySortKey>,
     limit: usize,
 ) -> Result<Page<Delivery>, Error> {
-    let items = all(connection, &[stretch::deliveries(filter, after)], limit.saturating_add(1))?;
-    Ok(Page::cut(items, limit, |row| DeliverySortKey::of(row).encode()))
+    let items = all(connection, &[index_scan::deliveries(filter, after)], limit.saturating_add(1))?;
+    Ok(Page::cut(items, limit, |row| DeliverySortKey::from_row(row).encode()))
 }
 
 pub(super) fn runnable(connection: &Connection, limit: usize) -> Result<Vec<RunId>, Error> {
@@ -223,7 +223,11 @@ pub(super) fn next_deadline(connection: &Connection) -> Result<Option<Timestamp>
 }
 
 /// Reads the first rows of each index scan.
-fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usize) -> Result<Vec<R>, Error> {
+fn all<R: Record>(
+    connection: &Connection,
+    stretches: &[IndexScan<'_>],
+    limit: usize,
+) -> Result<Vec<R>, Error> {
     let mut items = Vec::new();
     for stretch in stretches {
         let (sql, mut values) = written(stretch);
@@ -238,8 +242,8 @@ fn all<R: Record>(connection: &Connection, stretches: &[Stretch<'_>], limit: usi
 
 /// Returns the SQL of a scan and its values. Only the values vary within one combination of filters, so that a
 /// statement is prepared once.
-fn written<'a>(stretch: &'a Stretch<'_>) -> (String, Vec<Value<'a>>) {
-    let Stretch { table, index, conditions, order } = stretch;
+fn written<'a>(stretch: &'a IndexScan<'_>) -> (String, Vec<Value<'a>>) {
+    let IndexScan { table, index, conditions, order } = stretch;
     let index = index.map_or_else(|| "NOT INDEXED".to_owned(), |index| format!("INDEXED BY {index}"));
     let (mut wanted, mut bound) = (vec!["true".to_owned()], Vec::new());
     for condition in conditions {

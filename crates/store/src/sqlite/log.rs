@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::writer::Job;
-use super::{Sqlite, chain, pin, read, schema};
+use super::{Sqlite, chain, head_file, read, schema};
 use crate::check;
 use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Change, Key, Link, Log, Positioned};
@@ -89,7 +89,7 @@ impl Log for Sqlite {
         let folder = self.files.folder().to_owned();
         let inspect = move |connection: &Connection| {
             let mut problems = schema::check(connection)?;
-            problems.extend(pin::problems(&folder, connection, log)?);
+            problems.extend(head_file::problems(&folder, connection, log)?);
             Ok(problems)
         };
         self.pool.read_apart(connect, inspect).await

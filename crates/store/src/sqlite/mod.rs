@@ -12,12 +12,12 @@ mod column;
 mod erase;
 mod error;
 mod files;
+mod head_file;
 mod leases;
 mod list;
 mod log;
 mod outbox;
 mod packed;
-mod pin;
 mod pool;
 mod read;
 mod rescue;
@@ -42,7 +42,7 @@ use tokio::sync::{mpsc, watch};
 pub use self::backup::{NotCopied, back_up, copied_at, taken_up};
 pub(crate) use self::error::from_io;
 use self::files::{Files, LogState, OpenedFiles};
-use self::pin::{Evidence, Pin};
+use self::head_file::{Evidence, HeadFile};
 use self::pool::Pool;
 use self::status::{PROBE_WAIT, Status};
 use self::writer::{Job, Writer};
@@ -111,9 +111,9 @@ impl Sqlite {
         evidence.write_notes(&connection, loss.as_ref())?;
         let epoch = schema::next_epoch(&connection)?;
         let head = chain::head(&connection)?;
-        let mut pin = Pin::open(folder)?;
+        let mut pin = HeadFile::open(folder)?;
         pin.close(head);
-        pin::set_open(&connection, 1)?;
+        head_file::set_open(&connection, 1)?;
         // Marks the database itself as open, so that a copy without its log can be detected.
         schema::checkpoint(&connection)?;
         let (last, position) = watch::channel(head.events);
@@ -137,7 +137,7 @@ impl Sqlite {
         wal::check(unopened)?;
         let log = unopened.log_state().map_err(from_io)?;
         let connect = || schema::lone_reader(&database, log == LogState::There);
-        let pool = match Pool::of(connect, &lock) {
+        let pool = match Pool::with_connector(connect, &lock) {
             // An emptied database looks like one of an earlier version: the pin shows the difference.
             Err(outdated @ Error::Outdated { .. }) => {
                 Evidence::gather(unopened)?.check(&database, None)?;
@@ -228,7 +228,7 @@ impl Sqlite {
     /// Returns problems that are known without reading the whole journal: notes of missing events, and a failure of the
     /// last write.
     pub async fn known_problems(&self) -> Result<Vec<String>, Error> {
-        let mut problems = self.pool.look(pin::notes).await?;
+        let mut problems = self.pool.look(head_file::notes).await?;
         problems.extend(self.status.as_ref().and_then(|status| status.failure()));
         Ok(problems)
     }
@@ -249,7 +249,7 @@ impl Sqlite {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return std::future::pending().await };
         match tokio::task::spawn_blocking(move || thread.join()).await {
-            Ok(Err(panic)) => said(&*panic),
+            Ok(Err(panic)) => panic_message(&*panic),
             Ok(Ok(())) | Err(_) => std::future::pending().await,
         }
     }
@@ -271,7 +271,7 @@ impl Sqlite {
 }
 
 /// Returns the message of a panic.
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     text.unwrap_or("no message").to_owned()
 }

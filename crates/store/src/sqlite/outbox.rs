@@ -14,26 +14,27 @@ use super::{Sqlite, list, rows};
 use crate::cursor::DeliverySortKey;
 use crate::journal::Error;
 use crate::outbox::{
-    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, Settled, Told, pause_ms,
+    Claim, DELIVERIES_AT_ONCE, DeliveryChange, DeliveryFilter, Failing, Outbox, SettleOutcome, Settled,
+    pause_ms,
 };
 use crate::table::{Record, Value};
 use crate::tables::{Cursor, Page};
 
 /// Request to the writer, with the node that sends it.
-pub(super) enum Asked {
+pub(super) enum OutboxRequest {
     Claim(u64, Claim),
     Settle(u64, Box<Settled>),
     Change(u64, DeliveryChange),
 }
 
-pub(super) enum Answered {
+pub(super) enum OutboxReply {
     Claimed(Vec<Delivery>),
-    Told(Told),
+    Told(SettleOutcome),
     Changed(usize),
 }
 
 impl Sqlite {
-    async fn ask(&self, asked: Asked) -> Result<Answered, Error> {
+    async fn ask(&self, asked: OutboxRequest) -> Result<OutboxReply, Error> {
         let (reply, answer) = oneshot::channel();
         self.submit(Job::Outbox { asked, reply }).await?;
         answer.await.map_err(|_| self.unanswered())?
@@ -47,23 +48,23 @@ impl Outbox for Sqlite {
         if self.pool.read(move |connection| due(connection, &asked)).await?.is_empty() {
             return Ok(Vec::new());
         }
-        match self.ask(Asked::Claim(self.node.first_epoch, claim)).await? {
-            Answered::Claimed(claimed) => Ok(claimed),
-            Answered::Told(_) | Answered::Changed(_) => Err(self.unanswered()),
+        match self.ask(OutboxRequest::Claim(self.node.first_epoch, claim)).await? {
+            OutboxReply::Claimed(claimed) => Ok(claimed),
+            OutboxReply::Told(_) | OutboxReply::Changed(_) => Err(self.unanswered()),
         }
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
-        match self.ask(Asked::Settle(self.node.first_epoch, Box::new(settled))).await? {
-            Answered::Told(told) => Ok(told),
-            Answered::Claimed(_) | Answered::Changed(_) => Err(self.unanswered()),
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
+        match self.ask(OutboxRequest::Settle(self.node.first_epoch, Box::new(settled))).await? {
+            OutboxReply::Told(told) => Ok(told),
+            OutboxReply::Claimed(_) | OutboxReply::Changed(_) => Err(self.unanswered()),
         }
     }
 
     async fn change_deliveries(&self, change: DeliveryChange) -> Result<usize, Error> {
-        match self.ask(Asked::Change(self.node.first_epoch, change)).await? {
-            Answered::Changed(count) => Ok(count),
-            Answered::Claimed(_) | Answered::Told(_) => Err(self.unanswered()),
+        match self.ask(OutboxRequest::Change(self.node.first_epoch, change)).await? {
+            OutboxReply::Changed(count) => Ok(count),
+            OutboxReply::Claimed(_) | OutboxReply::Told(_) => Err(self.unanswered()),
         }
     }
 
@@ -98,11 +99,13 @@ impl Outbox for Sqlite {
     }
 }
 
-pub(super) fn answer(connection: &Connection, asked: &Asked) -> Result<Answered, Error> {
+pub(super) fn answer(connection: &Connection, asked: &OutboxRequest) -> Result<OutboxReply, Error> {
     match asked {
-        Asked::Claim(node, claim) => self::claim(connection, *node, claim).map(Answered::Claimed),
-        Asked::Settle(node, settled) => settle(connection, *node, settled).map(Answered::Told),
-        Asked::Change(node, change) => self::change(connection, *node, change).map(Answered::Changed),
+        OutboxRequest::Claim(node, claim) => self::claim(connection, *node, claim).map(OutboxReply::Claimed),
+        OutboxRequest::Settle(node, settled) => settle(connection, *node, settled).map(OutboxReply::Told),
+        OutboxRequest::Change(node, change) => {
+            self::change(connection, *node, change).map(OutboxReply::Changed)
+        }
     }
 }
 
@@ -145,23 +148,23 @@ fn claim(connection: &Connection, node: u64, claim: &Claim) -> Result<Vec<Delive
     Ok(due)
 }
 
-fn settle(connection: &Connection, node: u64, settled: &Settled) -> Result<Told, Error> {
+fn settle(connection: &Connection, node: u64, settled: &Settled) -> Result<SettleOutcome, Error> {
     let Settled { delivery, attempt } = settled;
     let found: Option<Delivery> = rows::find(connection, delivery.delivery.as_str())?;
     if found.is_none_or(|found| found.node != Some(node)) {
-        return Ok(Told::Taken);
+        return Ok(SettleOutcome::Taken);
     }
     rows::put_one(connection, delivery)?;
     if let Some(attempt) = attempt {
         rows::insert(connection, attempt)?;
         if settled.works() == Some(false) {
             let failing = Some(fail(connection, &delivery.channel, attempt.at)?);
-            return Ok(Told::Written { failing });
+            return Ok(SettleOutcome::Written { failing });
         }
         let sql = "DELETE FROM channels WHERE channel = ?1 AND disabled_at IS NULL";
         connection.prepare_cached(sql)?.execute([&delivery.channel])?;
     }
-    Ok(Told::Written { failing: None })
+    Ok(SettleOutcome::Written { failing: None })
 }
 
 fn fail(connection: &Connection, channel: &str, at: Timestamp) -> Result<Failing, Error> {

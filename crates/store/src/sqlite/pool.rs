@@ -42,11 +42,11 @@ struct Loan {
 
 impl Pool {
     pub(super) fn open(database: &Path, folder: &Arc<Lock>) -> Result<Self, Error> {
-        Self::of(|| schema::reader(database), folder)
+        Self::with_connector(|| schema::reader(database), folder)
     }
 
     /// Creates a pool of the connections that `connect` makes.
-    pub(super) fn of(
+    pub(super) fn with_connector(
         connect: impl Fn() -> Result<Connection, Error>,
         folder: &Arc<Lock>,
     ) -> Result<Self, Error> {
@@ -92,7 +92,7 @@ impl Pool {
         let permit = Arc::clone(&self.apart).acquire_owned().await.map_err(|_| Error::Closed)?;
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Error::Closed)?;
         let connection = connect()?;
-        let interrupts = Interrupts::of(&connection);
+        let interrupts = Interrupts::new(&connection);
         let is_left = Arc::clone(&interrupts.is_left);
         let read = tokio::task::spawn_blocking(move || {
             let result = unless_left(&connection, &is_left, work);
@@ -129,7 +129,7 @@ struct Interrupts {
 }
 
 impl Interrupts {
-    fn of(connection: &Connection) -> Self {
+    fn new(connection: &Connection) -> Self {
         Self { is_left: Arc::default(), handle: connection.get_interrupt_handle() }
     }
 }
@@ -201,7 +201,7 @@ mod tests {
         let database = folder.path().join("holdshort.db");
         let connect = || Ok(Connection::open(&database)?);
         let lock = Arc::new(crate::folder::claim(folder.path()).unwrap());
-        let pool = Pool::of(connect, &lock).unwrap();
+        let pool = Pool::with_connector(connect, &lock).unwrap();
         for _ in 0..3 * READERS {
             let mut apart = Box::pin(pool.read_apart(connect, endless));
             let mut next = Box::pin(pool.read_apart(connect, endless));

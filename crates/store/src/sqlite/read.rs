@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use super::column::{Hash, Number, ReadStream, Stream, number};
 use crate::journal::Error;
 use crate::log::{Change, Key, Positioned};
-use crate::packed_append::{PackedAppend, Place, places};
+use crate::packed_append::{EventLocation, PackedAppend, event_locations};
 
 /// Converts a limit to the largest that SQLite accepts for `LIMIT`.
 pub(super) fn at_most(limit: usize) -> i64 {
@@ -83,8 +83,9 @@ pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Resu
         && let Some(row) = rows.next()?
     {
         let ReadStream(stream) = row.get(1)?;
-        let places = places(number(row, 0)?, number(row, 2)?, bytes(row, 3)?)?;
-        let change = |Place { position, seq, hash: _ }| Change { position, stream: stream.clone(), seq };
+        let places = event_locations(number(row, 0)?, number(row, 2)?, bytes(row, 3)?)?;
+        let change =
+            |EventLocation { position, seq, hash: _ }| Change { position, stream: stream.clone(), seq };
         changes.extend(places.into_iter().filter(|place| place.position > after).map(change));
     }
     changes.truncate(limit);
@@ -100,7 +101,7 @@ pub(super) fn chain(connection: &Connection, stream: &StreamId) -> Result<Chain,
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([Stream(stream)])?;
     let Some(row) = rows.next()? else { return Ok(Chain::START) };
-    let places = places(number(row, 0)?, number(row, 1)?, bytes(row, 2)?)?;
+    let places = event_locations(number(row, 0)?, number(row, 1)?, bytes(row, 2)?)?;
     Ok(places.last().map_or(Chain::START, |place| Chain { seq: place.seq, hash: place.hash }))
 }
 
@@ -111,7 +112,7 @@ pub(super) fn position(connection: &Connection, stream: &StreamId, seq: u64) -> 
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![Stream(stream), Number(seq)])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let places = places(number(row, 0)?, number(row, 1)?, bytes(row, 2)?)?;
+    let places = event_locations(number(row, 0)?, number(row, 1)?, bytes(row, 2)?)?;
     Ok(places.iter().find(|place| place.seq == seq).map(|place| place.position))
 }
 

@@ -37,7 +37,9 @@ pub(super) fn forget(connection: &Connection, run: &RunId) -> Result<(), Error> 
 
 /// Inserts a row whose key has more than one column.
 pub(super) fn insert<R: Record>(connection: &Connection, row: &R) -> Result<(), Error> {
-    connection.prepare_cached(&Statements::of(&R::TABLE).insert)?.execute(params_from_iter(row.values()))?;
+    connection
+        .prepare_cached(&Statements::for_table(&R::TABLE).insert)?
+        .execute(params_from_iter(row.values()))?;
     Ok(())
 }
 
@@ -51,7 +53,7 @@ pub(super) fn replace(connection: &Connection, all: &[Rows]) -> Result<(), Error
 /// Returns the row with this key.
 pub(super) fn find<R: Record>(connection: &Connection, key: &str) -> Result<Option<R>, Error> {
     Ok(connection
-        .prepare_cached(&Statements::of(&R::TABLE).select)?
+        .prepare_cached(&Statements::for_table(&R::TABLE).select)?
         .query_row([Key(key)], read)
         .optional()?)
 }
@@ -68,7 +70,7 @@ struct Statements {
 }
 
 impl Statements {
-    fn of(table: &Table) -> &'static Self {
+    fn for_table(table: &Table) -> &'static Self {
         static ALL: LazyLock<BTreeMap<&'static str, Statements>> = LazyLock::new(|| {
             TABLES.iter().chain(&OUTBOX).map(|table| (table.name, Statements::new(table))).collect()
         });
@@ -93,7 +95,7 @@ impl Put for Writing<'_> {
     /// not rewritten.
     fn put<R: Record + Clone>(&mut self, row: &R) -> Result<(), Error> {
         let (connection, table) = (self.0, R::TABLE);
-        let statements = Statements::of(&table);
+        let statements = Statements::for_table(&table);
         let mut select = connection.prepare_cached(&statements.select)?;
         let mut found = select.query([row.values()[0]])?;
         let Some(stored) = found.next()? else {

@@ -92,7 +92,7 @@ fn glance(database: &Path, has_log: bool) -> Result<(Connection, u32), Error> {
 }
 
 /// A database as it is, with a read-only connection.
-pub(super) struct Found {
+pub(super) struct InspectedDatabase {
     pub(super) connection: Connection,
     pub(super) layout: Layout,
 }
@@ -110,7 +110,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    fn of(version: u32) -> Self {
+    fn from_version(version: u32) -> Self {
         match version {
             0 => Self::Nothing,
             1..CHAIN => Self::Events,
@@ -120,9 +120,9 @@ impl Layout {
     }
 }
 
-pub(super) fn look(database: &Path, has_log: bool) -> Result<Found, Error> {
+pub(super) fn look(database: &Path, has_log: bool) -> Result<InspectedDatabase, Error> {
     let (connection, version) = glance(database, has_log)?;
-    Ok(Found { connection, layout: Layout::of(version) })
+    Ok(InspectedDatabase { connection, layout: Layout::from_version(version) })
 }
 
 /// Escapes a path for a URI.

@@ -38,14 +38,14 @@ fn damage(mut log: impl BufRead) -> io::Result<Option<u64>> {
     if !fill(&mut log, &mut header)? {
         return Ok(None);
     }
-    let Some(reader) = Reader::of(&header) else {
+    let Some(reader) = Reader::from_header(&header) else {
         // The header is on disk before the first frame is written. If frames exist without a header, the header was
         // damaged.
         return Ok(log.bytes().find(|byte| !matches!(byte, Ok(0))).transpose()?.map(|_| 0));
     };
     let mut frame = vec![0; FRAME_HEADER + reader.page_size];
     let mut at = HEADER as u64;
-    let mut sum = (word(&header, 24), word(&header, 28));
+    let mut sum = (read_u32(&header, 24), read_u32(&header, 28));
     while fill(&mut log, &mut frame)? {
         let next = reader.sum(sum, &frame);
         if !reader.belongs(&frame) || next != stored(&frame) {
@@ -66,26 +66,26 @@ struct Reader {
 
 impl Reader {
     /// Returns the reader; `None` if SQLite would not accept this header of a log.
-    fn of(header: &[u8; HEADER]) -> Option<Self> {
-        let word_of = match word(header, 0).checked_sub(MAGIC)? {
+    fn from_header(header: &[u8; HEADER]) -> Option<Self> {
+        let word_of = match read_u32(header, 0).checked_sub(MAGIC)? {
             0 => u32::from_le_bytes,
             1 => u32::from_be_bytes,
             _ => return None,
         };
-        let page_size = word(header, 8);
+        let page_size = read_u32(header, 8);
         if !(512..=65_536).contains(&page_size) || !page_size.is_power_of_two() {
             return None;
         }
         let mut salts = [0; 8];
         salts.copy_from_slice(&header[16..24]);
         let reader = Self { page_size: usize::try_from(page_size).ok()?, salts, word: word_of };
-        let sum = (word(header, 24), word(header, 28));
+        let sum = (read_u32(header, 24), read_u32(header, 28));
         (reader.add((0, 0), &header[..24]) == sum).then_some(reader)
     }
 
     /// Returns true if the frame is of this log, not of an earlier one in the same file.
     fn belongs(&self, frame: &[u8]) -> bool {
-        frame[8..16] == self.salts && word(frame, 0) != 0
+        frame[8..16] == self.salts && read_u32(frame, 0) != 0
     }
 
     fn sum(&self, before: Sum, frame: &[u8]) -> Sum {
@@ -107,7 +107,7 @@ impl Reader {
     fn commits_follow(&self, mut log: impl Read, mut frame: Vec<u8>, sum: Sum) -> io::Result<bool> {
         let mut sums = vec![sum, stored(&frame)];
         loop {
-            let ended = word(&frame, 4) != 0;
+            let ended = read_u32(&frame, 4) != 0;
             if !fill(&mut log, &mut frame)? {
                 return Ok(false);
             }
@@ -121,11 +121,11 @@ impl Reader {
 }
 
 fn stored(frame: &[u8]) -> Sum {
-    (word(frame, 16), word(frame, 20))
+    (read_u32(frame, 16), read_u32(frame, 20))
 }
 
 /// Reads a number of a header, which is big-endian.
-fn word(bytes: &[u8], at: usize) -> u32 {
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 

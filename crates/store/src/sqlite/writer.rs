@@ -23,8 +23,8 @@ use rusqlite::config::DbConfig;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::error::again;
-use super::outbox::{Answered, Asked};
-use super::pin::{self, Pin};
+use super::head_file::{self, HeadFile};
+use super::outbox::{OutboxReply, OutboxRequest};
 use super::status::Status;
 use super::{append, bodies, chain, outbox, rescue, rows, schema};
 use crate::folder::Lock;
@@ -67,8 +67,8 @@ pub(super) enum Job {
         reply: Reply<usize, Error>,
     },
     Outbox {
-        asked: Asked,
-        reply: Reply<Answered, Error>,
+        asked: OutboxRequest,
+        reply: Reply<OutboxReply, Error>,
     },
     /// Writes a page, to find out whether that works. The status records its outcome, as for every group.
     Probe,
@@ -83,7 +83,7 @@ enum Outcome {
     Epoch(u64),
     Found(BTreeSet<Digest>),
     Dropped(usize),
-    Outbox(Answered),
+    Outbox(OutboxReply),
 }
 
 /// Reason why nothing of a group was written.
@@ -99,7 +99,7 @@ pub(super) struct Writer {
     pub(super) connection: Connection,
     /// Head of the journal, as of the last commit.
     pub(super) head: Head,
-    pub(super) pin: Pin,
+    pub(super) pin: HeadFile,
     pub(super) position: watch::Sender<u64>,
     pub(super) status: Arc<Status>,
 }
@@ -144,7 +144,7 @@ impl Writer {
         let Self { connection, head, mut pin, position, status: _ } = self;
         // The journal is marked as closed only if its pin is certainly on disk.
         if pin.close(head)
-            && let Err(error) = pin::set_open(&connection, 0)
+            && let Err(error) = head_file::set_open(&connection, 0)
         {
             tracing::warn!(%error, "the journal is not marked as closed: the next start sees a crash");
         }

@@ -23,7 +23,7 @@ async fn bodies_are_kept_as_long_as_they_are_needed<S: Subject>() {
     journal.put_bodies(vec![one.clone(), two.clone(), one.clone(), empty.clone()], at(100)).await.unwrap();
     // An older time of use changes nothing.
     journal.put_bodies(vec![one.clone()], at(50)).await.unwrap();
-    let unknown = Digest::of(b"unknown");
+    let unknown = Digest::of_bytes(b"unknown");
     let found = journal.need_bodies(vec![two.digest, unknown], at(200)).await.unwrap();
     assert_eq!(found.into_iter().collect::<Vec<_>>(), [two.digest]);
     assert_eq!(journal.need_bodies(Vec::new(), at(200)).await.unwrap().len(), 0);

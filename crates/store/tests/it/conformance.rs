@@ -17,8 +17,8 @@ use holdshort_store::{
 };
 
 use crate::fixture::{
-    answer_row, at, content, event, events, id, interrupt_row, key, log, put, put_run, put_session, run_row,
-    run_stream, session_row, to, told,
+    answer_row, at, comparable_outcome, content, event, events, id, interrupt_row, key, log, put, put_run,
+    put_session, run_row, run_stream, session_row, to,
 };
 use crate::subject::Subject;
 
@@ -158,7 +158,7 @@ async fn a_guard_compares_without_writing<S: Subject>() {
     };
     store.journal().append(guarded(0, 0)).await.unwrap();
     store.journal().append(to(&session, 0, 1)).await.unwrap();
-    let late = told(store.journal().append(guarded(1, 0)).await);
+    let late = comparable_outcome(store.journal().append(guarded(1, 0)).await);
     let conflict = AppendError::Conflict { stream: session.clone(), expected: 0, found: 1 };
     assert_eq!(late, Err(format!("{conflict:?}")));
     store.journal().append(guarded(1, 1)).await.unwrap();
@@ -240,7 +240,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
     assert_eq!(journal.tail(0, 10).await.unwrap(), []);
     assert_eq!(journal.streams(None, 10).await.unwrap(), []);
     assert_eq!(journal.key("tests", "once").await.unwrap(), None);
-    assert_eq!(journal.blob(&Digest::of(b"definition")).await.unwrap(), None);
+    assert_eq!(journal.blob(&Digest::of_bytes(b"definition")).await.unwrap(), None);
     assert_eq!(journal.run(&id(1)).await.unwrap(), None);
     assert_eq!(journal.session(&id(1)).await.unwrap(), None);
     assert_eq!(journal.interrupt(&id(1)).await.unwrap(), None);
@@ -251,7 +251,7 @@ async fn an_append_is_all_or_nothing<S: Subject>() {
     let log = log(&**journal).await;
     assert_eq!((log.len(), log[2].position), (3, written.position));
     assert_eq!(journal.key("tests", "once").await.unwrap(), Some(key("once", "run_1")));
-    assert_eq!(journal.blob(&Digest::of(b"definition")).await.unwrap(), Some(b"definition".to_vec()));
+    assert_eq!(journal.blob(&Digest::of_bytes(b"definition")).await.unwrap(), Some(b"definition".to_vec()));
     assert_eq!(journal.run(&id(1)).await.unwrap(), Some(run_row(1)));
     assert_eq!(journal.session(&id(1)).await.unwrap(), Some(session_row(1)));
     assert_eq!(journal.interrupt(&id(1)).await.unwrap(), Some(interrupt_row(1)));
@@ -286,7 +286,7 @@ async fn a_blob_is_written_once<S: Subject>() {
     store.journal().append(append.clone()).await.unwrap();
     store.journal().append(append).await.unwrap();
     assert_eq!(store.journal().blob(&blob.digest).await.unwrap(), Some(blob.bytes));
-    assert_eq!(store.journal().blob(&Digest::of(b"unknown")).await.unwrap(), None);
+    assert_eq!(store.journal().blob(&Digest::of_bytes(b"unknown")).await.unwrap(), None);
 }
 
 async fn large_content_comes_back_like_small<S: Subject>() {
@@ -301,7 +301,7 @@ async fn large_content_comes_back_like_small<S: Subject>() {
     let log = log(&**store.journal()).await;
     assert_eq!(log.into_iter().map(|positioned| positioned.event).collect::<Vec<_>>(), written);
     for (size, is_blob) in [(CONTENT_INLINE_LIMIT, false), (3_000_000, true)] {
-        let blob = store.journal().blob(&Digest::of(&vec![b'x'; size])).await.unwrap();
+        let blob = store.journal().blob(&Digest::of_bytes(&vec![b'x'; size])).await.unwrap();
         assert_eq!(blob.map(|bytes| bytes.len()), is_blob.then_some(size));
     }
 }
@@ -314,7 +314,7 @@ async fn an_append_that_contradicts_itself_is_refused<S: Subject>() {
     let gap = StreamAppend { expected: 1, ..part.clone() };
     let end = StreamAppend { expected: u64::MAX, ..part.clone() };
     let reversed = StreamAppend { events: part.events.iter().rev().cloned().collect(), ..part.clone() };
-    let wrong = Blob { digest: Digest::of(b"a"), bytes: b"b".to_vec() };
+    let wrong = Blob { digest: Digest::of_bytes(b"a"), bytes: b"b".to_vec() };
     let streams = |parts: Vec<StreamAppend>| Append { streams: parts, ..Append::default() };
     let contradictions = [
         streams(vec![foreign]),
@@ -505,8 +505,8 @@ async fn content_is_erased_with_an_append_and_the_chain_stays<S: Subject>() {
     }
     assert_eq!(log(journal).await[..41], expected);
     assert_eq!(journal.read(&other, 0, 9).await.unwrap()[0].content.as_ref().unwrap().bytes, shared);
-    assert_eq!(journal.blob(&Digest::of(&large)).await.unwrap(), None);
-    assert_eq!(journal.blob(&Digest::of(&shared)).await.unwrap(), Some(shared));
+    assert_eq!(journal.blob(&Digest::of_bytes(&large)).await.unwrap(), None);
+    assert_eq!(journal.blob(&Digest::of_bytes(&shared)).await.unwrap(), Some(shared));
     // Erasing again changes nothing, also after a restart.
     journal.append(erasing(41, &gone)).await.unwrap();
     assert_eq!(journal.inspect().await.unwrap(), [""; 0]);

@@ -13,8 +13,8 @@ use holdshort_store::{
 };
 
 use crate::fixture::{
-    Dice, answer_row, at, content, events, id, interrupt_row, key, run_row, run_stream, seen, session_row,
-    told,
+    Dice, answer_row, at, comparable_outcome, content, events, id, interrupt_row, key, run_row, run_stream,
+    seen, session_row,
 };
 use crate::subject::{InMemory, InPostgres, InSqlite, Subject};
 
@@ -90,7 +90,7 @@ impl<S: Subject> Ranked<S> {
                     let changes = journal.changes(known, usize::MAX).await.unwrap();
                     self.positions.extend(changes.iter().map(|change| change.position));
                 }
-                format!("{:?}", told(result).map(|position| self.rank(position)))
+                format!("{:?}", comparable_outcome(result).map(|position| self.rank(position)))
             }
             Operation::Tail(after, limit) => {
                 let tail = journal.tail(self.position(after), limit).await.unwrap();
@@ -193,7 +193,7 @@ impl World {
             16..18 => Operation::Read(self.stream(), self.dice.roll(6), limit),
             18..20 => Operation::Tail(self.dice.roll(200), limit),
             20 => Operation::Chain(self.stream()),
-            21 => Operation::Blob(Digest::of(&self.bytes())),
+            21 => Operation::Blob(Digest::of_bytes(&self.bytes())),
             22 => Operation::Key(self.dice.roll(40).to_string()),
             23..25 => Operation::Rows(self.dice.roll(30)),
             25..29 => Operation::Runs(self.run_filter(), self.cursor(), limit),

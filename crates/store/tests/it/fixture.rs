@@ -45,7 +45,7 @@ pub(crate) fn event(stream: &StreamId, chain: &mut Chain, content: Option<Sealed
 
 /// Returns `count` events after `expected`, in a chain that no test verifies.
 pub(crate) fn events(stream: &StreamId, expected: u64, count: u64) -> StreamAppend {
-    let mut chain = Chain { seq: expected, hash: Digest::of(&expected.to_be_bytes()) };
+    let mut chain = Chain { seq: expected, hash: Digest::of_bytes(&expected.to_be_bytes()) };
     let events = (0..count)
         .map(|i| event(stream, &mut chain, (i % 2 == 0).then(|| content(b"\"hello\"".to_vec()))))
         .collect();
@@ -60,7 +60,7 @@ pub(crate) fn key(name: &str, reference: &str) -> Key {
     Key {
         scope: "tests".to_owned(),
         key: name.to_owned(),
-        digest: Digest::of(reference.as_bytes()),
+        digest: Digest::of_bytes(reference.as_bytes()),
         reference: reference.to_owned(),
     }
 }
@@ -148,8 +148,12 @@ pub(crate) fn answer_row(n: u64) -> AnswerRow {
         reused: n.is_multiple_of(6),
         source: n.is_multiple_of(2).then(|| id(n % 5)),
         erased: is_erased,
-        asked: if is_erased { String::new() } else { history::asked(question) },
-        words: if is_erased { String::new() } else { history::words([question, answer], 100).join(" ") },
+        asked: if is_erased { String::new() } else { history::question_key(question) },
+        words: if is_erased {
+            String::new()
+        } else {
+            history::collect_words([question, answer], 100).join(" ")
+        },
     }
 }
 
@@ -184,7 +188,7 @@ pub(crate) async fn seen(journal: &impl Journal, position: u64) {
 }
 
 /// Converts an append's answer so that it can be compared: errors do not implement `PartialEq`.
-pub(crate) fn told(result: Result<Appended, AppendError>) -> Result<u64, String> {
+pub(crate) fn comparable_outcome(result: Result<Appended, AppendError>) -> Result<u64, String> {
     result.map(|appended| appended.position).map_err(|error| format!("{error:?}"))
 }
 

@@ -112,8 +112,8 @@ async fn a_node_that_stops_leaves_its_runs_to_others<S: Cluster>() {
     let (one, other) = (store.journal(), store.join().await);
     one.append(drive(1, 0)).await.unwrap();
     store.stop(one).await;
-    assert!(!one.holds());
-    assert!(other.holds());
+    assert!(!one.has_valid_leases());
+    assert!(other.has_valid_leases());
     assert_eq!(other.claim(10).await.unwrap(), [id::<RunId>(1)]);
     let node = Some(other.nodes().await.unwrap().iter().find(|row| row.here).unwrap().node);
     assert_eq!(other.leases(None, 10).await.unwrap(), [Lease { run: id(1), node }]);

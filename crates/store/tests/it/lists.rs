@@ -152,7 +152,7 @@ async fn idle_sessions_are_those_in_which_nothing_happens<S: Subject>() {
         idle_since: at(100),
     };
     // The start and the end of a run are activity in its session.
-    let active = |n, last_at| SessionRow::of_run(id(n), at(100), at(last_at));
+    let active = |n, last_at| SessionRow::from_run(id(n), at(100), at(last_at));
     put_session(journal, opened(1, State::Open)).await;
     put_session(journal, opened(2, State::Suspended)).await;
     put_session(journal, opened(3, State::Closed(End::Completed))).await;
@@ -485,7 +485,7 @@ async fn answers_are_listed_newest_first_by_every_filter<S: Subject>() {
     let rows = || (0..COUNT).map(answer_row);
     for subject in [None, Some("athlete-7"), Some("Ünïcode  ' subject"), Some("nobody"), Some("\0")] {
         for run in [None, Some(id::<RunId>(1))] {
-            for asked in [None, Some(history::asked("How is the  KNEE?"))] {
+            for asked in [None, Some(history::question_key("How is the  KNEE?"))] {
                 for source in [None, Some(id(4)), Some(id(77))] {
                     let filter = AnswerFilter {
                         subject: subject.map(str::to_owned),

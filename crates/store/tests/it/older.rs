@@ -34,11 +34,11 @@ pub(crate) fn written(first: u64) -> Vec<Positioned> {
 }
 
 impl OldEvent {
-    pub(crate) fn of(Positioned { position, event }: &Positioned) -> Self {
+    pub(crate) fn from_positioned(Positioned { position, event }: &Positioned) -> Self {
         let Sealed { stream, seq, head, content, hash } = event.clone();
         let (salt, bytes) = content.map(|content| (content.salt.to_vec(), content.bytes)).unzip();
         let large = bytes.as_ref().filter(|bytes| bytes.len() > CONTENT_INLINE_LIMIT);
-        let large = large.map(|bytes| Digest::of(bytes));
+        let large = large.map(|bytes| Digest::of_bytes(bytes));
         let content = bytes.filter(|_| large.is_none());
         let hash = hash.as_bytes().to_vec();
         Self { position: *position, stream, seq, hash, salt, large, head, content }
@@ -87,7 +87,7 @@ pub(crate) struct Damage {
 impl Damage {
     /// Returns the damaged events. `first` is the position of the first event.
     pub(crate) fn done(&self, first: u64) -> Vec<OldEvent> {
-        let mut events: Vec<OldEvent> = written(first).iter().map(OldEvent::of).collect();
+        let mut events: Vec<OldEvent> = written(first).iter().map(OldEvent::from_positioned).collect();
         (self.change)(events.last_mut().unwrap());
         events
     }

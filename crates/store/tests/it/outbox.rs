@@ -8,7 +8,7 @@ use holdshort_core::id::{DeliveryId, InterruptId, RunId};
 use holdshort_core::notice::Occasion;
 use holdshort_store::{
     Append, AppendError, CHANNEL_PAUSE, Claim, DeliveryChange, DeliveryFilter, Failing, Journal, Log, Outbox,
-    Rows, Settled, Tables, Told,
+    Rows, SettleOutcome, Settled, Tables,
 };
 
 use crate::conformance::{on_every_store, on_stores};
@@ -97,8 +97,8 @@ fn tried(delivery: &Delivery, state: DeliveryState, now: u64) -> Settled {
     Settled { delivery, attempt: Some(attempt) }
 }
 
-fn failing(since: u64, ms: u64) -> Told {
-    Told::Written { failing: Some(Failing { since: at(since), ms }) }
+fn failing(since: u64, ms: u64) -> SettleOutcome {
+    SettleOutcome::Written { failing: Some(Failing { since: at(since), ms }) }
 }
 
 async fn claimed(journal: &impl Journal, channel: &str, now: u64) -> Vec<Delivery> {
@@ -145,7 +145,11 @@ async fn they_are_claimed_when_they_are_due_and_settled_once<S: Subject>() {
         journal.attempts(&id(1)).await.unwrap(),
         retried.attempt.clone().into_iter().collect::<Vec<_>>()
     );
-    assert_eq!(journal.settle_delivery(retried.clone()).await.unwrap(), Told::Taken, "it is not claimed");
+    assert_eq!(
+        journal.settle_delivery(retried.clone()).await.unwrap(),
+        SettleOutcome::Taken,
+        "it is not claimed"
+    );
     let failed = tried(&first[1], DeliveryState::Failed, 60);
     let told = journal.settle_delivery(failed).await.unwrap();
     assert_eq!(told, failing(50, 10), "from the first failure to the last");
@@ -155,7 +159,7 @@ async fn they_are_claimed_when_they_are_due_and_settled_once<S: Subject>() {
     let due = journal.claim_deliveries(claim("odd", 150, 100)).await.unwrap();
     assert_eq!(ids(&due), [id(5), id(7), id(9), id(1)]);
     let delivered = tried(&due[3], DeliveryState::Delivered, 160);
-    assert_eq!(journal.settle_delivery(delivered).await.unwrap(), Told::Written { failing: None });
+    assert_eq!(journal.settle_delivery(delivered).await.unwrap(), SettleOutcome::Written { failing: None });
     assert_eq!(journal.channel_states().await.unwrap(), []);
     assert_eq!(journal.attempts(&id(1)).await.unwrap().len(), 2);
 }
@@ -224,7 +228,7 @@ async fn a_pause_counts_in_part_of_how_long_a_channel_fails<S: Subject>() {
         (9 * day, DeliveryState::Waiting, failing(100, 50 + day)),
         (9 * day + 7, DeliveryState::Failed, failing(100, 57 + day)),
         (30 * day, DeliveryState::Failed, failing(100, 57 + 2 * day)),
-        (31 * day, DeliveryState::Delivered, Told::Written { failing: None }),
+        (31 * day, DeliveryState::Delivered, SettleOutcome::Written { failing: None }),
         (40 * day, DeliveryState::Waiting, failing(40 * day, 0)),
     ];
     for (one, (now, state, wanted)) in claimed(&**journal, "odd", 100).await.iter().zip(attempts) {
@@ -408,7 +412,7 @@ async fn of_several_nodes_each_delivery_goes_to_one<S: Cluster>() {
                 for each in &claimed {
                     let told =
                         node.settle_delivery(tried(each, DeliveryState::Delivered, 2_000)).await.unwrap();
-                    assert_eq!(told, Told::Written { failing: None });
+                    assert_eq!(told, SettleOutcome::Written { failing: None });
                 }
             }
         }));
@@ -480,6 +484,6 @@ async fn a_node_that_is_gone_leaves_its_deliveries_to_others<S: Cluster>() {
     assert_eq!(ids(&after[..2]), ids(&before));
     // The late result of the first node is rejected.
     let late = one.settle_delivery(tried(&before[0], DeliveryState::Failed, 20)).await.unwrap();
-    assert_eq!(late, Told::Taken);
+    assert_eq!(late, SettleOutcome::Taken);
     assert_eq!(other.attempts(&id(1)).await.unwrap(), []);
 }

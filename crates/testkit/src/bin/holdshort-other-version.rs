@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use holdshort_server::{AGENT_REQUESTS, Callbacks, Crew, Front, Options, PerMinute};
+use holdshort_server::{AGENT_REQUESTS, Callbacks, Crew, Options, PerMinute, PublicEndpoint};
 use holdshort_store::postgres::{Config, Migration, Reach, Schema};
 use holdshort_tools::sandbox;
 use serde_json::json;
@@ -57,7 +57,7 @@ async fn serve() -> Result<()> {
 }
 
 fn options() -> Result<Options> {
-    let given = given()?;
+    let given = parse_arguments()?;
     let text = |name: &str| given.get(name).cloned();
     let needed = |name: &str| text(name).with_context(|| format!("--{name} is missing"));
     let lease = needed("lease")?;
@@ -85,7 +85,7 @@ fn options() -> Result<Options> {
         per_minute: PerMinute::default(),
         issuers: Vec::new(),
         provider: None,
-        front: Front::default(),
+        front: PublicEndpoint::default(),
         checkpoints: None,
         callbacks: Callbacks::default(),
         crew: Crew::default(),
@@ -97,7 +97,7 @@ fn options() -> Result<Options> {
 }
 
 /// Returns the arguments after `serve`, each with its value. `--json` has no value and is skipped.
-fn given() -> Result<BTreeMap<String, String>> {
+fn parse_arguments() -> Result<BTreeMap<String, String>> {
     let mut given = BTreeMap::new();
     let mut arguments = std::env::args().skip(2).filter(|argument| argument != "--json");
     while let Some(name) = arguments.next() {

@@ -18,7 +18,7 @@ pub(super) fn command(bytes: &[u8]) {
     let paths = command.paths().unwrap_or_default();
     assert!(paths.iter().all(|path| !path.is_empty()), "{line:?}");
     let _ = command.scripts();
-    let _ = command.named();
+    let _ = command.named_paths();
     // A line in single quotes is one word of `echo`, which only reads, whatever the line contains.
     let is_plain = !line.starts_with('-') && !line.contains('\'') && !line.chars().any(char::is_control);
     if is_plain && line.len() < 1000 {

@@ -32,15 +32,17 @@ pub(super) fn cursor(bytes: &[u8]) {
     }
     let after = text.to_owned();
     let journal = &*JOURNAL;
-    is_told(journal.runs(&RunFilter::default(), Some(&after), 1).now_or_never());
-    is_told(journal.sessions(&SessionFilter::default(), Some(&after), 1).now_or_never());
-    is_told(journal.interrupts(&InterruptFilter::default(), Some(&after), 1).now_or_never());
-    is_told(journal.answers(&AnswerFilter::default(), Some(&after), 1).now_or_never());
-    is_told(journal.grants(&GrantFilter::default(), Some(&after), 1).now_or_never());
+    assert_page_or_bad_cursor(journal.runs(&RunFilter::default(), Some(&after), 1).now_or_never());
+    assert_page_or_bad_cursor(journal.sessions(&SessionFilter::default(), Some(&after), 1).now_or_never());
+    assert_page_or_bad_cursor(
+        journal.interrupts(&InterruptFilter::default(), Some(&after), 1).now_or_never(),
+    );
+    assert_page_or_bad_cursor(journal.answers(&AnswerFilter::default(), Some(&after), 1).now_or_never());
+    assert_page_or_bad_cursor(journal.grants(&GrantFilter::default(), Some(&after), 1).now_or_never());
 }
 
 /// Asserts that a list returns a page or rejects the cursor. Any other error fails.
-fn is_told<T>(answer: Option<Result<T, Error>>) {
+fn assert_page_or_bad_cursor<T>(answer: Option<Result<T, Error>>) {
     match answer.expect("a list in memory is there at once") {
         Ok(_) | Err(Error::BadCursor) => {}
         Err(other) => panic!("{other}"),

@@ -8,7 +8,7 @@ use holdshort_core::envelope::{self, Chain};
 use holdshort_core::event;
 use holdshort_core::id::{Draw, InterruptId, Seed};
 use holdshort_core::interrupt::{Assignment, Decision, Kind, Timing};
-use holdshort_core::run::{Ask, Config, Context, Decided, Input, Origin, Rejection, Run, Start};
+use holdshort_core::run::{Ask, Config, Context, HandledInput, Input, Origin, Rejection, Run, Start};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -63,18 +63,18 @@ fn decide(interrupt: &InterruptId, decision: &Decision) {
 }
 
 /// External run with one open interrupt of each kind that an external agent may open.
-struct Held {
+struct InterruptFixture {
     run: Run,
     session: Session,
     system: System,
 }
 
-static HELD: LazyLock<Held> = LazyLock::new(|| {
+static HELD: LazyLock<InterruptFixture> = LazyLock::new(|| {
     let mut draw = Draw::new(Seed([2; 16]), NOW);
     let session = Session::new(draw.id());
     let definition = Arc::new(holdshort_workflow::external());
     let run = Run::new(draw.id(), definition);
-    let mut held = Held { run, session, system: System::default() };
+    let mut held = InterruptFixture { run, session, system: System::default() };
     held.take(Input::Start(Start {
         session: held.session.id.clone(),
         definition: Digest::ZERO,
@@ -119,8 +119,8 @@ static HELD: LazyLock<Held> = LazyLock::new(|| {
     held
 });
 
-impl Held {
-    fn handle(&self, run: &Run, input: Input) -> Result<Decided, Rejection> {
+impl InterruptFixture {
+    fn handle(&self, run: &Run, input: Input) -> Result<HandledInput, Rejection> {
         let mut seed = [3; 16];
         seed[..8].copy_from_slice(&run.seq.to_le_bytes());
         let cx = Context {

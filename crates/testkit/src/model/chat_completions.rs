@@ -54,11 +54,11 @@ pub(super) fn problem(status: StatusCode, message: &str) -> Response {
 
 pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
     let reply = match play {
-        Scripted::Text(text) => Whole { text, calls: Vec::new(), stop: None },
-        Scripted::Stopped { text, reason } => Whole { text, calls: Vec::new(), stop: Some(reason) },
-        Scripted::Calls { text, calls } => Whole { text, calls: numbered(calls), stop: None },
-        Scripted::RawCalls(calls) => Whole { text: "", calls: calls.clone(), stop: None },
-        Scripted::Empty => Whole { text: "", calls: Vec::new(), stop: None },
+        Scripted::Text(text) => CompleteReply { text, calls: Vec::new(), stop: None },
+        Scripted::Stopped { text, reason } => CompleteReply { text, calls: Vec::new(), stop: Some(reason) },
+        Scripted::Calls { text, calls } => CompleteReply { text, calls: numbered(calls), stop: None },
+        Scripted::RawCalls(calls) => CompleteReply { text: "", calls: calls.clone(), stop: None },
+        Scripted::Empty => CompleteReply { text: "", calls: Vec::new(), stop: None },
         Scripted::Status { status, headers, body } => return plain(*status, headers, body),
         Scripted::Cut(text) => return broken(text, request, Ending::Break),
         Scripted::Unfinished(text) => return broken(text, request, Ending::Close),
@@ -74,12 +74,12 @@ pub(super) fn answer(play: &Scripted, request: &Value) -> Response {
 }
 
 /// Returns a stream that sends the text, waits for `until`, and then ends.
-pub(super) fn held(
+pub(super) fn stream_until(
     text: &str,
     request: &Value,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> Response {
-    let mut frames = Whole { text, calls: Vec::new(), stop: None }.frames(request);
+    let mut frames = CompleteReply { text, calls: Vec::new(), stop: None }.frames(request);
     let rest = frames.split_off(1 + pieces(text).len());
     let bytes = |frame: String| Ok::<_, io::Error>(Bytes::from(frame));
     let rest = stream::once(until).flat_map(move |()| stream::iter(rest.clone().into_iter().map(bytes)));
@@ -87,7 +87,7 @@ pub(super) fn held(
     respond(StatusCode::OK, "text/event-stream", Body::from_stream(items))
 }
 
-struct Whole<'a> {
+struct CompleteReply<'a> {
     text: &'a str,
     calls: Vec<RawCall>,
     /// Finish reason, if it differs from the default.
@@ -107,7 +107,7 @@ fn numbered(calls: &[(String, Value)]) -> Vec<RawCall> {
         .collect()
 }
 
-impl Whole<'_> {
+impl CompleteReply<'_> {
     fn finish_reason(&self) -> &str {
         self.stop.unwrap_or(if self.calls.is_empty() { "stop" } else { "tool_calls" })
     }

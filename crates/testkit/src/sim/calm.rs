@@ -13,7 +13,7 @@ use super::history::short;
 use super::journal::Write;
 use super::leases::LEASE_MS;
 use super::node::NodeId;
-use super::people::{self, Deed};
+use super::people::{self, SimRequest};
 use super::settle;
 use super::site::lock;
 use super::turns::Sim;
@@ -35,7 +35,7 @@ const QUIET_MS: u64 = LEASE_MS + 30_000;
 impl Sim {
     pub(super) fn calm_down(&mut self) {
         self.choices.calm();
-        lock(&self.site).tell(|| "calm: nothing fails any more".to_owned());
+        lock(&self.site).record_history(|| "calm: nothing fails any more".to_owned());
         self.heal();
         if self.climate.ends_with_restart {
             self.crash();
@@ -105,7 +105,7 @@ impl Sim {
     /// driving node must notice.
     fn decide_everywhere(&mut self) {
         self.cancel_elsewhere();
-        let deeds: Vec<Deed> = {
+        let deeds: Vec<SimRequest> = {
             let site = lock(&self.site);
             let at_work = site.witness.runs().filter(|run| run.ended.is_none());
             at_work.filter_map(|run| settle::settle(run, &site)).collect()
@@ -125,7 +125,7 @@ impl Sim {
         };
         if let Some((index, run)) = found {
             let input = Box::new(Input::Cancel { text: None });
-            self.request_at(index, Deed::Send { run, input, actor: people::someone("bob") }, true);
+            self.request_at(index, SimRequest::Send { run, input, actor: people::someone("bob") }, true);
         }
     }
 

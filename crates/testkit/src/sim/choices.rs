@@ -31,7 +31,7 @@ impl Choices {
         Self { source: Source::Seed(mix(seed)), made: Vec::new() }
     }
 
-    pub(super) fn told(turns: Vec<Turn>) -> Self {
+    pub(super) fn from_turns(turns: Vec<Turn>) -> Self {
         Self {
             source: Source::Told { turns: turns.into_iter(), now: Vec::new().into_iter() },
             made: Vec::new(),

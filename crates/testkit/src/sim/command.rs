@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{OUTBOX_FROM, Played, play, play_beside_postgres, shrink, witness};
+use super::{OUTBOX_FROM, SimulationReport, play, play_beside_postgres, shrink, witness};
 
 /// Default number of seeds of a campaign.
 const SEEDS: u64 = 2_000;
@@ -47,7 +47,7 @@ fn one(seed: u64, say: &mut dyn FnMut(String)) -> bool {
     let played = play(seed, None);
     say(format!("seed {seed}: {} steps, {} events", played.steps, played.events));
     if played.problem.is_some() {
-        tell(&played, say);
+        report_failure(&played, say);
     }
     played.problem.is_none()
 }
@@ -59,7 +59,7 @@ fn fresh() -> u64 {
 }
 
 /// Plays a seed in memory, which is possible for every seed.
-const IN_MEMORY: fn(u64) -> Option<Played> = |seed| Some(play(seed, None));
+const IN_MEMORY: fn(u64) -> Option<SimulationReport> = |seed| Some(play(seed, None));
 
 /// Plays seeds from `first` on all processors until the seeds or the time run out or enough seeds fail. Skips seeds
 /// that `play` cannot play.
@@ -67,11 +67,11 @@ fn campaign(
     first: u64,
     seeds: Option<u64>,
     until: Option<Instant>,
-    play: fn(u64) -> Option<Played>,
+    play: fn(u64) -> Option<SimulationReport>,
     say: &mut dyn FnMut(String),
-) -> Vec<Played> {
+) -> Vec<SimulationReport> {
     let (next, steps, events) = (AtomicU64::new(first), AtomicU64::new(0), AtomicU64::new(0));
-    let failed: Mutex<Vec<Played>> = Mutex::default();
+    let failed: Mutex<Vec<SimulationReport>> = Mutex::default();
     let failures = || failed.lock().unwrap_or_else(PoisonError::into_inner);
     let goes_on = || until.is_none_or(|until| Instant::now() < until) && failures().len() < FAILURES;
     let began = Instant::now();
@@ -106,13 +106,13 @@ fn campaign(
         say(format!("seed {}: {}", played.seed, played.problem.as_deref().unwrap_or_default()));
     }
     if let Some(shortest) = failed.iter().min_by_key(|played| played.turns.len()) {
-        tell(shortest, say);
+        report_failure(shortest, say);
     }
     failed
 }
 
 /// Adds failing seeds to the seeds that the test command plays.
-fn keep(failed: &[Played]) {
+fn keep(failed: &[SimulationReport]) {
     let file =
         OpenOptions::new().append(true).open(concat!(env!("CARGO_MANIFEST_DIR"), "/src/sim/seeds.txt"));
     if let Ok(mut file) = file {
@@ -122,7 +122,7 @@ fn keep(failed: &[Played]) {
     }
 }
 
-fn tell(played: &Played, say: &mut dyn FnMut(String)) {
+fn report_failure(played: &SimulationReport, say: &mut dyn FnMut(String)) {
     let short = shrink(played, None);
     say(format!("\nseed {}: {}", played.seed, short.problem.as_deref().unwrap_or("the problem went away")));
     say(format!("The shortest history found, of {} turns:", short.turns.len()));

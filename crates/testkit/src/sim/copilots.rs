@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use holdshort_core::definition::{Agent, Copilot, Definition, Ends, PhaseKind};
+use holdshort_core::definition::{Agent, Copilot, Definition, EndCondition, PhaseKind};
 use holdshort_core::id::InterruptId;
 use holdshort_core::interrupt::{About, Decision, Interrupt};
 use holdshort_core::message::{Arguments, Failure, FailureKind, Reply, Request, RequestedCall};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::choices::Choices;
 use super::freezes;
-use super::people::{Deed, decision, someone};
+use super::people::{SimRequest, decision, someone};
 use super::settle::settle;
 use super::site::Site;
 use super::workflows::{self, PLANNER};
@@ -79,7 +79,7 @@ fn thinker() -> Agent {
         asking_instructions: None,
         model: None,
         tools: Vec::new(),
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     }
 }
 
@@ -194,7 +194,7 @@ fn chain(choices: &mut Choices) -> Value {
 }
 
 /// Returns a message or a task: clear, vague, long, or a new task.
-pub(super) fn words(choices: &mut Choices) -> String {
+pub(super) fn random_message(choices: &mut Choices) -> String {
     match choices.below(8) {
         0 => "do it".to_owned(),
         1 => "list the rows".to_owned(),
@@ -225,7 +225,7 @@ pub(super) fn turn(run: &Run, interrupt: &Interrupt) -> &'static str {
 /// Returns a decision for one of the options, or for one that is not offered.
 pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
     let choice = choices.pick(&interrupt.opened.options);
-    let text = (choice.needs_text || choices.one_in(2)).then(|| words(choices));
+    let text = (choice.needs_text || choices.one_in(2)).then(|| random_message(choices));
     let option = match choices.below(12) {
         10 => "option_9".to_owned(),
         11 => "approve".to_owned(),
@@ -235,7 +235,7 @@ pub(super) fn answer(interrupt: &Interrupt, choices: &mut Choices) -> Decision {
 }
 
 /// Returns a request of a person who wants progress: answers interrupts, and resumes paused runs.
-pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
+pub(super) fn next_request(site: &mut Site, choices: &mut Choices) -> Option<SimRequest> {
     if let Some(deed) = freezes::lift(site.witness.system()) {
         return Some(deed);
     }
@@ -246,10 +246,10 @@ pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
     }
     let runs: Vec<Run> = at_work().filter(|run| run.open_interrupts().next().is_some()).cloned().collect();
     if runs.is_empty() {
-        return (!choices.one_in(6)).then_some(Deed::Sweep);
+        return (!choices.one_in(6)).then_some(SimRequest::Sweep);
     }
     let run = choices.pick(&runs);
-    let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
+    let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
     let somebody = someone(if choices.one_in(4) { "bob" } else { "alice" });
     let open = run.open_interrupts().map(|(_, interrupt)| interrupt).find(|each| is_of_a_round(each));
     let Some(interrupt) = open.filter(|_| !choices.one_in(8)) else {
@@ -257,27 +257,27 @@ pub(super) fn deed(site: &mut Site, choices: &mut Choices) -> Option<Deed> {
         return Some(send(input, actor));
     };
     let input = match choices.below(8) {
-        6 => Input::Interrupt { text: choices.one_in(2).then(|| words(choices)) },
-        7 => Input::Message { text: words(choices) },
+        6 => Input::Interrupt { text: choices.one_in(2).then(|| random_message(choices)) },
+        7 => Input::Message { text: random_message(choices) },
         _ => decide(&interrupt.opened.interrupt, answer(interrupt, choices)),
     };
     Some(send(input, somebody))
 }
 
 /// Returns a request of another person during a decision: a message, an interruption, or another decision.
-pub(super) fn beside(deed: &Deed, choices: &mut Choices) -> Option<Deed> {
-    let Deed::Send { run, input, .. } = deed else { return None };
+pub(super) fn concurrent_request(deed: &SimRequest, choices: &mut Choices) -> Option<SimRequest> {
+    let SimRequest::Send { run, input, .. } = deed else { return None };
     let Input::Decide { interrupt, decision, .. } = &**input else { return None };
     let input = match choices.below(4) {
-        0 | 1 => Input::Message { text: words(choices) },
+        0 | 1 => Input::Message { text: random_message(choices) },
         2 => Input::Interrupt { text: None },
         _ => {
             let option = (*choices.pick(&["submit", "done", "continue", "approve", "reject"])).to_owned();
-            let decision = Decision { option, text: Some(words(choices)), ..decision.clone() };
+            let decision = Decision { option, text: Some(random_message(choices)), ..decision.clone() };
             decide(interrupt, decision)
         }
     };
-    Some(Deed::Send { run: run.clone(), input: Box::new(input), actor: someone("bob") })
+    Some(SimRequest::Send { run: run.clone(), input: Box::new(input), actor: someone("bob") })
 }
 
 fn decide(interrupt: &InterruptId, decision: Decision) -> Input {

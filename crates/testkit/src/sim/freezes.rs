@@ -6,7 +6,7 @@ use holdshort_core::system::freeze::Part;
 use holdshort_core::system::{Input, System};
 
 use super::choices::Choices;
-use super::people::{Deed, someone};
+use super::people::{SimRequest, someone};
 
 /// Returns the actor of a change to the installation.
 pub(super) fn who_changes(input: &Input) -> Actor {
@@ -37,16 +37,18 @@ pub(super) fn who_changes(input: &Input) -> Actor {
 }
 
 /// Freezes everything, or lifts that freeze.
-pub(super) fn of_all(choices: &mut Choices) -> Deed {
+pub(super) fn of_all(choices: &mut Choices) -> SimRequest {
     let freezes = choices.one_in(3);
-    Deed::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
+    SimRequest::Change { input: if freezes { Input::freeze("a look is needed") } else { Input::unfreeze() } }
 }
 
 /// Freezes a part that this run belongs to, or lifts a freeze.
-pub(super) fn deed(run: &Run, system: &System, choices: &mut Choices) -> Deed {
+pub(super) fn change_freeze(run: &Run, system: &System, choices: &mut Choices) -> SimRequest {
     let standing: Vec<&Part> = system.freezes.parts.keys().collect();
     if !standing.is_empty() && !choices.one_in(3) {
-        return Deed::Change { input: Input::Unfreeze { part: Some((*choices.pick(&standing)).clone()) } };
+        return SimRequest::Change {
+            input: Input::Unfreeze { part: Some((*choices.pick(&standing)).clone()) },
+        };
     }
     let agents: Vec<&String> = run.steps.values().map(|step| &step.agent).collect();
     let part = match choices.below(3) {
@@ -54,17 +56,17 @@ pub(super) fn deed(run: &Run, system: &System, choices: &mut Choices) -> Deed {
         1 if !agents.is_empty() => Part::Agent((*choices.pick(&agents)).clone()),
         _ => Part::Workflow(run.definition.name.clone()),
     };
-    Deed::Change { input: Input::Freeze { part: Some(part), reason: "a look is needed".to_owned() } }
+    SimRequest::Change { input: Input::Freeze { part: Some(part), reason: "a look is needed".to_owned() } }
 }
 
 /// Lifts a freeze. Returns `None` if there is none.
-pub(super) fn lift(system: &System) -> Option<Deed> {
+pub(super) fn lift(system: &System) -> Option<SimRequest> {
     let part = match (&system.freezes.all, system.freezes.parts.keys().next()) {
         (Some(_), _) => None,
         (None, Some(part)) => Some(part.clone()),
         (None, None) => return None,
     };
-    Some(Deed::Change { input: Input::Unfreeze { part } })
+    Some(SimRequest::Change { input: Input::Unfreeze { part } })
 }
 
 /// Returns true if a freeze holds the run, or the named agent in it.

@@ -16,7 +16,7 @@ impl History {
         Self(Some(Vec::new()))
     }
 
-    pub(super) fn tell(&mut self, now: Timestamp, line: impl FnOnce() -> String) {
+    pub(super) fn record_line(&mut self, now: Timestamp, line: impl FnOnce() -> String) {
         if let Some(lines) = &mut self.0 {
             let ms = now.as_millis() - START.as_millis();
             lines.push(format!("{:>7}.{:03}s  {}", ms / 1_000, ms.unsigned_abs() % 1_000, line()));
@@ -42,7 +42,9 @@ pub(super) fn append(append: &Append) -> String {
         let events: Vec<String> = part
             .events
             .iter()
-            .map(|sealed| event::decode(sealed).map_or_else(|error| error.to_string(), |event| tell(&event)))
+            .map(|sealed| {
+                event::decode(sealed).map_or_else(|error| error.to_string(), |event| describe_event(&event))
+            })
             .collect();
         format!("{}/{} {}", short(part.stream.as_str()), part.expected + 1, events.join(", "))
     });
@@ -50,7 +52,7 @@ pub(super) fn append(append: &Append) -> String {
 }
 
 /// Describes an event by its type and by the facts that distinguish events of this type.
-fn tell(event: &event::Event) -> String {
+fn describe_event(event: &event::Event) -> String {
     const TELLING: [&str; 12] = [
         "call",
         "attempt",

@@ -24,7 +24,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_store::{
     AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Claim, Cursor, DeliveryChange,
     DeliveryFilter, Due, Error, GrantFilter, InterruptFilter, Key, Lease, Leases, Link, Log, NodeRow, Outbox,
-    Page, Positioned, Rows, RunFilter, SessionFilter, Settled, Tables, Told,
+    Page, Positioned, Rows, RunFilter, SessionFilter, SettleOutcome, Settled, Tables,
 };
 use tokio::sync::watch;
 
@@ -89,7 +89,7 @@ impl Site {
             }
         };
         if let Some(told) = outcome(how, &answered) {
-            self.tell(|| format!("n{node}: {told}"));
+            self.record_history(|| format!("n{node}: {told}"));
         }
         let _nobody_waits = answer.send(answered);
     }
@@ -125,7 +125,7 @@ impl Site {
         }
         let appended = result?;
         self.appends += 1;
-        self.tell(|| format!("journal: n{node}: {}", history::append(&written)));
+        self.record_history(|| format!("journal: n{node}: {}", history::append(&written)));
         self.witness.appended(node, &self.leases, &written);
         if self.mutant == Some(Mutant::SayFullAfterWriting) && self.appends.is_multiple_of(7) {
             return Err(AppendError::Store(Error::Full));
@@ -148,7 +148,7 @@ impl Site {
             return Ok(());
         }
         self.queue.failing_reads -= 1;
-        self.tell(|| "store: a read fails".to_owned());
+        self.record_history(|| "store: a read fails".to_owned());
         Err(Error::Io("the disk did not answer".into()))
     }
 }
@@ -401,7 +401,7 @@ impl Leases for SimJournal {
         Ok(claimed)
     }
 
-    fn holds(&self) -> bool {
+    fn has_valid_leases(&self) -> bool {
         let mut site = lock(&self.site);
         // Denies the lease at every eighth check, so that a node loses some of its work while it does other work.
         if site.mutant == Some(Mutant::AdoptEverything) {
@@ -410,7 +410,8 @@ impl Leases for SimJournal {
                 return false;
             }
         }
-        site.mutant == Some(Mutant::HoldForEver) || site.leases.holds(self.node, site.clock.passed_ms())
+        site.mutant == Some(Mutant::HoldForEver)
+            || site.leases.is_believed_valid(self.node, site.clock.passed_ms())
     }
 
     fn poll(&self) -> Option<Duration> {
@@ -468,9 +469,9 @@ impl Outbox for SimJournal {
         Ok(claimed)
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
         let told = self.reading().await?.settle_delivery(settled.clone()).await?;
-        if told != Told::Taken {
+        if told != SettleOutcome::Taken {
             lock(&self.site).witness.telling.settled(&settled.delivery);
         }
         Ok(told)

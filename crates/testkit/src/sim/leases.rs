@@ -20,9 +20,9 @@ const BELIEVED_MS: u64 = 5_000;
 pub(super) type Term = u32;
 
 #[derive(Default)]
-pub(super) struct Leases(BTreeMap<NodeId, Standing>);
+pub(super) struct Leases(BTreeMap<NodeId, LeaseState>);
 
-struct Standing {
+struct LeaseState {
     store: Arc<Store>,
     term: Term,
     /// True if the lease is valid in the store.
@@ -36,7 +36,7 @@ struct Standing {
 
 impl Leases {
     pub(super) fn open(&mut self, node: NodeId, store: Arc<Store>, now: u64) {
-        let standing = Standing {
+        let standing = LeaseState {
             store,
             term: 0,
             stands: true,
@@ -95,11 +95,11 @@ impl Leases {
     }
 
     /// Returns true if the node believes that its lease is valid.
-    pub(super) fn holds(&self, node: NodeId, now: u64) -> bool {
+    pub(super) fn is_believed_valid(&self, node: NodeId, now: u64) -> bool {
         self.0.get(&node).is_some_and(|standing| match standing.store.poll() {
             Some(_) => standing.clock_stands || now < standing.believed_until,
             // The only node of a store keeps its lease until it is shut out.
-            None => standing.store.holds(),
+            None => standing.store.has_valid_leases(),
         })
     }
 
@@ -109,7 +109,7 @@ impl Leases {
     }
 }
 
-impl Standing {
+impl LeaseState {
     fn lapse(&mut self) {
         if std::mem::replace(&mut self.stands, false) {
             self.store.lapse();

@@ -10,10 +10,10 @@
 //! must end (`calm.rs`). A failing seed is shrunk to a short history (`shrink.rs`). An engine that is broken on purpose
 //! must fail (`mutants.rs`, `witness.rs`).
 //!
-//! Assignments and their deadlines are played separately, without a store (`asked/`). The store is in memory. On
+//! Assignments and their deadlines are played separately, without a store (`assignments/`). The store is in memory. On
 //! request a real PostgreSQL gets the same requests and must give the same answers (`store.rs`).
 
-mod asked;
+mod assignments;
 mod calm;
 mod check;
 mod choices;
@@ -46,7 +46,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
-pub use asked::{Asked, Bend, play as play_asked};
+pub use assignments::{AssignmentReport, Bend, play as play_assignments};
 pub use choices::Turn;
 pub use mutants::Mutant;
 pub use ranges::{
@@ -69,14 +69,14 @@ pub fn failed_once() -> impl Iterator<Item = u64> {
 
 /// Completed simulation.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct SimulationReport {
     pub seed: u64,
     /// Number of turns. In a turn a task continued, an append was written, a job was done, a person acted, time passed,
     /// or something failed.
     pub steps: u64,
     /// Number of written events.
     pub events: u64,
-    /// Counts of attempts and deliveries over channels, by the names in `outbox.rs` and `check/telling.rs`.
+    /// Counts of attempts and deliveries over channels, by the names in `outbox.rs` and `check/deliveries.rs`.
     pub told: BTreeMap<&'static str, u64>,
     /// First violated invariant.
     pub problem: Option<String>,
@@ -87,23 +87,23 @@ pub struct Played {
 }
 
 /// Plays a seed.
-pub fn play(seed: u64, mutant: Option<Mutant>) -> Played {
-    to_the_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
+pub fn play(seed: u64, mutant: Option<Mutant>) -> SimulationReport {
+    play_to_end(seed, Sim::new(seed, Choices::seeded(seed), mutant, History::default(), None))
 }
 
 /// Plays a seed with a real PostgreSQL, which must give the same answers as the journal in memory. Returns `None` for a
 /// seed whose store has one node, because PostgreSQL is for several.
-pub fn play_beside_postgres(seed: u64) -> Option<Played> {
+pub fn play_beside_postgres(seed: u64) -> Option<SimulationReport> {
     let mut choices = Choices::seeded(seed);
     choices.next_turn();
     if !Climate::new(&mut choices).shared {
         return None;
     }
     let (choices, beside) = (Choices::seeded(seed), Some(Database::new()));
-    Some(to_the_end(seed, Sim::new(seed, choices, None, History::default(), beside)))
+    Some(play_to_end(seed, Sim::new(seed, choices, None, History::default(), beside)))
 }
 
-fn to_the_end(seed: u64, mut sim: Sim) -> Played {
+fn play_to_end(seed: u64, mut sim: Sim) -> SimulationReport {
     for _ in 0..sim.climate.turns {
         if sim.has_problem() || !sim.turn() {
             break;
@@ -113,21 +113,21 @@ fn to_the_end(seed: u64, mut sim: Sim) -> Played {
 }
 
 /// Plays recorded choices again.
-pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history: bool) -> Played {
+pub fn replay(seed: u64, turns: Vec<Turn>, mutant: Option<Mutant>, with_history: bool) -> SimulationReport {
     let history = if with_history { History::wanted() } else { History::default() };
-    let mut sim = Sim::new(seed, Choices::told(turns), mutant, history, None);
+    let mut sim = Sim::new(seed, Choices::from_turns(turns), mutant, history, None);
     while !sim.has_problem() && sim.turn() {}
     end(seed, sim)
 }
 
-fn end(seed: u64, mut sim: Sim) -> Played {
+fn end(seed: u64, mut sim: Sim) -> SimulationReport {
     if !sim.has_problem() {
         sim.calm_down();
         // Records a difference that the PostgreSQL twin has found.
         sim.has_problem();
     }
     let mut site = lock(&sim.site);
-    Played {
+    SimulationReport {
         seed,
         steps: sim.steps,
         events: site.witness.events(),

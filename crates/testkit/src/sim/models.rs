@@ -52,7 +52,7 @@ pub(super) fn answer(
     let is_long = request.messages.len() > 24;
     if world.plays_questions
         && !is_long
-        && let Some(reply) = questions::asked(request, choices)
+        && let Some(reply) = questions::asking_reply(request, choices)
     {
         return Input::Replied { step, turn, reply };
     }

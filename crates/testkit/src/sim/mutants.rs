@@ -16,7 +16,9 @@ use futures::FutureExt;
 
 use super::site::Site;
 use super::store::Store;
-use super::{COPILOTS_FROM, OUTBOX_FROM, Played, QUESTIONS_FROM, TALKS_FROM, TRIALS_FROM, failed_once, play};
+use super::{
+    COPILOTS_FROM, OUTBOX_FROM, QUESTIONS_FROM, SimulationReport, TALKS_FROM, TRIALS_FROM, failed_once, play,
+};
 
 /// Number of seeds within which a mutant must be noticed.
 const SEEDS: u64 = 400;
@@ -151,7 +153,7 @@ impl Mutant {
 
     /// Returns the first simulation that notices the mutant. Seeds that failed once come first, because they reach rare
     /// states.
-    pub fn noticed(self) -> Option<Played> {
+    pub fn noticed(self) -> Option<SimulationReport> {
         // These mutants need people who talk.
         let talks = matches!(self, Self::ForgetWhatWasSaid | Self::ForgetTheQuorum | Self::ClaimForAnother);
         let from = match self {

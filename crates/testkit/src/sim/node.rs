@@ -126,23 +126,27 @@ impl Executor for Hands {
 
     fn perform(&self, job: Job, deliver: Deliver) {
         let mut site = lock(&self.site);
-        site.tell(|| {
+        site.record_history(|| {
             format!("n{} begins {} of {}", self.node, job.action, super::history::short(job.run.as_str()))
         });
-        let believes = site.leases.holds(self.node, site.clock.passed_ms());
+        let believes = site.leases.is_believed_valid(self.node, site.clock.passed_ms());
         site.witness.performed(self.node, believes, &job);
         site.world.begin(self.node, job, deliver);
     }
 
     fn abort(&self, run: &RunId, action: &ActionId) {
         let mut site = lock(&self.site);
-        site.tell(|| format!("n{} drops {action} of {}", self.node, super::history::short(run.as_str())));
+        site.record_history(|| {
+            format!("n{} drops {action} of {}", self.node, super::history::short(run.as_str()))
+        });
         site.world.abort(self.node, run, action);
     }
 
     fn stop(&self, run: &RunId, action: &ActionId) {
         let mut site = lock(&self.site);
-        site.tell(|| format!("n{} stops {action} of {}", self.node, super::history::short(run.as_str())));
+        site.record_history(|| {
+            format!("n{} stops {action} of {}", self.node, super::history::short(run.as_str()))
+        });
         site.world.stopped.insert((run.clone(), action.clone()));
     }
 }

@@ -19,14 +19,14 @@ use holdshort_core::quiet_hours::{Digest, Hold, Quiet};
 use holdshort_core::time::Timestamp;
 use holdshort_engine::Clock;
 use holdshort_engine::outbox::{
-    Alert, BrowserOf, Buttons, CallbackOf, Letter, NoCallback, Pages, PersonalLink, PlaceOf, Post, Sending,
-    keep_sending,
+    Alert, AttemptContent, BrowserFuture, Buttons, CallbackFuture, CallbackTargetFuture, NoCallback, Pages,
+    PersonalLink, Post, Sending, keep_sending,
 };
 use holdshort_notify::{Channels, Sent, Verdict};
 use holdshort_store::{DeliveryChange, Outbox as _};
 use tokio::sync::watch;
 
-use super::check::{Answered, Happened, telling};
+use super::check::{NoticeKey, ReceiverAnswer, deliveries};
 use super::node::{Node, NodeId};
 use super::site::{Shared, lock};
 use super::turns::Sim;
@@ -41,21 +41,21 @@ const PATIENCE_MS: u64 = 60 * 60_000;
 /// Letters that were sent and are not answered yet.
 #[derive(Default)]
 pub(super) struct Sink {
-    letters: Vec<Waiting>,
+    letters: Vec<PendingLetter>,
     /// Channels whose receivers cannot be reached.
     down: BTreeSet<String>,
 }
 
-struct Waiting {
+struct PendingLetter {
     node: NodeId,
     channel: String,
-    messages: Vec<(DeliveryId, Happened)>,
+    messages: Vec<(DeliveryId, NoticeKey)>,
     answer: oneshot::Sender<Sent>,
 }
 
 /// Answer to a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum LetterAnswer {
     Well,
     /// An error, although the letter was read.
     ReadAndFailed,
@@ -68,7 +68,7 @@ enum How {
     Gone,
 }
 
-impl How {
+impl LetterAnswer {
     fn name(self) -> &'static str {
         match self {
             Self::Well => "well",
@@ -81,7 +81,7 @@ impl How {
         }
     }
 
-    fn sent(self) -> (bool, Answered, Sent) {
+    fn sent(self) -> (bool, ReceiverAnswer, Sent) {
         let (is_read, verdict, status) = match self {
             Self::Well => (true, Verdict::Delivered, Some(200)),
             Self::ReadAndFailed => (true, Verdict::Again(None), Some(500)),
@@ -92,11 +92,11 @@ impl How {
             Self::Gone => (false, Verdict::Gone, Some(410)),
         };
         let answered = match verdict {
-            Verdict::Delivered => Answered::Well,
-            Verdict::Again(_) => Answered::Badly,
-            Verdict::Refused | Verdict::Gone | Verdict::Left => Answered::Never,
+            Verdict::Delivered => ReceiverAnswer::Well,
+            Verdict::Again(_) => ReceiverAnswer::Badly,
+            Verdict::Refused | Verdict::Gone | Verdict::Left => ReceiverAnswer::Never,
         };
-        let error = (answered != Answered::Well).then(|| format!("{self:?}"));
+        let error = (answered != ReceiverAnswer::Well).then(|| format!("{self:?}"));
         (is_read, answered, Sent { verdict, status, error, digest: String::new(), answer: None })
     }
 }
@@ -152,7 +152,7 @@ fn channel(name: &str, via: Via, hold: Hold) -> Channel {
 pub(super) fn worker(node: &Node, site: &Shared) -> impl Future<Output = ()> + Send + use<> {
     let opened = Channels::open(channels(), Path::new(""), &|_| None);
     let opened = opened.expect("channels without secrets can be opened");
-    node.driver.tell_channels(opened.definitions());
+    node.driver.set_channels(opened.definitions());
     let (_, channels) = watch::channel(Arc::new(opened));
     let hands = Arc::new(Hands { node: node.id, site: site.clone() });
     keep_sending(node.driver.clone(), channels, hands.clone(), hands, None)
@@ -168,30 +168,30 @@ impl Post for Hands {
     fn send<'a>(
         &'a self,
         channel: &'a holdshort_notify::Channel,
-        letter: Letter<'a>,
+        letter: AttemptContent<'a>,
         _: Timestamp,
     ) -> Sending<'a> {
         let messages = match letter {
-            Letter::Messages { messages, .. } => messages,
-            Letter::Checkpoint { .. } => &[],
+            AttemptContent::Messages { messages, .. } => messages,
+            AttemptContent::Checkpoint { .. } => &[],
         };
         let messages: Vec<_> = messages
             .iter()
             .filter_map(|message| {
                 let id = DeliveryId::try_from(message.id.clone()).ok()?;
-                Some((id, Happened::of(&message.notice)))
+                Some((id, NoticeKey::from_notice(&message.notice)))
             })
             .collect();
         let (answer, heard) = oneshot::channel();
         let mut guard = lock(&self.site);
         let site = &mut *guard;
         let definition = channel.definition();
-        let believes = site.leases.holds(self.node, site.clock.passed_ms());
+        let believes = site.leases.is_believed_valid(self.node, site.clock.passed_ms());
         site.witness.sends((self.node, believes), &site.leases, definition, &messages);
         let (node, channel) = (self.node, definition.name.clone());
-        site.tell(|| format!("n{node} tells `{channel}` {}", told(&messages)));
-        site.sink.letters.push(Waiting { node, channel: definition.name.clone(), messages, answer });
-        Box::pin(async move { heard.await.unwrap_or_else(|_| How::Failed.sent().2) })
+        site.record_history(|| format!("n{node} tells `{channel}` {}", describe_messages(&messages)));
+        site.sink.letters.push(PendingLetter { node, channel: definition.name.clone(), messages, answer });
+        Box::pin(async move { heard.await.unwrap_or_else(|_| LetterAnswer::Failed.sent().2) })
     }
 }
 
@@ -210,7 +210,7 @@ impl Pages for Hands {
 
     fn disabled<'a>(&'a self, channel: &'a str, _: String) -> Alert<'a> {
         let mut site = lock(&self.site);
-        site.tell(|| format!("alert: `{channel}` is disabled"));
+        site.record_history(|| format!("alert: `{channel}` is disabled"));
         site.witness.telling.alerted(channel);
         Box::pin(async {})
     }
@@ -219,7 +219,7 @@ impl Pages for Hands {
         Box::pin(async { Vec::new() })
     }
 
-    fn browser<'a>(&'a self, _: &'a PushId) -> BrowserOf<'a> {
+    fn browser<'a>(&'a self, _: &'a PushId) -> BrowserFuture<'a> {
         Box::pin(async { None })
     }
 
@@ -227,11 +227,11 @@ impl Pages for Hands {
         Box::pin(async {})
     }
 
-    fn place<'a>(&'a self, _: &'a Delivery) -> PlaceOf<'a> {
+    fn callback_target<'a>(&'a self, _: &'a Delivery) -> CallbackTargetFuture<'a> {
         Box::pin(async { Ok(None) })
     }
 
-    fn callback<'a>(&'a self, _: &'a Delivery) -> CallbackOf<'a> {
+    fn callback<'a>(&'a self, _: &'a Delivery) -> CallbackFuture<'a> {
         Box::pin(async { Err(NoCallback::Never("no agent of a simulation is called back")) })
     }
 
@@ -252,7 +252,7 @@ impl Sim {
             let channels = channels();
             let name = self.choices.pick(&channels).name.clone();
             let mut site = lock(&self.site);
-            site.tell(|| format!("sink: `{name}` goes down, or comes back"));
+            site.record_history(|| format!("sink: `{name}` goes down, or comes back"));
             if !site.sink.down.remove(&name) {
                 site.sink.down.insert(name);
             }
@@ -263,13 +263,13 @@ impl Sim {
         }
         let index = self.choices.below(letters);
         let how = match self.choices.below(24) {
-            14 | 15 => How::ReadAndFailed,
-            16 | 17 => How::Failed,
-            18 | 19 => How::Busy(1 + self.choices.below(30) as u64),
-            20 | 21 => How::Hangs,
-            22 => How::Refused,
-            23 if self.choices.one_in(4) => How::Gone,
-            _ => How::Well,
+            14 | 15 => LetterAnswer::ReadAndFailed,
+            16 | 17 => LetterAnswer::Failed,
+            18 | 19 => LetterAnswer::Busy(1 + self.choices.below(30) as u64),
+            20 | 21 => LetterAnswer::Hangs,
+            22 => LetterAnswer::Refused,
+            23 if self.choices.one_in(4) => LetterAnswer::Gone,
+            _ => LetterAnswer::Well,
         };
         self.answer(index, how);
         true
@@ -287,16 +287,18 @@ impl Sim {
 
     /// Accepts the oldest letter.
     pub(super) fn receive_well(&mut self) {
-        self.answer(0, How::Well);
+        self.answer(0, LetterAnswer::Well);
     }
 
-    fn answer(&mut self, index: usize, how: How) {
+    fn answer(&mut self, index: usize, how: LetterAnswer) {
         self.steps += 1;
         let mut guard = lock(&self.site);
         let site = &mut *guard;
-        let Waiting { node, channel, messages, answer } = site.sink.letters.remove(index);
-        let how = if site.sink.down.contains(&channel) { How::Failed } else { how };
-        site.tell(|| format!("sink: `{channel}` receives {}: {how:?}", told(&messages)));
+        let PendingLetter { node, channel, messages, answer } = site.sink.letters.remove(index);
+        let how = if site.sink.down.contains(&channel) { LetterAnswer::Failed } else { how };
+        site.record_history(|| {
+            format!("sink: `{channel}` receives {}: {how:?}", describe_messages(&messages))
+        });
         site.witness.telling.count(how.name());
         let (is_read, answered, sent) = how.sent();
         for (id, what) in &messages {
@@ -316,7 +318,7 @@ impl Sim {
         let letters = std::mem::take(&mut site.sink.letters);
         let (gone, left): (Vec<_>, Vec<_>) = letters.into_iter().partition(|each| each.node == dead);
         site.sink.letters = left;
-        for Waiting { channel, messages, .. } in gone {
+        for PendingLetter { channel, messages, .. } in gone {
             if self.choices.one_in(2) {
                 for (_, what) in &messages {
                     site.witness.telling.received(&channel, what);
@@ -331,17 +333,17 @@ impl Sim {
             return;
         }
         self.send_all();
-        self.check_told();
+        self.check_deliveries();
         if self.try_disabled_again() {
             self.send_all();
-            self.check_told();
+            self.check_deliveries();
         }
     }
 
-    fn check_told(&mut self) {
+    fn check_deliveries(&mut self) {
         let mut site = lock(&self.site);
         let store = site.store.clone();
-        site.witness.check_told(&store, &channels());
+        site.witness.check_deliveries(&store, &channels());
     }
 
     fn send_all(&mut self) {
@@ -360,15 +362,17 @@ impl Sim {
     /// Returns true if a delivery waits for a channel that is not disabled.
     fn waits(&self) -> Result<bool, String> {
         let store = lock(&self.site).store.clone();
-        let disabled = telling::disabled(&store)?;
-        let mut all = telling::deliveries(&store)?.into_iter();
+        let disabled = deliveries::list_disabled_channels(&store)?;
+        let mut all = deliveries::list_deliveries(&store)?.into_iter();
         Ok(all.any(|each| each.state == DeliveryState::Waiting && !disabled.contains(&each.channel)))
     }
 
     /// Retries a failed delivery of each disabled channel. Returns true if a channel was disabled.
     fn try_disabled_again(&mut self) -> bool {
         let store = lock(&self.site).store.clone();
-        let (Ok(disabled), Ok(all)) = (telling::disabled(&store), telling::deliveries(&store)) else {
+        let (Ok(disabled), Ok(all)) =
+            (deliveries::list_disabled_channels(&store), deliveries::list_deliveries(&store))
+        else {
             return false;
         };
         let now = self.clock.now();
@@ -383,7 +387,7 @@ impl Sim {
     }
 }
 
-fn told(messages: &[(DeliveryId, Happened)]) -> String {
+fn describe_messages(messages: &[(DeliveryId, NoticeKey)]) -> String {
     let each = messages.iter().map(|(_, what)| {
         format!("{} {}", super::history::short(what.interrupt.as_str()), what.occasion.as_str())
     });

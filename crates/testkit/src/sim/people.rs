@@ -9,7 +9,7 @@ use holdshort_core::asking::Form;
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{GrantId, InterruptId, RunId, SessionId};
-use holdshort_core::interrupt::{Assignment, Decision, Effect, Holder, Interrupt, Kind, Timing};
+use holdshort_core::interrupt::{Assignment, ClaimHolder, Decision, Effect, Interrupt, Kind, Timing};
 use holdshort_core::policy::Rule;
 use holdshort_core::run::{Ask, ClientOutcome, Config, Input, Origin, Run};
 use holdshort_core::{session, system};
@@ -35,7 +35,7 @@ const COPILOTS: usize = 3;
 
 /// Request, in a form that can be sent again.
 #[derive(Clone, Debug)]
-pub(super) enum Deed {
+pub(super) enum SimRequest {
     Start {
         definition: Arc<Definition>,
         task: String,
@@ -166,7 +166,7 @@ impl Menu {
     }
 
     /// Returns the next request of a person or an agent.
-    pub(super) fn deed(&mut self, site: &mut Site, choices: &mut Choices) -> Deed {
+    pub(super) fn next_request(&mut self, site: &mut Site, choices: &mut Choices) -> SimRequest {
         let runs = site.witness.runs().count();
         let most = if self.plays_copilots() { COPILOTS } else { RUNS };
         if runs == 0 || (runs < most && choices.one_in(6)) {
@@ -175,7 +175,7 @@ impl Menu {
         // Rounds take long, and do not complete if too much else happens.
         if self.plays_copilots()
             && !choices.one_in(6)
-            && let Some(deed) = copilots::deed(site, choices)
+            && let Some(deed) = copilots::next_request(site, choices)
         {
             return deed;
         }
@@ -188,7 +188,7 @@ impl Menu {
         let all: Vec<&Run> = site.witness.runs().collect();
         if self.seed >= FREEZES_FROM && choices.one_in(10) {
             let run = *choices.pick(&all);
-            return freezes::deed(run, site.witness.system(), choices);
+            return freezes::change_freeze(run, site.witness.system(), choices);
         }
         if self.seed >= QUESTIONS_FROM && choices.one_in(12) {
             let run = *choices.pick(&all);
@@ -203,7 +203,7 @@ impl Menu {
             } else {
                 choices.below(usize::try_from(run.seq).unwrap_or(1)) as u64
             };
-            return Deed::Undo { run: run.id.clone(), to };
+            return SimRequest::Undo { run: run.id.clone(), to };
         }
         if self.seed >= TRIALS_FROM && choices.one_in(10) {
             let may = all
@@ -213,7 +213,7 @@ impl Menu {
             if !may.is_empty() {
                 let (run, call) = choices.pick(&may).clone();
                 let text = choices.one_in(2).then(|| "enough".to_owned());
-                return Deed::Send {
+                return SimRequest::Send {
                     run,
                     input: Box::new(Input::StopCall { call, text }),
                     actor: someone("alice"),
@@ -224,15 +224,21 @@ impl Menu {
         if self.seed >= INTERRUPTIONS_FROM && !at_work.is_empty() && choices.one_in(8) {
             let run = choices.pick(&at_work).id.clone();
             let text = choices.one_in(3).then(|| "another way".to_owned());
-            return Deed::Send { run, input: Box::new(Input::Interrupt { text }), actor: someone("alice") };
+            return SimRequest::Send {
+                run,
+                input: Box::new(Input::Interrupt { text }),
+                actor: someone("alice"),
+            };
         }
         let any = at_work.is_empty() || choices.one_in(12);
         let run = (*choices.pick(if any { &all } else { &at_work })).clone();
         let send =
-            |input| Deed::Send { run: run.id.clone(), input: Box::new(input), actor: someone("alice") };
+            |input| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor: someone("alice") };
         match choices.below(24) {
             0..12 => match decision(&run, site, choices) {
-                Some((input, actor)) => Deed::Send { run: run.id.clone(), input: Box::new(input), actor },
+                Some((input, actor)) => {
+                    SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor }
+                }
                 None => send(Input::Message { text: "hurry".to_owned() }),
             },
             12 => send(Input::Message { text: "look again".to_owned() }),
@@ -240,14 +246,22 @@ impl Menu {
             14 | 15 => send(Input::Resume),
             16 if choices.one_in(4) => send(Input::Cancel { text: None }),
             17 => freezes::of_all(choices),
-            18 => Deed::Change { input: system::Input::SetPolicy { rules: policy(choices) } },
+            18 => SimRequest::Change { input: system::Input::SetPolicy { rules: policy(choices) } },
             19 => match site.witness.grants().first() {
-                Some((session, grant)) => Deed::Revoke { session: session.clone(), grant: grant.clone() },
-                None => Deed::Sweep,
+                Some((session, grant)) => {
+                    SimRequest::Revoke { session: session.clone(), grant: grant.clone() }
+                }
+                None => SimRequest::Sweep,
             },
-            20 => Deed::Send { run: run.id.clone(), input: Box::new(Input::Tick), actor: Actor::engine() },
-            21 => Deed::Send { run: run.id.clone(), input: Box::new(Input::Revote), actor: Actor::engine() },
-            22 => Deed::Sweep,
+            20 => {
+                SimRequest::Send { run: run.id.clone(), input: Box::new(Input::Tick), actor: Actor::engine() }
+            }
+            21 => SimRequest::Send {
+                run: run.id.clone(),
+                input: Box::new(Input::Revote),
+                actor: Actor::engine(),
+            },
+            22 => SimRequest::Sweep,
             _ if run.definition.is_external() => self.external(&run, choices),
             _ if !run.plans.is_empty() => send(replan(&run, choices)),
             _ if run.definition.agents.contains_key("other") => {
@@ -257,7 +271,7 @@ impl Menu {
         }
     }
 
-    fn start(&mut self, site: &Site, choices: &mut Choices) -> Deed {
+    fn start(&mut self, site: &Site, choices: &mut Choices) -> SimRequest {
         let definition = choices.pick(&self.workflows).clone();
         let sessions: Vec<SessionId> = if self.seed >= SESSIONS_FROM {
             sessions(site)
@@ -276,10 +290,10 @@ impl Menu {
         };
         let (task, unattended) = match self.seed {
             ..COPILOTS_FROM => ("do it".to_owned(), false),
-            _ => (copilots::words(choices), choices.one_in(6)),
+            _ => (copilots::random_message(choices), choices.one_in(6)),
         };
         let subject = if self.seed >= QUESTIONS_FROM { questions::subject(choices) } else { None };
-        Deed::Start { definition, task, subject, unattended, origin, session, key, ask }
+        SimRequest::Start { definition, task, subject, unattended, origin, session, key, ask }
     }
 
     fn plays_copilots(&self) -> bool {
@@ -287,12 +301,16 @@ impl Menu {
     }
 
     /// Returns a request that is sent at the same time as `deed`.
-    pub(super) fn beside(&self, deed: &Deed, choices: &mut Choices) -> Option<Deed> {
-        if self.plays_copilots() && choices.one_in(6) { copilots::beside(deed, choices) } else { None }
+    pub(super) fn concurrent_request(&self, deed: &SimRequest, choices: &mut Choices) -> Option<SimRequest> {
+        if self.plays_copilots() && choices.one_in(6) {
+            copilots::concurrent_request(deed, choices)
+        } else {
+            None
+        }
     }
 
     /// Says something, or acts on an interrupt in a way that resolves nothing.
-    fn talk(&mut self, site: &Site, choices: &mut Choices) -> Deed {
+    fn talk(&mut self, site: &Site, choices: &mut Choices) -> SimRequest {
         let sessions = sessions(site);
         let all: Vec<(&Run, &Interrupt)> = site
             .witness
@@ -302,17 +320,18 @@ impl Menu {
         if !all.is_empty() && choices.one_in(2) {
             let (run, interrupt) = *choices.pick(&all);
             let interrupt = interrupt.opened.interrupt.clone();
-            let holder = choices.one_in(2).then(|| Holder { node: 1, number: u64::from(choices.one_in(2)) });
+            let holder =
+                choices.one_in(2).then(|| ClaimHolder { node: 1, number: u64::from(choices.one_in(2)) });
             let input = match choices.below(4) {
                 0 | 1 => Input::Claim { interrupt, holder, over: None },
                 2 => Input::Release { interrupt, holder },
                 _ => Input::Comment { interrupt, text: "I wonder".to_owned() },
             };
             let actor = someone(if choices.one_in(2) { "alice" } else { "bob" });
-            return Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
+            return SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
         }
         if sessions.is_empty() {
-            return Deed::OpenSession { idle_ms: None };
+            return SimRequest::OpenSession { idle_ms: None };
         }
         let session = choices.pick(&sessions).clone();
         let to = choices.one_in(3).then(|| all.iter().map(|(_, each)| &each.opened.interrupt));
@@ -323,16 +342,20 @@ impl Menu {
         self.keys += usize::from(!choices.one_in(4));
         let key = (!choices.one_in(2)).then(|| format!("key {}", self.keys));
         let agent = choices.one_in(6).then(|| "agent".to_owned()).filter(|_| to.is_none());
-        Deed::Say { session, definition, text: format!("word {}", self.keys), to, agent, key }
+        SimRequest::Say { session, definition, text: format!("word {}", self.keys), to, agent, key }
     }
 
-    fn external(&mut self, run: &Run, choices: &mut Choices) -> Deed {
+    fn external(&mut self, run: &Run, choices: &mut Choices) -> SimRequest {
         if choices.one_in(3) {
             let input = Box::new(Input::Finish { result: json!("finished") });
-            return Deed::Send { run: run.id.clone(), input, actor: Actor::agent("agent", "sim") };
+            return SimRequest::Send { run: run.id.clone(), input, actor: Actor::agent("agent", "sim") };
         }
         self.keys += 1;
-        Deed::Ask { run: run.id.clone(), ask: Box::new(ask(choices)), key: format!("key {}", self.keys) }
+        SimRequest::Ask {
+            run: run.id.clone(),
+            ask: Box::new(ask(choices)),
+            key: format!("key {}", self.keys),
+        }
     }
 }
 
@@ -343,16 +366,16 @@ fn sessions(site: &Site) -> Vec<SessionId> {
     all.into_iter().collect()
 }
 
-fn of_session(site: &Site, choices: &mut Choices) -> Deed {
+fn of_session(site: &Site, choices: &mut Choices) -> SimRequest {
     let sessions = sessions(site);
     if sessions.is_empty() || choices.one_in(4) {
-        return Deed::OpenSession { idle_ms: choices.one_in(2).then_some(30_000) };
+        return SimRequest::OpenSession { idle_ms: choices.one_in(2).then_some(30_000) };
     }
     let session = choices.pick(&sessions).clone();
     match choices.below(16) {
-        0..8 => Deed::SuspendSession { session },
-        8..15 => Deed::ResumeSession { session },
-        _ => Deed::CloseSession { session },
+        0..8 => SimRequest::SuspendSession { session },
+        8..15 => SimRequest::ResumeSession { session },
+        _ => SimRequest::CloseSession { session },
     }
 }
 
@@ -436,8 +459,8 @@ fn edit(interrupt: &Interrupt, site: &mut Site, choices: &mut Choices) -> Value 
     }
 }
 
-impl Deed {
-    pub(super) fn tell(&self) -> String {
+impl SimRequest {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Start { definition, key, .. } => format!("starts {} with {key:?}", definition.name),
             Self::Send { run, input, actor } => match &**input {
@@ -463,7 +486,7 @@ impl Deed {
                 let session = short(session.as_str());
                 format!("alice says {text:?} in {session} to {to:?}, for {agent:?}, with {key:?}")
             }
-            Self::Amend { run, input, .. } => questions::tell(run, input),
+            Self::Amend { run, input, .. } => questions::describe_amendment(run, input),
             Self::Undo { run, to } => format!("alice undoes {} back to {to}", short(run.as_str())),
             Self::Sweep => "sweeps".to_owned(),
         }
@@ -472,13 +495,13 @@ impl Deed {
     /// Sends the request. A patient sender sends it again after a failure of the store.
     pub(super) async fn carry_out(self, node: Node, site: Shared, patient: bool) {
         loop {
-            let deed = self.said_anew(&site);
+            let deed = self.with_unique_text(&site);
             let answered = deed.try_on(&node, &site).await;
             let Err(error) = answered else { return };
             if let (Error::Store(StoreError::Full), Some((run, text))) = (&error, deed.says()) {
                 lock(&site).witness.not_said(run, text);
             }
-            lock(&site).tell(|| format!("n{} answers: {error}", node.id));
+            lock(&site).record_history(|| format!("n{} answers: {error}", node.id));
             match error {
                 Error::Store(_) | Error::Busy if patient => {
                     node.driver.clock().sleep(Duration::from_secs(1)).await;
@@ -494,7 +517,7 @@ impl Deed {
 
     /// Returns the request, with a message text that was never used before, so that no equal message is mistaken for
     /// it.
-    fn said_anew(&self, site: &Shared) -> Self {
+    fn with_unique_text(&self, site: &Shared) -> Self {
         let Some((run, text)) = self.says() else { return self.clone() };
         let mut site = lock(site);
         site.said += 1;
@@ -578,7 +601,7 @@ impl Deed {
                 driver.say(&say, &someone("alice")).await?;
             }
             Self::Amend { run, input, actor } => {
-                if let Some(id) = questions::of(&input).cloned() {
+                if let Some(id) = questions::amended_interrupt(&input).cloned() {
                     driver.amend_answer(&run, &id, *input, actor).await?;
                 }
             }
@@ -592,5 +615,5 @@ impl Deed {
 }
 
 fn idempotency(key: &str, of: &str) -> IdempotencyKey {
-    IdempotencyKey { scope: "sim".to_owned(), key: key.to_owned(), digest: Digest::of(of.as_bytes()) }
+    IdempotencyKey { scope: "sim".to_owned(), key: key.to_owned(), digest: Digest::of_bytes(of.as_bytes()) }
 }

@@ -7,13 +7,13 @@ use holdshort_core::actor::Actor;
 use holdshort_core::asking::{Asking, Deliver, Form, RECORD};
 use holdshort_core::definition::{Definition, PhaseKind};
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::Given;
+use holdshort_core::interrupt::AnswerContent;
 use holdshort_core::message::{Arguments, Reply, Request, RequestedCall};
 use holdshort_core::run::{Input, Run};
 use serde_json::{Value, json};
 
 use super::choices::Choices;
-use super::people::{Deed, someone};
+use super::people::{SimRequest, someone};
 use super::workflows;
 
 /// Few different questions, so that answers can be reused.
@@ -51,7 +51,7 @@ pub(super) fn subject(choices: &mut Choices) -> Option<&'static str> {
 }
 
 /// Returns the reply of an agent that asks, in the form that its request offers. `None` if it does something else.
-pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
+pub(super) fn asking_reply(request: &Request, choices: &mut Choices) -> Option<Reply> {
     let reply =
         |text: String, calls| Reply { text, calls, model: "simulated".to_owned(), ..Reply::default() };
     let offers = |name: &str| request.tools.iter().any(|tool| tool.name == name);
@@ -89,33 +89,33 @@ pub(super) fn asked(request: &Request, choices: &mut Choices) -> Option<Reply> {
 }
 
 /// Returns a request that corrects or erases an answer of a run.
-pub(super) fn amended(run: &Run, choices: &mut Choices) -> Option<Deed> {
+pub(super) fn amended(run: &Run, choices: &mut Choices) -> Option<SimRequest> {
     let answered: Vec<&InterruptId> =
         run.interrupts.iter().filter(|(_, each)| each.was_answered()).map(|(id, _)| id).collect();
     let interrupt = (!answered.is_empty()).then(|| (*choices.pick(&answered)).clone())?;
     let input = if choices.one_in(2) {
         Input::EraseAnswer { interrupt }
     } else {
-        let given = Given { text: Some("The right one.".to_owned()), edit: Value::Null };
+        let given = AnswerContent { text: Some("The right one.".to_owned()), edit: Value::Null };
         Input::CorrectAnswer { interrupt, given }
     };
-    Some(Deed::Amend { run: run.id.clone(), input: Box::new(input), actor: who() })
+    Some(SimRequest::Amend { run: run.id.clone(), input: Box::new(input), actor: amending_actor() })
 }
 
-fn who() -> Actor {
+fn amending_actor() -> Actor {
     someone("alice")
 }
 
 /// Returns the interrupt of an amendment.
-pub(super) fn of(input: &Input) -> Option<&InterruptId> {
+pub(super) fn amended_interrupt(input: &Input) -> Option<&InterruptId> {
     match input {
         Input::EraseAnswer { interrupt } | Input::CorrectAnswer { interrupt, .. } => Some(interrupt),
         _ => None,
     }
 }
 
-pub(super) fn tell(run: &RunId, input: &Input) -> String {
+pub(super) fn describe_amendment(run: &RunId, input: &Input) -> String {
     let what = if matches!(input, Input::EraseAnswer { .. }) { "erases" } else { "corrects" };
-    let of = of(input).map(|id| super::history::short(id.as_str())).unwrap_or_default();
+    let of = amended_interrupt(input).map(|id| super::history::short(id.as_str())).unwrap_or_default();
     format!("alice {what} the answer to {of} of {}", super::history::short(run.as_str()))
 }

@@ -8,21 +8,21 @@ use holdshort_engine::Clock;
 use serde_json::{Value, json};
 
 use super::copilots;
-use super::people::{Deed, of_client, someone};
+use super::people::{SimRequest, of_client, someone};
 use super::site::Site;
 
 /// Returns the next request of a person who wants the run to end well. `None` if the run needs only time, or no person.
-pub(super) fn settle(run: &Run, site: &Site) -> Option<Deed> {
-    let send = |input, actor| Deed::Send { run: run.id.clone(), input: Box::new(input), actor };
+pub(super) fn settle(run: &Run, site: &Site) -> Option<SimRequest> {
+    let send = |input, actor| SimRequest::Send { run: run.id.clone(), input: Box::new(input), actor };
     let session = run.session()?;
     match site.witness.state(session) {
         // The session was resumed, but the resume did not reach this run.
         session::State::Open if run.suspended => {
-            return Some(Deed::ResumeSession { session: session.clone() });
+            return Some(SimRequest::ResumeSession { session: session.clone() });
         }
         session::State::Open if run.paused => return Some(send(Input::Resume, someone("alice"))),
         session::State::Open => {}
-        session::State::Suspended => return Some(Deed::ResumeSession { session: session.clone() }),
+        session::State::Suspended => return Some(SimRequest::ResumeSession { session: session.clone() }),
         // The session was closed, but the close did not reach this run.
         session::State::Closed(_) => return Some(send(Input::Cancel { text: None }, someone("alice"))),
     }

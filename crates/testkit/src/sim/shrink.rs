@@ -2,7 +2,7 @@
 
 use super::choices::Turn;
 use super::mutants::Mutant;
-use super::{Played, replay};
+use super::{SimulationReport, replay};
 
 /// Limit of histories to try.
 const TRIES: usize = 500;
@@ -11,7 +11,7 @@ const TRIES: usize = 500;
 const STEPS: u64 = 1_000_000;
 
 /// Returns the shortest failing history found, replayed with its lines.
-pub fn shrink(failed: &Played, mutant: Option<Mutant>) -> Played {
+pub fn shrink(failed: &SimulationReport, mutant: Option<Mutant>) -> SimulationReport {
     let mut turns = failed.turns.clone();
     let (mut tries, mut steps) = (0, 0);
     let mut chunk = turns.len() / 2;

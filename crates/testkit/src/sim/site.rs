@@ -55,9 +55,9 @@ impl Site {
     }
 
     /// Adds a line to the history, if one is wanted.
-    pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
+    pub(super) fn record_history(&mut self, line: impl FnOnce() -> String) {
         let now = self.clock.now();
-        self.history.tell(now, line);
+        self.history.record_line(now, line);
     }
 }
 

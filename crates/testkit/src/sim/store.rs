@@ -18,7 +18,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_store::{
     AnswerFilter, Append, AppendError, Appended, Blob, Bodies, Change, Claim, Cursor, DeliveryChange,
     DeliveryFilter, Due, Error, GrantFilter, InterruptFilter, Key, Lease, Leases, Link, Log, Memory, NodeRow,
-    Outbox, Page, Positioned, Rows, RunFilter, SessionFilter, Settled, Tables, Told,
+    Outbox, Page, Positioned, Rows, RunFilter, SessionFilter, SettleOutcome, Settled, Tables,
 };
 use tokio::sync::watch;
 
@@ -38,7 +38,7 @@ impl Store {
 
     /// Creates a store that several nodes may join.
     pub(super) fn shared(beside: Option<Arc<Database>>) -> Self {
-        Self::beside(Memory::shared(), beside)
+        Self::with_database(Memory::shared(), beside)
     }
 
     pub(super) fn reopen(&self) -> Self {
@@ -46,10 +46,10 @@ impl Store {
     }
 
     pub(super) fn join(&self) -> Self {
-        Self::beside(self.memory.join(), self.twin.as_ref().map(Twin::database))
+        Self::with_database(self.memory.join(), self.twin.as_ref().map(Twin::database))
     }
 
-    fn beside(memory: Memory, database: Option<Arc<Database>>) -> Self {
+    fn with_database(memory: Memory, database: Option<Arc<Database>>) -> Self {
         let twin = database.map(|database| Twin::open(database, memory.epoch()));
         Self { memory, twin }
     }
@@ -342,8 +342,8 @@ impl Leases for Store {
         answer
     }
 
-    fn holds(&self) -> bool {
-        self.memory.holds()
+    fn has_valid_leases(&self) -> bool {
+        self.memory.has_valid_leases()
     }
 
     fn poll(&self) -> Option<Duration> {
@@ -408,7 +408,7 @@ impl Outbox for Store {
         self.memory.claim_deliveries(claim).await
     }
 
-    async fn settle_delivery(&self, settled: Settled) -> Result<Told, Error> {
+    async fn settle_delivery(&self, settled: Settled) -> Result<SettleOutcome, Error> {
         self.memory.settle_delivery(settled).await
     }
 

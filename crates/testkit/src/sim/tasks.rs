@@ -10,13 +10,13 @@ use super::node::NodeId;
 
 /// Node and purpose of a task. The tasks of a node end with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct About {
+pub(super) struct TaskLabel {
     pub(super) node: NodeId,
-    pub(super) what: What,
+    pub(super) what: TaskPurpose,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum TaskPurpose {
     /// Background work of a node.
     Life,
     /// Sends deliveries over channels.
@@ -28,14 +28,14 @@ pub(super) enum What {
 }
 
 struct Task {
-    about: About,
+    about: TaskLabel,
     future: BoxFuture<'static, ()>,
-    woken: Arc<Woken>,
+    woken: Arc<WakeFlag>,
 }
 
-struct Woken(AtomicBool);
+struct WakeFlag(AtomicBool);
 
-impl Wake for Woken {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -45,8 +45,8 @@ impl Wake for Woken {
 pub(super) struct Tasks(Vec<Task>);
 
 impl Tasks {
-    pub(super) fn spawn(&mut self, about: About, future: impl Future<Output = ()> + Send + 'static) {
-        let woken = Arc::new(Woken(AtomicBool::new(true)));
+    pub(super) fn spawn(&mut self, about: TaskLabel, future: impl Future<Output = ()> + Send + 'static) {
+        let woken = Arc::new(WakeFlag(AtomicBool::new(true)));
         self.0.push(Task { about, future: Box::pin(future), woken });
     }
 
@@ -65,7 +65,9 @@ impl Tasks {
 
     pub(super) fn requests(&self) -> Vec<usize> {
         let all = self.0.iter().enumerate();
-        all.filter(|(_, task)| matches!(task.about.what, What::Request(_))).map(|(index, _)| index).collect()
+        all.filter(|(_, task)| matches!(task.about.what, TaskPurpose::Request(_)))
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// Polls a task once and removes it if it is complete.
@@ -83,7 +85,7 @@ impl Tasks {
     }
 
     /// Drops every task for which `gone` returns true.
-    pub(super) fn drop_those(&mut self, gone: impl Fn(&About) -> bool) {
+    pub(super) fn drop_those(&mut self, gone: impl Fn(&TaskLabel) -> bool) {
         self.0.retain(|task| !gone(&task.about));
     }
 }

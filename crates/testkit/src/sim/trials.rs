@@ -7,7 +7,7 @@ use futures::FutureExt;
 use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
 use holdshort_core::run::undo::{self, Arguments, Undo};
-use holdshort_core::tool::{Outcome, Precondition, Proposed, Tried, Yielded};
+use holdshort_core::tool::{Outcome, Precondition, ProposedChanges, TrialOutcome, TrialResult};
 use holdshort_engine::{Job, Work};
 use holdshort_store::Bodies;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ pub(super) struct Writing {
 }
 
 fn entry(text: &str) -> Entry {
-    Entry::File { digest: Digest::of(text.as_bytes()), bytes: text.len() as u64, mode: 0o644 }
+    Entry::File { digest: Digest::of_bytes(text.as_bytes()), bytes: text.len() as u64, mode: 0o644 }
 }
 
 fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Changeset {
@@ -84,17 +84,21 @@ impl World {
 
     fn keep(&mut self, files: &BTreeMap<String, String>) {
         let texts = files.values().chain(self.files.values());
-        let texts: Vec<_> = texts.map(|text| (Digest::of(text.as_bytes()), text.clone())).collect();
+        let texts: Vec<_> = texts.map(|text| (Digest::of_bytes(text.as_bytes()), text.clone())).collect();
         self.kept.extend(texts);
     }
 
     /// Returns the change that `write_file` proposes.
-    pub(super) fn proposed(&mut self, arguments: &Value) -> Proposed {
+    pub(super) fn proposed(&mut self, arguments: &Value) -> ProposedChanges {
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
         let mut files = self.files.clone();
         files.insert(text("path"), text("content"));
         self.keep(&files);
-        Proposed { changeset: between(&self.files, &files), text: "written".to_owned(), data: Value::Null }
+        ProposedChanges {
+            changeset: between(&self.files, &files),
+            text: "written".to_owned(),
+            data: Value::Null,
+        }
     }
 
     /// Returns the changes of a command.
@@ -122,7 +126,7 @@ impl Site {
         arguments: &Value,
         preconditions: &[Precondition],
         choices: &mut Choices,
-    ) -> Tried {
+    ) -> TrialOutcome {
         if tool == undo::TOOL {
             return self.try_undo(arguments);
         }
@@ -130,18 +134,18 @@ impl Site {
         let paths: Vec<String> =
             preconditions.iter().filter(is_changed).map(|shown| shown.path.clone()).collect();
         if !paths.is_empty() {
-            return Tried::Changed { paths };
+            return TrialOutcome::Changed { paths };
         }
         if !self.world.plays_trials || choices.one_in(12) {
-            return Tried::Impossible { why: "there is no room for a trial".to_owned() };
+            return TrialOutcome::Impossible { why: "there is no room for a trial".to_owned() };
         }
         let line = arguments["command"].as_str().unwrap_or_default();
         yielded(self.world.between(line), format!("tried {line}"))
     }
 
     /// Returns the changes of an undo for the paths that are still as the run left them.
-    fn try_undo(&mut self, arguments: &Value) -> Tried {
-        let impossible = |why: &str| Tried::Impossible { why: why.to_owned() };
+    fn try_undo(&mut self, arguments: &Value) -> TrialOutcome {
+        let impossible = |why: &str| TrialOutcome::Impossible { why: why.to_owned() };
         let Ok(arguments) = Arguments::deserialize(arguments) else {
             return impossible("these are no arguments of an undo");
         };
@@ -211,8 +215,8 @@ impl Site {
     }
 }
 
-fn yielded(changeset: Changeset, text: String) -> Tried {
-    Tried::Yielded(Yielded {
+fn yielded(changeset: Changeset, text: String) -> TrialOutcome {
+    TrialOutcome::Yielded(TrialResult {
         card: json!({ "files": changeset.changes().len() }),
         layer: None,
         ask_because: Vec::new(),

@@ -18,13 +18,13 @@ use super::journal::{SimJournal, Write};
 use super::mutants::Mutant;
 use super::node::{Node, NodeId};
 use super::outbox;
-use super::people::{Deed, Menu};
+use super::people::{Menu, SimRequest};
 use super::ranges::{COPILOTS_FROM, ENDINGS_FROM, OUTBOX_FROM, QUESTIONS_FROM, TRIALS_FROM};
 use super::site::{Shared, Site, lock};
 use super::store::Store;
-use super::tasks::{About, Tasks, What};
+use super::tasks::{TaskLabel, TaskPurpose, Tasks};
 use super::twin::Database;
-use super::world::Held;
+use super::world::RunningJob;
 use crate::clock::SimClock;
 
 /// Limit of living nodes.
@@ -103,7 +103,7 @@ impl Sim {
         if !self.choices.next_turn() {
             return false;
         }
-        if self.tells() && self.choices.one_in(5) && self.receive() {
+        if self.has_channels() && self.choices.one_in(5) && self.receive() {
             return true;
         }
         let kind = self.choices.below(100);
@@ -140,7 +140,7 @@ impl Sim {
     }
 
     /// Returns true if channels are played.
-    fn tells(&self) -> bool {
+    fn has_channels(&self) -> bool {
         lock(&self.site).witness.telling.plays
     }
 
@@ -159,7 +159,7 @@ impl Sim {
         self.tasks.poll(index);
         let aborted = std::mem::take(&mut lock(&self.site).world.aborted);
         for (node, run, action) in aborted {
-            let gone = About { node, what: What::Answer(run.to_string(), action.to_string()) };
+            let gone = TaskLabel { node, what: TaskPurpose::Answer(run.to_string(), action.to_string()) };
             self.tasks.drop_those(|about| *about == gone);
         }
         self.compare_loaded();
@@ -201,13 +201,13 @@ impl Sim {
                 let _ = site.work(&held.job, &mut self.choices);
             }
             let answer = site.work(&held.job, &mut self.choices);
-            site.tell(|| {
+            site.record_history(|| {
                 format!(
                     "n{} is done with {} of {}: {}",
                     held.node,
                     held.job.action,
                     short(held.job.run.as_str()),
-                    told(&answer)
+                    describe_answer(&answer)
                 )
             });
             (held, answer)
@@ -217,11 +217,11 @@ impl Sim {
         }
     }
 
-    fn bring(&mut self, held: &Held, answer: Input) {
-        let what = What::Answer(held.job.run.to_string(), held.job.action.to_string());
+    fn bring(&mut self, held: &RunningJob, answer: Input) {
+        let what = TaskPurpose::Answer(held.job.run.to_string(), held.job.action.to_string());
         let (deliver, clock, site) = (held.deliver.clone(), self.clock.clone(), self.site.clone());
         let gives_up = self.mutant == Some(Mutant::LoseAnswers);
-        self.tasks.spawn(About { node: held.node, what }, async move {
+        self.tasks.spawn(TaskLabel { node: held.node, what }, async move {
             while let Err(error) = deliver(answer.clone()).await {
                 match error {
                     Error::Store(_) | Error::Busy if !gives_up => clock.sleep(Duration::from_secs(1)).await,
@@ -234,10 +234,10 @@ impl Sim {
 
     /// Sends a request, on one surface or on two at once.
     fn act(&mut self) {
-        let deed = self.menu.deed(&mut lock(&self.site), &mut self.choices);
+        let deed = self.menu.next_request(&mut lock(&self.site), &mut self.choices);
         let surfaces = if self.choices.one_in(6) { 2 } else { 1 };
         let patient = !self.choices.one_in(3);
-        let beside = self.menu.beside(&deed, &mut self.choices);
+        let beside = self.menu.concurrent_request(&deed, &mut self.choices);
         for _ in 0..surfaces {
             self.request(deed.clone(), patient);
         }
@@ -246,16 +246,16 @@ impl Sim {
         }
     }
 
-    fn request(&mut self, deed: Deed, patient: bool) {
+    fn request(&mut self, deed: SimRequest, patient: bool) {
         let index = self.choices.below(self.nodes.len());
         self.request_at(index, deed, patient);
     }
 
-    pub(super) fn request_at(&mut self, index: usize, deed: Deed, patient: bool) {
+    pub(super) fn request_at(&mut self, index: usize, deed: SimRequest, patient: bool) {
         self.steps += 1;
         let node = self.nodes[index].clone();
-        lock(&self.site).tell(|| format!("n{} is asked: {}", node.id, deed.tell()));
-        let about = About { node: node.id, what: What::Request(deed.tell()) };
+        lock(&self.site).record_history(|| format!("n{} is asked: {}", node.id, deed.describe()));
+        let about = TaskLabel { node: node.id, what: TaskPurpose::Request(deed.describe()) };
         self.tasks.spawn(about, deed.carry_out(node, self.site.clone(), patient));
     }
 
@@ -276,7 +276,7 @@ impl Sim {
 
     fn fail(&mut self, fault: Fault) {
         self.steps += 1;
-        lock(&self.site).tell(|| format!("fault: {fault:?}"));
+        lock(&self.site).record_history(|| format!("fault: {fault:?}"));
         match fault {
             Fault::Crash => self.crash(),
             Fault::Join if self.climate.shared && self.nodes.len() < NODES => self.open_node(),
@@ -295,7 +295,7 @@ impl Sim {
                 self.freeze(index, freezes);
             }
             Fault::TakeOver if !self.climate.shared => {
-                self.tasks.drop_those(|about| !matches!(about.what, What::Answer(..)));
+                self.tasks.drop_those(|about| !matches!(about.what, TaskPurpose::Answer(..)));
                 self.open_node();
             }
             Fault::Full => self.write(Write::Full),
@@ -313,7 +313,7 @@ impl Sim {
             }
             Fault::LostWake => {
                 let node = self.choices.pick(&self.nodes).clone();
-                let life = About { node: node.id, what: What::Life };
+                let life = TaskLabel { node: node.id, what: TaskPurpose::Life };
                 self.tasks.drop_those(|about| *about == life);
                 self.tasks.spawn(life, node.live(self.mutant));
             }
@@ -370,7 +370,7 @@ impl Sim {
         self.tasks.drop_those(|about| about.node == dead);
         self.hang_up(dead);
         let mut site = lock(&self.site);
-        site.tell(|| format!("n{dead} dies"));
+        site.record_history(|| format!("n{dead} dies"));
         site.world.jobs.retain(|held| held.node != dead);
         site.leases.stop(dead, false);
     }
@@ -398,13 +398,14 @@ impl Sim {
                 site.store.clone()
             };
             site.leases.open(id, store.clone(), self.clock.passed_ms());
-            site.tell(|| format!("n{id} opens the store, epoch {}", store.epoch()));
+            site.record_history(|| format!("n{id} opens the store, epoch {}", store.epoch()));
             SimJournal::new(self.site.clone(), id, store, self.opened, is_deaf)
         };
         let node = Node::open(id, journal, &self.site, &self.clock);
-        self.tasks.spawn(About { node: id, what: What::Life }, node.clone().live(self.mutant));
-        if self.tells() {
-            self.tasks.spawn(About { node: id, what: What::Post }, outbox::worker(&node, &self.site));
+        self.tasks.spawn(TaskLabel { node: id, what: TaskPurpose::Life }, node.clone().live(self.mutant));
+        if self.has_channels() {
+            self.tasks
+                .spawn(TaskLabel { node: id, what: TaskPurpose::Post }, outbox::worker(&node, &self.site));
         }
         self.nodes.push(node);
     }
@@ -451,7 +452,7 @@ impl Sim {
     }
 }
 
-fn told(answer: &Input) -> String {
+fn describe_answer(answer: &Input) -> String {
     match answer {
         Input::Ran { outcome, .. } => format!("{outcome:?}"),
         Input::Replied { reply, .. } => {

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{
-    Agent, CheckpointPhase, Control, Definition, EXTERNAL, Ends, Gates, Judge, KindGate, Limits, Phase,
-    PhaseKind, PlanGate, Planning, Smart, StepGates,
+    Agent, CheckpointPhase, Control, Definition, EXTERNAL, EndCondition, Gates, Judge, KindGate, Limits,
+    Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{self, Assignment, Kind};
@@ -39,7 +39,7 @@ pub(super) fn random(choices: &mut Choices) -> Arc<Definition> {
         asking_instructions: None,
         model: None,
         tools: tools.keys().cloned().collect(),
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     let limits = Limits { attempts: 2, redos: 1, ..Limits::default() };
     let phases = (0..=choices.below(3)).map(|n| phase(n, limits, choices)).collect();
@@ -70,7 +70,7 @@ pub(super) fn planned(choices: &mut Choices) -> Arc<Definition> {
         asking_instructions: None,
         model: None,
         tools: Vec::new(),
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     definition.agents.insert(PLANNER.to_owned(), planner);
     let planning = Planning {
@@ -139,7 +139,7 @@ pub(super) fn with_finish(definition: &Definition, choices: &mut Choices) -> Arc
     let mut definition = definition.clone();
     for (name, agent) in &mut definition.agents {
         if name != PLANNER && name != ROUTER && choices.one_in(2) {
-            agent.ends = Ends::Finish;
+            agent.ends = EndCondition::Finish;
             agent.tools.push(handoff::FINISH.to_owned());
             definition.tools.insert(handoff::FINISH.to_owned(), handoff::finish());
         }
@@ -240,7 +240,7 @@ fn gate(kind: Kind, choices: &mut Choices) -> Option<KindGate> {
         expires_in_ms: choices.one_in(2).then(|| 1_000 + choices.below(60_000) as u64),
         on_expiry: choices.one_in(2).then(|| choices.pick(rows).id.to_owned()),
         reject: choices.one_in(3).then(|| *choices.pick(&REJECTS)),
-        assignment: choices.one_in(5).then(|| Assignment::of(vec!["alice".to_owned()])),
+        assignment: choices.one_in(5).then(|| Assignment::from_approvers(vec!["alice".to_owned()])),
         ..KindGate::default()
     })
 }

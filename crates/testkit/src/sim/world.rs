@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use holdshort_core::digest::Digest;
 use holdshort_core::id::RunId;
 use holdshort_core::run::{ActionId, Input};
-use holdshort_core::tool::{Inspected, Inspection, Outcome, Precondition, SandboxLevel};
+use holdshort_core::tool::{Inspection, InspectionOutcome, Outcome, Precondition, SandboxLevel};
 use holdshort_engine::{Deliver, Job, Work};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) const WORKSPACE: &str = "/w";
 pub(super) struct World {
     pub(super) files: BTreeMap<String, String>,
     /// Running jobs, oldest first.
-    pub(super) jobs: Vec<Held>,
+    pub(super) jobs: Vec<RunningJob>,
     /// Aborted jobs, whose answers are no longer awaited.
     pub(super) aborted: Vec<(NodeId, RunId, ActionId)>,
     /// Actions that a person has stopped.
@@ -44,7 +44,7 @@ pub(super) struct World {
 }
 
 #[derive(Clone)]
-pub(super) struct Held {
+pub(super) struct RunningJob {
     pub(super) node: NodeId,
     pub(super) job: Job,
     pub(super) deliver: Deliver,
@@ -54,7 +54,7 @@ pub(super) struct Held {
 
 impl World {
     pub(super) fn begin(&mut self, node: NodeId, job: Job, deliver: Deliver) {
-        self.jobs.push(Held { node, job, deliver, writing: Writing::default() });
+        self.jobs.push(RunningJob { node, job, deliver, writing: Writing::default() });
     }
 
     pub(super) fn abort(&mut self, node: NodeId, run: &RunId, action: &ActionId) {
@@ -63,7 +63,7 @@ impl World {
     }
 
     pub(super) fn state(&self, path: &str) -> Precondition {
-        let sha256 = self.files.get(path).map(|content| Digest::of(content.as_bytes()));
+        let sha256 = self.files.get(path).map(|content| Digest::of_bytes(content.as_bytes()));
         Precondition { path: path.to_owned(), sha256 }
     }
 
@@ -80,12 +80,15 @@ impl World {
         self.files.insert(path.to_owned(), text);
     }
 
-    fn inspect(&mut self, tool: &str, arguments: &Value) -> Inspected {
+    fn inspect(&mut self, tool: &str, arguments: &Value) -> InspectionOutcome {
         let path = arguments["path"].as_str().unwrap_or_default();
         if path.contains("..") {
-            return Inspected::Impossible { code: "outside", message: "outside the workspace".to_owned() };
+            return InspectionOutcome::Impossible {
+                code: "outside",
+                message: "outside the workspace".to_owned(),
+            };
         }
-        Inspected::Ready(Inspection {
+        InspectionOutcome::Ready(Inspection {
             workspace: WORKSPACE.to_owned(),
             cwd: WORKSPACE.to_owned(),
             preconditions: if tool == "write_file" { vec![self.state(path)] } else { Vec::new() },

@@ -25,7 +25,7 @@ pub(crate) async fn play_each<S>(stops: impl Iterator<Item = S>, play: impl Asyn
 }
 
 /// Result of one look at a story.
-pub(crate) enum Look {
+pub(crate) enum StoryProgress {
     Over,
     /// Not over: no decision is needed now, or one was made.
     Goes,
@@ -33,9 +33,9 @@ pub(crate) enum Look {
     Gone,
 }
 
-impl Look {
+impl StoryProgress {
     /// Converts an answer: true if the story is over, `None` if the server did not answer.
-    pub(crate) fn of(found: Option<bool>) -> Self {
+    pub(crate) fn from_answer(found: Option<bool>) -> Self {
         match found {
             Some(true) => Self::Over,
             Some(false) => Self::Goes,
@@ -46,18 +46,18 @@ impl Look {
 
 /// Looks until the story is over, and returns true if the server was aborted. A server that the environment `variable`
 /// aborted is started again without it. Panics if the server ends twice, or if the story has no end.
-pub(crate) async fn see_through(
+pub(crate) async fn play_until_over(
     server: &mut TestServer,
     variable: &str,
     what: &str,
-    mut look: impl AsyncFnMut(&TestServer) -> Look,
+    mut look: impl AsyncFnMut(&TestServer) -> StoryProgress,
 ) -> bool {
     let mut aborted = false;
     for _ in 0..6_000 {
         match look(server).await {
-            Look::Over => return aborted,
-            Look::Goes => tokio::time::sleep(Duration::from_millis(10)).await,
-            Look::Gone => {
+            StoryProgress::Over => return aborted,
+            StoryProgress::Goes => tokio::time::sleep(Duration::from_millis(10)).await,
+            StoryProgress::Gone => {
                 assert!(!aborted, "{what}: it ended again\n{}", server.stderr());
                 server.wait_until_ended().await;
                 aborted = true;

@@ -23,12 +23,12 @@ struct Team {
 impl Team {
     async fn new() -> Self {
         let mut server = TestServer::setup().stopped();
-        issued::believe(&server);
+        issued::trust_issuer(&server);
         server.start().await;
         Self { server, http: holdshort_http::plain().no_proxy().build().expect("a client") }
     }
 
-    async fn said(&self, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
+    async fn send_request(&self, token: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
         let request = self.http.request(method, format!("{}{path}", self.server.base()));
         let answer = request.bearer_auth(token).json(body).send().await.expect("an answer");
         let status = answer.status().as_u16();
@@ -36,7 +36,7 @@ impl Team {
     }
 
     async fn post(&self, token: &str, path: &str, body: &Value) -> Value {
-        let (status, shown) = self.said(token, Method::POST, path, body).await;
+        let (status, shown) = self.send_request(token, Method::POST, path, body).await;
         assert!((200..300).contains(&status), "{status} {shown}");
         shown
     }
@@ -44,7 +44,7 @@ impl Team {
     /// Authenticates a person once, so that they can be named from then on. Returns their token.
     async fn person(&self, id: &str, groups: &[&str]) -> String {
         let token = issued::token(id, groups, now());
-        let (status, who) = self.said(&token, Method::GET, "/v1/login", &Value::Null).await;
+        let (status, who) = self.send_request(&token, Method::GET, "/v1/login", &Value::Null).await;
         assert_eq!((status, &who["person"]), (200, &json!(id)), "{who}");
         token
     }
@@ -64,7 +64,8 @@ impl Team {
     }
 
     async fn approve(&self, token: &str, asked: &Value) -> (u16, Value) {
-        self.said(token, Method::POST, &path(asked, "/decisions"), &json!({"option": "approve"})).await
+        self.send_request(token, Method::POST, &path(asked, "/decisions"), &json!({"option": "approve"}))
+            .await
     }
 
     async fn now(&self, asked: &Value) -> Value {
@@ -163,12 +164,13 @@ async fn a_delegate_who_delegates_back_is_no_second_person() {
     let asked = team.ask(json!({"groups": ["legal"], "quorum": {"required": 2}}), json!({})).await;
     team.post(&anna, &path(&asked, "/delegate"), &json!({"to": "cleo"})).await;
     let (status, back) =
-        team.said(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
+        team.send_request(&cleo, Method::POST, &path(&asked, "/delegate"), &json!({"to": "anna"})).await;
     assert!(matches!(status, 200 | 403 | 422), "{back}");
     // Both also delegate everything else that they are asked.
     for (token, person, delegate) in [(&anna, "anna", "cleo"), (&cleo, "cleo", "anna")] {
         let body = json!({"delegate": delegate});
-        let (status, told) = team.said(token, Method::PUT, &format!("/v1/people/{person}/away"), &body).await;
+        let (status, told) =
+            team.send_request(token, Method::PUT, &format!("/v1/people/{person}/away"), &body).await;
         assert_eq!(status, 200, "{told}");
     }
     assert_eq!(team.approve(&anna, &asked).await.0, 200);
@@ -259,8 +261,9 @@ async fn everything_becomes_due_while_the_server_is_down() {
     let (status, refused) = team.approve(&cleo, &lent).await;
     assert_eq!((status, &refused["code"]), (403, &json!("not_an_approver")), "{refused}");
     let digest = json!({"digest": Digest::of_json(&allowed["payload"]).to_string()});
-    let (status, refused) =
-        team.said(team.server.agent_token(), Method::POST, &path(&allowed, "/consume"), &digest).await;
+    let (status, refused) = team
+        .send_request(team.server.agent_token(), Method::POST, &path(&allowed, "/consume"), &digest)
+        .await;
     assert_eq!((status, &refused["code"]), (409, &json!("approval_expired")), "{refused}");
 }
 

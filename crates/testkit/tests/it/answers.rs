@@ -62,7 +62,7 @@ async fn answer(server: &TestServer, run: &str, text: &str) -> Value {
     question
 }
 
-async fn kept(server: &TestServer, query: &str) -> Vec<Value> {
+async fn list_answers(server: &TestServer, query: &str) -> Vec<Value> {
     let list = server.get(&format!("/v1/answers{query}")).await.ok();
     list["items"].as_array().unwrap().clone()
 }
@@ -135,20 +135,20 @@ async fn a_question_is_shown_with_what_its_subject_answered_before() {
     answer(&server, &third, "No.").await;
     let last = start((&model, &server), "solo", "athlete-7", "How did you sleep?").await;
     assert_eq!(suggested(&question(&server, &last).await), [Value::Null; 0], "another question");
-    assert_eq!(kept(&server, "?subject=athlete-7").await.len(), 3);
-    assert_eq!(kept(&server, "?subject=athlete-8").await.len(), 1);
-    assert_eq!(kept(&server, "?subject=athlete").await.len(), 0);
-    assert_eq!(kept(&server, "").await.len(), 4);
-    assert_eq!(kept(&server, "?q=MAY%20week").await.len(), 2);
+    assert_eq!(list_answers(&server, "?subject=athlete-7").await.len(), 3);
+    assert_eq!(list_answers(&server, "?subject=athlete-8").await.len(), 1);
+    assert_eq!(list_answers(&server, "?subject=athlete").await.len(), 0);
+    assert_eq!(list_answers(&server, "").await.len(), 4);
+    assert_eq!(list_answers(&server, "?q=MAY%20week").await.len(), 2);
     // A query without a letter or digit is refused. A blank query does not filter.
     for none in ["?q=*", "?q=%20%2D%20%22"] {
         let refused = server.get(&format!("/v1/answers{none}")).await;
         assert_eq!(refused.refusal(), (400, "invalid_query"), "{none}");
     }
-    assert_eq!(kept(&server, "?q=%20").await.len(), kept(&server, "").await.len());
+    assert_eq!(list_answers(&server, "?q=%20").await.len(), list_answers(&server, "").await.len());
     let page = server.get("/v1/answers?limit=3").await.ok();
     let next = page["next_cursor"].as_str().unwrap();
-    assert_eq!(kept(&server, &format!("?cursor={next}")).await.len(), 1);
+    assert_eq!(list_answers(&server, &format!("?cursor={next}")).await.len(), 1);
     assert_eq!(server.get("/v1/answers?who=x").await.refusal().1, "invalid_query");
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
@@ -173,7 +173,7 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
         (&asked["answer"], &asked["from"], &asked["by"]),
         (&json!("43"), &source["id"], &json!("engine"))
     );
-    let reused = &kept(&server, "?subject=athlete-7").await[0];
+    let reused = &list_answers(&server, "?subject=athlete-7").await[0];
     assert_eq!(
         (&reused["reused"], &reused["from"], &reused["by"]),
         (&json!(true), &source["id"], &json!("engine"))
@@ -191,7 +191,7 @@ async fn an_earlier_answer_counts_without_asking_where_the_workflow_says_so() {
     let path = format!("/v1/answers/{}", source["id"].as_str().unwrap());
     let erased = server.send(server.request(Method::DELETE, &path)).await.ok();
     assert_eq!((&erased["erased"], erased.get("answer")), (&json!(true), None));
-    let left = kept(&server, "?subject=athlete-7").await;
+    let left = list_answers(&server, "?subject=athlete-7").await;
     let left: Vec<_> = left.iter().map(|each| (each["erased"] == true, each["answer"].clone())).collect();
     assert_eq!(left, [(false, json!("This.")), (true, Value::Null), (true, Value::Null)]);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
@@ -232,7 +232,7 @@ async fn an_answer_is_erased_wherever_it_was_reused_but_where_it_is_held() {
     let detail = refused.body["detail"].as_str().unwrap();
     assert!(runs.iter().map(|run| detail.contains(run)).eq([false, true, false]), "{detail}");
     let left = async || -> Vec<Value> {
-        let kept = kept(&server, "?subject=athlete-7").await;
+        let kept = list_answers(&server, "?subject=athlete-7").await;
         kept.iter().filter(|each| each["erased"] != true).map(|each| each["run"].clone()).collect()
     };
     assert_eq!(left().await, [json!(runs[1])]);
@@ -281,7 +281,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     assert_eq!((late.status, &late.body["errors"][0]["pointer"]), (422, &json!("/from")));
     assert_eq!(server.post(&correct, &json!({"text": "no"})).await.refusal(), (409, "no_answer"));
     assert_eq!(suggested(&question(&server, &second).await), [Value::Null; 0]);
-    assert_eq!(kept(&server, "?q=knee").await, [Value::Null; 0]);
+    assert_eq!(list_answers(&server, "?q=knee").await, [Value::Null; 0]);
     let told = server.get("/v1/audit/verify").await.ok();
     assert_eq!(told["intact"], true, "{told}");
     let result = server.get(&format!("/v1/runs/{run}/result")).await.ok();
@@ -291,7 +291,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     let resolution = &server.interrupt(source["id"].as_str().unwrap()).await["resolution"];
     assert_eq!((&resolution["outcome"], resolution.get("text")), (&json!("answered"), None));
     answer(&server, &second, "Nothing.").await;
-    let listed = kept(&server, "").await;
+    let listed = list_answers(&server, "").await;
 
     server.stop().await;
     for file in fs::read_dir(server.data()).unwrap().flatten().filter(|file| file.path().is_file()) {
@@ -303,7 +303,7 @@ async fn an_answer_is_corrected_and_erased_and_nothing_is_left_of_it() {
     let rebuilt = client(&server, &["rebuild"]);
     assert!(rebuilt.contains("2 answers"), "{rebuilt}");
     server.start().await;
-    assert_eq!(kept(&server, "").await, listed);
+    assert_eq!(list_answers(&server, "").await, listed);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
     assert_eq!(server.run(&run).await["status"], "completed");
 }
@@ -356,20 +356,20 @@ async fn finds_old_answers(
 ) {
     let first = start((model, server), "solo", "athlete-7", "What hurts?").await;
     let source = answer(server, &first, "My knee.").await;
-    let listed = kept(server, "").await;
+    let listed = list_answers(server, "").await;
     assert_eq!(listed.len(), 1);
     server.stop().await;
     without(server).await;
     server.start().await;
-    assert_eq!(kept(server, "").await, [Value::Null; 0], "an upgrade reads no journal");
+    assert_eq!(list_answers(server, "").await, [Value::Null; 0], "an upgrade reads no journal");
     let told = server.get("/v1/audit/verify").await.ok();
     assert!(told["damages"].to_string().contains(source["id"].as_str().unwrap()), "{told}");
     server.stop().await;
     let rebuilt = client(server, verb);
     assert!(rebuilt.contains("1 answer"), "{rebuilt}");
     server.start().await;
-    assert_eq!(kept(server, "").await, listed);
-    assert_eq!(kept(server, "?q=knee").await, listed);
+    assert_eq!(list_answers(server, "").await, listed);
+    assert_eq!(list_answers(server, "?q=knee").await, listed);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
     let second = start((model, server), "solo", "athlete-7", "What hurts?").await;
     assert_eq!(suggested(&question(server, &second).await), ["My knee."]);
@@ -420,7 +420,10 @@ async fn an_answer_of_data_is_kept_as_the_journal_has_it() {
     let request = server.request(Method::POST, &path).header("content-type", "application/json").body(body);
     server.send(request).await.ok();
     server.wait_status(&run, &["completed"]).await;
-    assert_eq!(kept(&server, "?subject=athlete-7").await[0]["answer"], json!({"day": "tue", "hour": 14}));
+    assert_eq!(
+        list_answers(&server, "?subject=athlete-7").await[0]["answer"],
+        json!({"day": "tue", "hour": 14})
+    );
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], json!(true));
 
     // A question for text does not suggest data. A question for data does, and accepts it only unchanged.

@@ -52,7 +52,7 @@ impl<'a> Person<'a> {
         Self { server, http, cookie, secret }
     }
 
-    async fn said(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
+    async fn send_request(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
         let request = self.http.request(method, format!("{}{path}", self.server.base()));
         let request = request.header("cookie", &self.cookie).header("x-holdshort-secret", &self.secret);
         let answer = request.json(body).send().await.expect("an answer");
@@ -61,12 +61,12 @@ impl<'a> Person<'a> {
 
     async fn answers(&self, asked: &Value, text: &str) -> (u16, Value) {
         let path = format!("/v1/interrupts/{}/decisions", asked["id"].as_str().expect("an id"));
-        self.said(Method::POST, &path, &json!({ "option": "answer", "text": text })).await
+        self.send_request(Method::POST, &path, &json!({ "option": "answer", "text": text })).await
     }
 
     /// Returns the ids of the open questions that this person can see.
     async fn sees(&self) -> Vec<Value> {
-        let (status, list) = self.said(Method::GET, "/v1/interrupts?status=open", &Value::Null).await;
+        let (status, list) = self.send_request(Method::GET, "/v1/interrupts?status=open", &Value::Null).await;
         assert_eq!(status, 200, "{list}");
         list["items"].as_array().expect("a list").iter().map(|each| each["id"].clone()).collect()
     }

@@ -9,7 +9,7 @@ use std::process::Output;
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use crate::telling::ask;
+use crate::notifications::ask;
 
 fn file(server: &TestServer) -> PathBuf {
     server.data().join("checkpoint_key.json")
@@ -40,7 +40,7 @@ fn assert_holds(server: &TestServer, notes: &[&str], keys: &[&str]) {
 }
 
 /// Returns the signing keys in the order in which the journal names them.
-async fn told(server: &TestServer) -> Vec<String> {
+async fn list_signing_keys(server: &TestServer) -> Vec<String> {
     let events = server.get("/v1/audit/events?type=checkpoint_key_set").await.ok();
     let mut set: Vec<&Value> = events["items"].as_array().unwrap().iter().collect();
     set.sort_by_key(|event| event["seq"].as_u64());
@@ -59,7 +59,7 @@ async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     let (second, new, second_size) = sign(&server).await;
     assert_ne!(old, new);
     assert_eq!(fs::metadata(file(&server)).unwrap().permissions().mode() & 0o777, 0o600);
-    let public = told(&server).await;
+    let public = list_signing_keys(&server).await;
     assert_eq!(public.len(), 2, "{public:?}");
     assert_ne!(public[0], public[1]);
     assert_holds(&server, &[&first], &[&old]);
@@ -79,7 +79,7 @@ async fn what_a_key_signed_stays_good_when_it_is_lost_and_when_it_is_back() {
     let (third, again, third_size) = sign(&server).await;
     assert_eq!(again, old);
     assert!(third_size > second_size, "{third_size}");
-    assert_eq!(told(&server).await, public, "the journal knows it");
+    assert_eq!(list_signing_keys(&server).await, public, "the journal knows it");
     assert_holds(&server, &[&first, &second, &third], &[&old, &new]);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }
@@ -97,8 +97,8 @@ async fn a_key_of_another_journal_signs_as_its_own_and_proves_nothing_of_the_oth
     server.start().await;
     let (next, brought, _) = sign(&server).await;
     assert_ne!(brought, own);
-    let public = told(&server).await;
-    assert_eq!((public.len(), told(&other).await.first()), (2, public.last()));
+    let public = list_signing_keys(&server).await;
+    assert_eq!((public.len(), list_signing_keys(&other).await.first()), (2, public.last()));
     assert_holds(&server, &[&note, &next], &[&own, &brought]);
     for key in [&of_other, &brought] {
         let ran = verify(&server, &[&strange], &[key]);

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::Duration;
 
-use holdshort_testkit::mailbox::{Mailbox, Speaks};
+use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity};
 use holdshort_testkit::server::{Setup, TestServer, eventually};
-use holdshort_testkit::sink::{Received, WebhookSink};
+use holdshort_testkit::sink::{ReceivedRequest, WebhookSink};
 use serde_json::{Value, json};
 
-use crate::telling::{SECRET, wait_state};
+use crate::notifications::{SECRET, wait_state};
 
 fn hook(sink: &WebhookSink) -> String {
     let url = sink.url("/kept");
@@ -28,12 +28,12 @@ async fn freeze_and_lift(server: &TestServer) {
     server.post("/v1/system/unfreeze", &json!({})).await.ok();
 }
 
-fn sizes(received: &[Received]) -> Vec<u64> {
+fn sizes(received: &[ReceivedRequest]) -> Vec<u64> {
     received.iter().map(|each| each.json()["data"]["size"].as_u64().unwrap()).collect()
 }
 
 /// Returns true if `audit verify` finds that the journal continues from the kept note.
-fn holds(server: &TestServer, kept: &str, key: &str) -> bool {
+fn is_checkpoint_continued(server: &TestServer, kept: &str, key: &str) -> bool {
     let file = server.workspace().join("kept.txt");
     fs::write(&file, kept).unwrap();
     let ran = server
@@ -62,7 +62,7 @@ async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
         (&json!("checkpoint.signed"), "checkpoint.signed")
     );
     let (note, key) = (body["data"]["note"].as_str().unwrap(), body["data"]["key"].as_str().unwrap());
-    assert!(holds(&server, note, key), "{body}");
+    assert!(is_checkpoint_continued(&server, note, key), "{body}");
     let told = eventually("it is in the journal", async || {
         let events = server.get("/v1/audit/events?type=checkpoint_told").await.ok();
         events["items"].as_array().filter(|items| !items.is_empty()).cloned()
@@ -88,14 +88,14 @@ async fn a_webhook_keeps_each_checkpoint_once_while_the_journal_grows() {
     assert_eq!(received[1].header("webhook-id"), received[2].header("webhook-id"));
     assert_ne!(received[0].header("webhook-id"), received[1].header("webhook-id"));
     for each in &received {
-        assert!(holds(&server, each.json()["data"]["note"].as_str().unwrap(), key));
+        assert!(is_checkpoint_continued(&server, each.json()["data"]["note"].as_str().unwrap(), key));
     }
 }
 
 /// `audit verify` reads a mail as it was sent, saved as a file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
-    let mailbox = Mailbox::start(Speaks::Clear, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Clear, false);
     let channels = format!(
         "channels:\n  auditor: {{type: email, server: \"{}\", security: none, from: holdshort@example.org, \
          to: [auditor@example.org], events: [checkpoint], allow: [127.0.0.0/8, \"::1/128\"]}}\n",
@@ -109,14 +109,14 @@ async fn a_mail_to_a_fixed_address_is_a_file_to_compare_with() {
     assert!(subject.starts_with("[Holdshort] Checkpoint of ") && subject.ends_with(" events"), "{subject}");
     let text = mail["text"].as_str().unwrap();
     let key = text.lines().find_map(|line| line.strip_prefix("Its key: ")).unwrap();
-    assert!(holds(&server, text, key), "{text}");
+    assert!(is_checkpoint_continued(&server, text, key), "{text}");
     let raw = mail["raw"].as_str().unwrap();
-    assert!(raw.contains("quoted-printable") && holds(&server, raw, key), "{raw}");
+    assert!(raw.contains("quoted-printable") && is_checkpoint_continued(&server, raw, key), "{raw}");
     // A relay may have changed the transfer encoding.
     let encoded = data_encoding::BASE64.encode(text.as_bytes());
     let head =
         "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64";
-    assert!(holds(&server, &format!("{head}\r\n\r\n{encoded}\r\n"), key), "{encoded}");
+    assert!(is_checkpoint_continued(&server, &format!("{head}\r\n\r\n{encoded}\r\n"), key), "{encoded}");
     let signed: Value = server.post("/v1/audit/checkpoints", &json!({})).await.ok();
     assert_eq!(signed["key"], json!(key), "it is the key that the server tells");
 }

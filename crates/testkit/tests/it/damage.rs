@@ -106,7 +106,7 @@ struct Run {
 }
 
 impl Run {
-    fn of(server: &TestServer, run: &str) -> Self {
+    fn open(server: &TestServer, run: &str) -> Self {
         let file = Connection::open(server.data().join("holdshort.db")).unwrap();
         // The table stores packed stream ids; the events hold the full names.
         let sql = "SELECT DISTINCT stream FROM appends WHERE instr(heads, ?1) > 0";
@@ -151,7 +151,7 @@ async fn damaged_runs_stop_and_are_named_and_the_others_go_on() {
     let shown = server.wait_one(&whole).await;
     server.stop().await;
     for (damage, shown) in &damaged {
-        (damage.edit)(&Run::of(&server, shown["run"].as_str().unwrap()));
+        (damage.edit)(&Run::open(&server, shown["run"].as_str().unwrap()));
     }
     server.start().await;
 

@@ -11,7 +11,7 @@ use holdshort_testkit::server::{TestServer, aborting, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::aborts::Look;
+use crate::aborts::StoryProgress;
 
 const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workflows/pair");
 /// Environment variable: the commit, counted from 1, after which `holdshort-aborting` ends itself.
@@ -52,28 +52,28 @@ pub(crate) async fn start(server: &TestServer) -> Option<String> {
 }
 
 /// Looks at the run once, and decides on its open interrupts.
-pub(crate) async fn review(server: &TestServer, run: &str) -> Look {
+pub(crate) async fn review(server: &TestServer, run: &str) -> StoryProgress {
     let Some(at) = server.try_send(server.request(Method::GET, &format!("/v1/runs/{run}"))).await else {
-        return Look::Gone;
+        return StoryProgress::Gone;
     };
     let at = at.ok();
     if ["completed", "failed", "cancelled"].iter().any(|status| at["status"] == **status) {
-        return Look::Over;
+        return StoryProgress::Over;
     }
     for id in at["open_interrupts"].as_array().unwrap() {
         let path = format!("/v1/interrupts/{}", id.as_str().unwrap());
         let Some(interrupt) = server.try_send(server.request(Method::GET, &path)).await else {
-            return Look::Gone;
+            return StoryProgress::Gone;
         };
         let decision = decision(server, run, &interrupt.ok()).await;
-        let Some(decision) = decision else { return Look::Gone };
+        let Some(decision) = decision else { return StoryProgress::Gone };
         let request = server.request(Method::POST, &format!("{path}/decisions")).json(&decision);
         match server.try_send(request).await {
             Some(answer) => assert!(matches!(answer.status, 200 | 409), "{answer:#?}"),
-            None => return Look::Gone,
+            None => return StoryProgress::Gone,
         }
     }
-    Look::Goes
+    StoryProgress::Goes
 }
 
 async fn decision(server: &TestServer, run: &str, interrupt: &Value) -> Option<Value> {
@@ -164,9 +164,9 @@ pub(crate) async fn undisturbed() -> BTreeMap<String, Vec<u8>> {
     server.start().await;
     let run = start(&server).await.unwrap();
     eventually("the end", async || match review(&server, &run).await {
-        Look::Over => Some(()),
-        Look::Goes => None,
-        Look::Gone => panic!("the server is gone"),
+        StoryProgress::Over => Some(()),
+        StoryProgress::Goes => None,
+        StoryProgress::Gone => panic!("the server is gone"),
     })
     .await;
     let tree = tree(&server.workspace());

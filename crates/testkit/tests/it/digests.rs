@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use holdshort_testkit::mailbox::{Mailbox, Speaks};
+use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity};
 use holdshort_testkit::server::TestServer;
 use holdshort_testkit::sink::WebhookSink;
 use serde_json::{Value, json};
 
 use crate::cluster::database;
 use crate::mails::{mailed, person, to_legal};
-use crate::telling::{ask, deliveries, resolve, wait_state};
+use crate::notifications::{ask, deliveries, resolve, wait_state};
 
 /// Digest interval, long enough for a test to ask everything within one interval.
 const EVERY: &str = "12s";
@@ -25,7 +25,7 @@ async fn begin_of_a_period() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_things_are_one_mail_to_each_and_none_that_is_decided() {
-    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
     let more = format!(", title: true, digest: {EVERY}, personal: {{ben: {{digest: off}}}}");
     let mut server = mailed(&mailbox, &more).start().await;
     for id in ["anna", "ben"] {

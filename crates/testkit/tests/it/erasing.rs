@@ -10,8 +10,8 @@ use holdshort_testkit::sink::WebhookSink;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::notifications;
 use crate::play::{ask, done, one};
-use crate::telling;
 
 const SOLO: &str = "
 name: solo
@@ -31,7 +31,11 @@ const SECRET: &str = "Zebedee Quartermain";
 
 /// Starts a run about a subject whose agent asks, and answers the question if `answers`. Returns the ids of the run and
 /// the question.
-async fn asked(at: (&ScriptedModel, &TestServer), subject: &str, answers: bool) -> (String, String) {
+async fn start_asking_run(
+    at: (&ScriptedModel, &TestServer),
+    subject: &str,
+    answers: bool,
+) -> (String, String) {
     let (model, server) = at;
     model.script("solo", [one(ask(&format!("Who is {SECRET}?"))), done()]);
     let body =
@@ -64,7 +68,7 @@ fn checked(server: &TestServer, receipt: &Value, interrupt: &str) -> String {
 async fn what_is_erased_leaves_every_proof_valid() {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
-    let (run, question) = asked((&model, &server), "customer 7", true).await;
+    let (run, question) = start_asking_run((&model, &server), "customer 7", true).await;
     let receipt = async || server.get(&format!("/v1/receipts/{question}")).await.ok();
     let before = receipt().await;
     assert!(checked(&server, &before, &question).contains(SECRET));
@@ -100,10 +104,10 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
     let model = ScriptedModel::start().await;
     let mut server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
     let at = (&model, &server);
-    let (first, question) = asked(at, "customer 7", true).await;
-    let (held, kept_question) = asked(at, "customer 7", true).await;
-    let (other, _) = asked(at, "customer 8", true).await;
-    let (waiting, _) = asked(at, "customer 7", false).await;
+    let (first, question) = start_asking_run(at, "customer 7", true).await;
+    let (held, kept_question) = start_asking_run(at, "customer 7", true).await;
+    let (other, _) = start_asking_run(at, "customer 8", true).await;
+    let (waiting, _) = start_asking_run(at, "customer 7", false).await;
     let erase = async |body: Value| server.post("/v1/erasures", &body).await;
 
     for (wrong, pointer) in [
@@ -224,10 +228,11 @@ async fn nothing_is_left_of_what_runs_about_a_subject_said() {
 async fn what_a_receiver_repeated_is_erased_with_the_run() {
     let sink = WebhookSink::start().await;
     sink.repeat();
-    let server = telling::told(&sink, ", title: true").start().await;
-    let id = telling::ask(&server, json!({"title": format!("Pay {SECRET}"), "subject": "customer 9"})).await;
-    telling::resolve(&server, &id).await;
-    let told = telling::wait_state(&server, "delivered", 2).await;
+    let server = notifications::webhook_setup(&sink, ", title: true").start().await;
+    let id =
+        notifications::ask(&server, json!({"title": format!("Pay {SECRET}"), "subject": "customer 9"})).await;
+    notifications::resolve(&server, &id).await;
+    let told = notifications::wait_state(&server, "delivered", 2).await;
     let repeated = async || {
         let mut texts = Vec::new();
         for delivery in &told {
@@ -251,7 +256,7 @@ async fn what_a_receiver_repeated_is_erased_with_the_run() {
     let told_of = server.post("/v1/erasures", &json!({ "subject": "customer 9" })).await.ok();
     assert_eq!(told_of["erased"], json!([run]), "of what an agent that runs elsewhere asked, too: {told_of}");
     assert_eq!(repeated().await, 0);
-    let [one, _] = &telling::wait_state(&server, "delivered", 2).await[..] else { panic!("both") };
+    let [one, _] = &notifications::wait_state(&server, "delivered", 2).await[..] else { panic!("both") };
     assert_eq!(one["status"], 200, "that it arrived stays");
 }
 
@@ -259,7 +264,7 @@ async fn what_a_receiver_repeated_is_erased_with_the_run() {
 async fn runs_are_held_and_erased_in_a_terminal() {
     let model = ScriptedModel::start().await;
     let server = TestServer::setup().workflow("solo", SOLO).model(&model).start().await;
-    let (run, question) = asked((&model, &server), "customer 7", true).await;
+    let (run, question) = start_asking_run((&model, &server), "customer 7", true).await;
     let called = |args: &[&str]| {
         let output = server.client_command().args(args).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())

@@ -25,7 +25,7 @@ fn saying(text: &str, call: (&'static str, Value)) -> Scripted {
 }
 
 /// Returns the texts of an agent's request number `n`, counted from 0.
-fn told(model: &ScriptedModel, agent: &str, n: usize) -> String {
+fn request_text(model: &ScriptedModel, agent: &str, n: usize) -> String {
     model.requests_of(agent)[n].texts().join("\n")
 }
 
@@ -87,9 +87,9 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     assert_eq!(asked["kind"], "plan_approval");
     assert_eq!(asked["payload"]["plan"]["subtasks"].as_array().unwrap().len(), 2, "{asked:#}");
     assert_eq!(fs::read_to_string(server.workspace().join("names.txt")).unwrap(), "carla\nal\nbea\n");
-    let planner = told(&model, "planner", 0);
+    let planner = request_text(&model, "planner", 0);
     assert!(planner.contains("sort names.txt by length"), "{planner}");
-    assert!(told(&model, COPILOT, 2).contains("by length"));
+    assert!(request_text(&model, COPILOT, 2).contains("by length"));
     assert_eq!(
         model.requests_of(COPILOT).len(),
         3,
@@ -101,7 +101,7 @@ async fn a_vague_task_is_clarified_planned_approved_and_carried_out() {
     let asked = server.wait_one(&run).await;
     assert_eq!((&asked["kind"], &asked["payload"]["tool"]), (&json!("tool_approval"), &json!("write_file")));
     assert!(asked["payload"]["diff"].to_string().contains("carla"), "{asked:#}");
-    let result = told(&model, COPILOT, 3);
+    let result = request_text(&model, COPILOT, 3);
     for part in ["\"status\": \"success\"", "Sort names.txt", "shortest first"] {
         assert!(result.contains(part), "{part}: {result}");
     }

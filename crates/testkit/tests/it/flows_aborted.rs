@@ -10,7 +10,7 @@ use holdshort_testkit::server::{Setup, TestServer, aborting};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::aborts::{Look, play_each, see_through};
+use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::{ABORT_AFTER, accounted};
 use crate::play::{command, count, one, read, write};
 use crate::routed::WORKFLOW;
@@ -131,7 +131,7 @@ async fn look(server: &TestServer, story: Story, run: &mut Option<String>) -> Op
 }
 
 /// Returns the story of a run, without the doubts that only an abort causes.
-async fn told(server: &TestServer, run: &str) -> Vec<String> {
+async fn collect_story(server: &TestServer, run: &str) -> Vec<String> {
     let events = server.events(run).await;
     let text = |event: &Value, key: &str| event["data"][key].as_str().unwrap_or_default().to_owned();
     let doubts: Vec<Value> = events
@@ -186,15 +186,15 @@ async fn play(story: Story, n: usize) -> (End, bool) {
     fs::write(server.workspace().join("names.txt"), "carla\nal\nbea\n").unwrap();
     server.start().await;
     let mut run = None;
-    let look = async |server: &TestServer| Look::of(look(server, story, &mut run).await);
-    let aborted = see_through(&mut server, ABORT_AFTER, &what, look).await;
+    let look = async |server: &TestServer| StoryProgress::from_answer(look(server, story, &mut run).await);
+    let aborted = play_until_over(&mut server, ABORT_AFTER, &what, look).await;
     let run = run.unwrap();
     accounted(&server, &run, &what).await;
     let at = server.run(&run).await;
     assert_eq!(at["status"], "completed", "{what}: {at:#}");
     let file = |name| fs::read_to_string(server.workspace().join(name)).ok();
     let end = End {
-        story: told(&server, &run).await,
+        story: collect_story(&server, &run).await,
         result: timeless(at["result"].clone()),
         files: vec![file("names.txt"), file("count.txt")],
     };

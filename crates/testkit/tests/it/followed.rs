@@ -2,7 +2,7 @@
 //! forms alone. The link of a mail opens the recipient's own page. The card of Teams has many readers, so its link
 //! leads to the sign-in first (contract E18).
 
-use holdshort_testkit::mailbox::{Mailbox, Speaks};
+use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity};
 use holdshort_testkit::provider::{Page, Provider, Visitor};
 use holdshort_testkit::server::TestServer;
 use holdshort_testkit::sink::WebhookSink;
@@ -12,18 +12,18 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::mails::{self, mailed, number, page, person, to_legal};
+use crate::notifications::ask;
 use crate::push::{as_person, sign_in};
 use crate::sign_in::started;
-use crate::telling::ask;
 
 /// Channel of a notification, whose link is followed.
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum NotificationChannel {
     Mail,
     Teams,
 }
 
-const ALL: [Told; 2] = [Told::Mail, Told::Teams];
+const ALL: [NotificationChannel; 2] = [NotificationChannel::Mail, NotificationChannel::Teams];
 
 /// A server with a mail and a Teams channel, at which people sign in through a provider.
 struct Stage {
@@ -34,25 +34,25 @@ struct Stage {
 }
 
 /// An open interrupt, and the links of its messages.
-struct Asked {
+struct NotifiedInterrupt {
     id: String,
     run: String,
     mail: String,
     card: String,
 }
 
-impl Asked {
-    fn path(&self, told: Told) -> &str {
+impl NotifiedInterrupt {
+    fn path(&self, told: NotificationChannel) -> &str {
         match told {
-            Told::Mail => &self.mail,
-            Told::Teams => &self.card,
+            NotificationChannel::Mail => &self.mail,
+            NotificationChannel::Teams => &self.card,
         }
     }
 }
 
 impl Stage {
     async fn start() -> Self {
-        let (mailbox, teams) = (Mailbox::start(Speaks::Starttls, false), WebhookSink::start().await);
+        let (mailbox, teams) = (Mailbox::start(SmtpSecurity::Starttls, false), WebhookSink::start().await);
         let channels = mails::channel(&mailbox, ", events: [opened]") + CARDS;
         let setup = mailed(&mailbox, "").channels(&channels).env("TEAMS_URL", &teams.url("/secret"));
         let claimed = json!({"roles": ["deciders"]});
@@ -65,13 +65,13 @@ impl Stage {
     }
 
     /// Opens the nth interrupt.
-    async fn ask(&self, nth: usize) -> Asked {
+    async fn ask(&self, nth: usize) -> NotifiedInterrupt {
         let Self { mailbox, teams, server, .. } = self;
         let id = ask(server, to_legal(&json!({}))).await;
         let mail = mails::link(server, &mailbox.wait_for(nth).await[nth - 1]);
         let card = link_of(server, &teams.wait_for(nth).await[nth - 1].json());
         let run = server.interrupt(&id).await["run"].as_str().unwrap().to_owned();
-        Asked { id, run, mail, card }
+        NotifiedInterrupt { id, run, mail, card }
     }
 }
 
@@ -131,8 +131,8 @@ async fn whoever_follows_a_link_and_sends_what_is_there_decides_nothing() {
             let answer =
                 http.request(method.clone(), &url).header("accept", "text/html").send().await.unwrap();
             let expected = match told {
-                Told::Mail => StatusCode::OK,
-                Told::Teams => StatusCode::SEE_OTHER,
+                NotificationChannel::Mail => StatusCode::OK,
+                NotificationChannel::Teams => StatusCode::SEE_OTHER,
             };
             assert_eq!(answer.status(), expected, "{told:?} {method}");
         }
@@ -155,8 +155,8 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
     for (nth, told) in (1..).zip(ALL) {
         let asked = stage.ask(nth).await;
         let (at, via) = match told {
-            Told::Mail => (asked.mail.clone(), "email"),
-            Told::Teams => {
+            NotificationChannel::Mail => (asked.mail.clone(), "email"),
+            NotificationChannel::Teams => {
                 assert_eq!(asked.card, format!("/decide/{}", asked.id));
                 (let_onto(server, "anna", &asked.card).await, "web")
             }
@@ -167,8 +167,8 @@ async fn whoever_is_asked_comes_through_to_a_decision() {
         // The second step: the number on the page, or the earlier sign-in.
         let version = ("version", version(&shown));
         let form = match told {
-            Told::Mail => vec![("option", "approve"), version, ("number", number(&shown))],
-            Told::Teams => vec![("option", "approve"), version],
+            NotificationChannel::Mail => vec![("option", "approve"), version, ("number", number(&shown))],
+            NotificationChannel::Teams => vec![("option", "approve"), version],
         };
         let (status, decided) = page(server, &at, Some(&form)).await;
         assert_eq!(status, 200, "{told:?}: {decided}");

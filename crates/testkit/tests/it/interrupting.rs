@@ -9,7 +9,7 @@ use holdshort_testkit::server::{TestServer, aborting, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::aborts::{Look, play_each, see_through};
+use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::cluster::{Cluster, database};
 use crate::demo::ABORT_AFTER;
 use crate::play::{command, count, done, last_told, one, play, write};
@@ -298,8 +298,8 @@ async fn abort_after(n: usize) -> bool {
     let setup = TestServer::setup().workflow("solo", FREE).model(&model);
     let mut server = setup.program(aborting()).env(ABORT_AFTER, &n.to_string()).start().await;
     let mut run = None;
-    let look = async |server: &TestServer| Look::of(look(server, &model, &mut run).await);
-    let aborted = see_through(&mut server, ABORT_AFTER, &what, look).await;
+    let look = async |server: &TestServer| StoryProgress::from_answer(look(server, &model, &mut run).await);
+    let aborted = play_until_over(&mut server, ABORT_AFTER, &what, look).await;
     let run = run.unwrap();
     assert_eq!(server.run(&run).await["status"], "completed", "{what}: {:#?}", server.story(&run).await);
     let doubts = server.events_of(&run, "tool_doubted").await.len();

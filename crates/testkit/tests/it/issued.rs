@@ -20,7 +20,7 @@ roles = { readers = "reviewer" }
 "#;
 
 /// Makes the server trust the issuer from its next start on.
-pub(crate) fn believe(server: &TestServer) {
+pub(crate) fn trust_issuer(server: &TestServer) {
     for (name, bytes) in [("issuer.secret", SECRET), ("holdshort.toml", CONFIG.as_bytes())] {
         let path = server.data().join(name);
         std::fs::write(&path, bytes).expect("written");

@@ -66,7 +66,7 @@ async fn get(server: &TestServer, token: &str, path: &str) -> (u16, Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn somebody_is_who_their_issuer_says_and_may_what_their_role_may() {
     let key = Signer::ec();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let server = believing(&keys).await;
     let ada = token(&key, "k", &claims("ada@example.org", "deciders"));
     let (status, who) = get(&server, &ada, "/v1/login").await;
@@ -112,7 +112,7 @@ async fn somebody_is_who_their_issuer_says_and_may_what_their_role_may() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_with_a_token_lets_nobody_in() {
     let (key, rsa) = (Signer::ec(), Signer::rsa());
-    let keys = KeyServer::of(&[("k", &key), ("r", &rsa)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key), ("r", &rsa)]).await;
     let server = believing(&keys).await;
     let good = claims("ada", "deciders");
     let with = |name: &str, value: Value| {
@@ -187,10 +187,10 @@ async fn the_keys_of_an_issuer_change_and_go_away() {
     comes_to(&of_old, 401).await;
     for answer in [Answer::Huge, Answer::Text("<html>".to_owned()), Answer::Stalled] {
         keys.answers(answer.clone());
-        let asked = keys.asked();
+        let asked = keys.request_count();
         eventually("they are asked for again", async || {
             assert_eq!(get(&server, &of_new, "/v1/login").await.0, 200, "{answer:?}");
-            (keys.asked() > asked).then_some(())
+            (keys.request_count() > asked).then_some(())
         })
         .await;
     }
@@ -202,7 +202,7 @@ async fn the_keys_of_an_issuer_change_and_go_away() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_the_token() {
     let key = Signer::ed();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let server = believing(&keys).await;
     let mut short = claims("ada", "deciders");
     short["exp"] = (now() + 4).into();
@@ -225,7 +225,7 @@ fn with(claims: &Value, name: &str, value: impl Into<Value>) -> Value {
 }
 
 /// Returns the roles, groups and source of a person, as an admin reads them.
-async fn known(server: &TestServer, id: &str) -> Value {
+async fn read_person(server: &TestServer, id: &str) -> Value {
     let (status, person) = get(server, server.token(), &format!("/v1/people/{id}")).await;
     if status == 200 { json!([person["roles"], person["groups"], person["source"]]) } else { json!(status) }
 }
@@ -234,18 +234,18 @@ async fn known(server: &TestServer, id: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_brings_nobody_back_whom_an_admin_removed() {
     let key = Signer::ec();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let server = believing(&keys).await;
     let of = |role: &str, iat: i64| token(&key, "k", &with(&claims("ada", role), "iat", iat));
     let ada = of("readers", now() - 9);
     assert_eq!(get(&server, &ada, "/v1/login").await.0, 200);
-    assert_eq!(known(&server, "ada").await, json!([["reviewer"], ["ops"], "provider"]));
+    assert_eq!(read_person(&server, "ada").await, json!([["reviewer"], ["ops"], "provider"]));
     // A later token changes the role. The earlier token stays valid and changes nothing.
     let later = of("deciders", now() - 5);
     assert_eq!(get(&server, &later, "/v1/login").await.1["roles"], json!(["operator"]));
     let (status, who) = get(&server, &ada, "/v1/login").await;
     assert_eq!((status, &who["roles"]), (200, &json!(["operator"])));
-    assert_eq!(known(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
+    assert_eq!(read_person(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
 
     let removed = ask(&server, server.token(), Method::DELETE, "/v1/people/ada", &json!({})).await;
     assert_eq!(removed.0, 200, "{}", removed.1);
@@ -254,34 +254,34 @@ async fn a_token_brings_nobody_back_whom_an_admin_removed() {
         assert_eq!((status, &refused["code"]), (401, &json!("unauthenticated")), "{refused}");
         assert!(refused["detail"].as_str().is_some_and(|why| why.contains("was removed")), "{refused}");
     }
-    assert_eq!(known(&server, "ada").await, json!(404));
+    assert_eq!(read_person(&server, "ada").await, json!(404));
     let set = json!({"roles": ["auditor"]});
     assert_eq!(ask(&server, server.token(), Method::PUT, "/v1/people/ada", &set).await.0, 200);
     assert_eq!(get(&server, &of("owners", now() - 1), "/v1/login").await.1["roles"], json!(["auditor"]));
-    assert_eq!(known(&server, "ada").await, json!([["auditor"], [], "api"]));
+    assert_eq!(read_person(&server, "ada").await, json!([["auditor"], [], "api"]));
 }
 
 /// A token without a role ends a person's access. A later token with a role restores it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_provider_takes_away_and_gives_back() {
     let key = Signer::ec();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let server = believing(&keys).await;
     let of = |role: &str, iat: i64| token(&key, "k", &with(&claims("ada", role), "iat", iat));
     let first = of("readers", now() - 9);
     assert_eq!(get(&server, &first, "/v1/login").await.0, 200);
     assert_eq!(get(&server, &of("visitors", now() - 8), "/v1/login").await.0, 403);
-    assert_eq!(known(&server, "ada").await, json!(404));
+    assert_eq!(read_person(&server, "ada").await, json!(404));
     assert_eq!(get(&server, &first, "/v1/login").await.0, 403, "an older token brings nobody back");
     assert_eq!(get(&server, &of("deciders", now() - 7), "/v1/login").await.0, 200);
-    assert_eq!(known(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
+    assert_eq!(read_person(&server, "ada").await, json!([["operator"], ["ops"], "provider"]));
 }
 
 /// The people file overrides tokens. It may also name people who first came with a token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_people_file_comes_before_tokens() {
     let key = Signer::ec();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("people.yaml");
     std::fs::write(&file, "people: {}\n").expect("written");
@@ -296,8 +296,8 @@ async fn the_people_file_comes_before_tokens() {
         let ada = token(&key, "k", &claims("ada", role));
         assert_eq!(get(&server, &ada, "/v1/login").await.1["roles"], json!(["auditor"]), "{role}");
     }
-    assert_eq!(known(&server, "ada").await, json!([["auditor"], [], "file"]));
-    assert_eq!(known(&server, "bob").await, json!([["auditor"], [], "file"]));
+    assert_eq!(read_person(&server, "ada").await, json!([["auditor"], [], "file"]));
+    assert_eq!(read_person(&server, "bob").await, json!([["auditor"], [], "file"]));
     server.stop().await;
     std::fs::write(&file, "people: {}\n").expect("written");
     server.start().await;
@@ -311,7 +311,7 @@ async fn the_people_file_comes_before_tokens() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_of_nobody_who_can_be() {
     let key = Signer::ec();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let server = believing(&keys).await;
     let ada = claims("ada", "readers");
     let groups: Vec<String> = (0..101).map(|n| format!("g{n}")).collect();
@@ -325,7 +325,7 @@ async fn tokens_of_nobody_who_can_be() {
         let (status, refused) = get(&server, &token(&key, "k", &claims), "/v1/login").await;
         assert_eq!((status, &refused["code"]), (401, &json!("unauthenticated")), "{what}: {refused}");
         assert!(refused["detail"].as_str().is_some_and(|it| it.contains(why)), "{what}: {refused}");
-        assert_eq!(known(&server, "ada").await, json!(404), "{what}");
+        assert_eq!(read_person(&server, "ada").await, json!(404), "{what}");
     }
     // Groups in the token of an agent are ignored.
     let robot = with(&claims("robot", "robots"), "groups", groups);
@@ -339,7 +339,7 @@ async fn tokens_of_nobody_who_can_be() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_open_ends_with_what_the_person_was() {
     let key = Signer::ec();
-    let keys = KeyServer::of(&[("k", &key)]).await;
+    let keys = KeyServer::with_keys(&[("k", &key)]).await;
     let server = believing(&keys).await;
     let url = server.base().replacen("http", "ws", 1) + "/v1/ws";
     for (n, end) in ["a later token", "an admin", "removed"].into_iter().enumerate() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use holdshort_testkit::clock::mix;
 use tokio::time::{Instant, timeout_at};
 
-use crate::aborts::Look;
+use crate::aborts::StoryProgress;
 use crate::demo::{check, review, stage, start, undisturbed};
 
 const ROUNDS: u64 = 2;
@@ -30,18 +30,18 @@ async fn round(seed: u64, undisturbed: &BTreeMap<String, Vec<u8>>) {
         let step = async {
             match &run {
                 Some(run) => (None, review(&server, run).await),
-                None => (start(&server).await, Look::Goes),
+                None => (start(&server).await, StoryProgress::Goes),
             }
         };
         // Kills in the middle of an operation, requests included.
         let stepped = if kills < KILLS { timeout_at(killed_at, step).await.ok() } else { Some(step.await) };
         match stepped {
-            Some((_, Look::Over)) => {
+            Some((_, StoryProgress::Over)) => {
                 check(&server, run.as_deref().unwrap(), undisturbed, &what).await;
                 return;
             }
-            Some((_, Look::Gone)) => panic!("{what}: nobody killed it\n{}", server.stderr()),
-            Some((started, Look::Goes)) => {
+            Some((_, StoryProgress::Gone)) => panic!("{what}: nobody killed it\n{}", server.stderr()),
+            Some((started, StoryProgress::Goes)) => {
                 run = run.or(started);
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }

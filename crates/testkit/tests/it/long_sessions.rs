@@ -17,7 +17,7 @@ models:
 
 /// Starts a server whose model replies in this order. A script would choose by the turns of a request, which a summary
 /// reduces.
-async fn told(workflow: &str, steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
+async fn start_with_replies(workflow: &str, steps: Vec<Scripted>) -> (ScriptedModel, TestServer) {
     let model = ScriptedModel::start().await;
     for step in steps {
         model.push("solo", step);
@@ -37,7 +37,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
     let mut steps = vec![one(ask("Which colour?"))];
     steps.extend((0..6).map(|n| one(read(&format!("{n}.txt")))));
     steps.push(done());
-    let (model, server) = told(&format!("{SOLO}{MODELS}"), steps).await;
+    let (model, server) = start_with_replies(&format!("{SOLO}{MODELS}"), steps).await;
     for n in 0..6 {
         std::fs::write(server.workspace().join(format!("{n}.txt")), n.to_string().repeat(3_000)).unwrap();
     }
@@ -95,7 +95,7 @@ async fn old_turns_are_summed_up_and_what_a_person_said_is_still_sent() {
 async fn a_provider_that_refuses_the_length_is_asked_again_with_less() {
     let mut steps: Vec<Scripted> = (0..3).map(|n| one(read(&format!("{n}.txt")))).collect();
     steps.extend([Scripted::status(413), done()]);
-    let (model, server) = told(SOLO, steps).await;
+    let (model, server) = start_with_replies(SOLO, steps).await;
     for n in 0..3 {
         std::fs::write(server.workspace().join(format!("{n}.txt")), n.to_string().repeat(3_000)).unwrap();
     }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_testkit::mailbox::{Mailbox, Speaks, USER};
+use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity, USER};
 use holdshort_testkit::server::{TestServer, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 pub(crate) use holdshort_testkit::reviewer::{channel, link, mailed, number, page, text};
 
-use crate::telling::{ask, deliveries, resolve, wait_state};
+use crate::notifications::{ask, deliveries, resolve, wait_state};
 
 /// Returns the lines of a second mail channel, to append after the first one.
 fn again(name: &str, mailbox: &Mailbox, more: &str) -> String {
@@ -44,7 +44,7 @@ fn to<'m>(mails: &'m [Value], address: &str) -> &'m Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
-    let mailbox = Mailbox::start(Speaks::Starttls, true);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, true);
     let more = format!(", title: true, user: {USER}, password_env: MAIL_PASSWORD");
     let server = mailed(&mailbox, &more).start().await;
     person(&server, "anna", json!({"name": "Anna Berg", "language": "de-DE", "time_zone": "Europe/Berlin"}))
@@ -112,7 +112,7 @@ async fn everybody_who_is_asked_is_sent_a_mail_of_their_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
-    let mut mailbox = Mailbox::start(Speaks::Tls, false);
+    let mut mailbox = Mailbox::start(SmtpSecurity::Tls, false);
     let addresses = ", to: [legal@example.org], security: tls, retry_delay: 50ms";
     let server = mailed(&mailbox, addresses).start().await;
     mailbox.refuse(&[451]);
@@ -137,7 +137,7 @@ async fn what_a_server_puts_off_is_tried_again_and_what_it_refuses_is_not() {
 /// them passed the interrupt on.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_was_asked_is_told_how_it_ended() {
-    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
     let server = mailed(&mailbox, "").start().await;
     person(&server, "anna", json!({})).await;
     person(&server, "ben", json!({})).await;
@@ -170,7 +170,7 @@ async fn whoever_was_asked_is_told_how_it_ended() {
 /// A mail that is retried after its link expired leads to the inbox.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_that_is_tried_again_too_late_for_its_link_leads_to_the_inbox() {
-    let mut mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mut mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
     let mut server = mailed(&mailbox, ", attempts: 1").start().await;
     person(&server, "anna", json!({})).await;
     mailbox.refuse(&[550]);
@@ -206,7 +206,7 @@ async fn a_server_that_breaks_the_rules_is_believed_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_sent_in_the_clear_unless_that_is_said() {
-    let mailbox = Mailbox::start(Speaks::Clear, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Clear, false);
     let more = ", to: [legal@example.org], attempts: 1";
     let mut server = mailed(&mailbox, more).start().await;
     ask(&server, json!({})).await;
@@ -222,7 +222,7 @@ async fn nothing_is_sent_in_the_clear_unless_that_is_said() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
-    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
     let server = mailed(&mailbox, "").start().await;
     person(&server, "anna", json!({"addresses": {}})).await;
     ask(&server, to_legal(&json!({}))).await;
@@ -232,7 +232,7 @@ async fn whoever_has_no_address_is_told_nothing_and_that_is_to_be_seen() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_robot_that_follows_the_link_and_sends_its_form_decides_nothing() {
-    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
     let mut server = mailed(&mailbox, "").start().await;
     person(&server, "anna", json!({})).await;
     let id = ask(&server, to_legal(&json!({}))).await;
@@ -263,7 +263,7 @@ async fn a_robot_that_follows_the_link_and_sends_its_form_decides_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_counts_once_for_its_person_and_not_where_it_is_risky() {
-    let mailbox = Mailbox::start(Speaks::Starttls, false);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, false);
     let server = mailed(&mailbox, ", events: [opened]").start().await;
     for id in ["anna", "ben"] {
         person(&server, id, json!({})).await;

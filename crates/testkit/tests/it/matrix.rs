@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use holdshort_testkit::server::TestServer;
 
-use crate::aborts::{Look, play_each, see_through};
+use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::{ABORT_AFTER, check, review, stage, start, undisturbed};
 
 /// Plays with an abort after commit `n`. Returns true if the abort came.
@@ -19,9 +19,9 @@ async fn abort_after(n: usize, undisturbed: &BTreeMap<String, Vec<u8>>) -> bool 
             return review(server, run).await;
         }
         run = start(server).await;
-        Look::of(run.as_ref().map(|_| false))
+        StoryProgress::from_answer(run.as_ref().map(|_| false))
     };
-    let aborted = see_through(&mut server, ABORT_AFTER, &what, look).await;
+    let aborted = play_until_over(&mut server, ABORT_AFTER, &what, look).await;
     check(&server, run.as_deref().unwrap(), undisturbed, &what).await;
     aborted
 }

@@ -18,7 +18,7 @@ use reqwest::Method;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::telling::{ask, resolve};
+use crate::notifications::{ask, resolve};
 
 const DATABASE: &str = "holdshort.db";
 const LOG: &str = "holdshort.db-wal";

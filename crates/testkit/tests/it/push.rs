@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use data_encoding::BASE64;
 use holdshort_testkit::server::{Answer, Setup, TestServer, eventually};
-use holdshort_testkit::sink::{Received, WebhookSink};
+use holdshort_testkit::sink::{ReceivedRequest, WebhookSink};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -18,9 +18,9 @@ use crate::cluster::{database, leave_behind, sql};
 pub(crate) use holdshort_testkit::reviewer::{as_person, sign_in};
 
 use crate::mails::{person, to_legal};
-use crate::telling::{ask, deliveries, resolve, wait_state};
+use crate::notifications::{ask, deliveries, resolve, wait_state};
 
-fn told(more: &str) -> Setup {
+fn push_setup(more: &str) -> Setup {
     TestServer::setup().channels(&format!(
         "channels:\n  browsers: {{type: push, contact: \"mailto:ops@example.org\", allow: [127.0.0.0/8], \
          retry_delay: 50ms{more}}}\n"
@@ -59,7 +59,7 @@ impl Browser {
     }
 
     /// Decrypts a message: its `payload`, and the `claims` and `key` of its sender.
-    fn read(&self, received: &Received) -> Value {
+    fn read(&self, received: &ReceivedRequest) -> Value {
         let mut given = self.keys.clone();
         given["authorization"] = received.header("authorization").into();
         given["body"] = BASE64.encode(&received.body).into();
@@ -75,7 +75,7 @@ async fn subscribe(server: &TestServer, browser: &Browser) -> Answer {
 async fn a_browser_is_told_and_its_person_alone_reads_it() {
     let sink = WebhookSink::start().await;
     sink.answer([201]);
-    let server = told("").start().await;
+    let server = push_setup("").start().await;
     let key = server.get("/v1/me/push").await.ok()["key"].as_str().unwrap().to_owned();
     let browser = Browser::at(&sink, "/send/one");
     let known = subscribe(&server, &browser).await.ok();
@@ -107,7 +107,7 @@ async fn a_browser_is_told_and_its_person_alone_reads_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_title_is_told_where_the_channel_says_so() {
     let sink = WebhookSink::start().await;
-    let server = told(", title: true").start().await;
+    let server = push_setup(", title: true").start().await;
     let browser = Browser::at(&sink, "/one");
     subscribe(&server, &browser).await.ok();
     ask(&server, json!({})).await;
@@ -122,7 +122,7 @@ async fn the_title_is_told_where_the_channel_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_person_has_browsers_of_their_own() {
     let sink = WebhookSink::start().await;
-    let server = told("").start().await;
+    let server = push_setup("").start().await;
     for who in ["anna", "ben"] {
         person(&server, who, json!({})).await;
     }
@@ -164,7 +164,7 @@ async fn each_person_has_browsers_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_leaves_after_they_were_told_decides_nothing() {
     let sink = WebhookSink::start().await;
-    let server = told("").start().await;
+    let server = push_setup("").start().await;
     for who in ["anna", "ben"] {
         person(&server, who, json!({})).await;
     }
@@ -195,7 +195,7 @@ async fn whoever_leaves_after_they_were_told_decides_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_that_is_gone_is_forgotten_and_the_others_are_told() {
     let sink = WebhookSink::start().await;
-    let server = told("").start().await;
+    let server = push_setup("").start().await;
     for (status, path) in [(404, "/a"), (410, "/b")] {
         let browser = Browser::at(&sink, path);
         subscribe(&server, &browser).await.ok();
@@ -227,7 +227,7 @@ async fn a_browser_that_is_gone_is_forgotten_and_the_others_are_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_whose_file_can_not_be_used_is_switched_off_and_on_again() {
     let sink = WebhookSink::start().await;
-    let server = told("").start().await;
+    let server = push_setup("").start().await;
     let browser = Browser::at(&sink, "/send/one");
     let known = subscribe(&server, &browser).await.ok();
     let id = known["id"].as_str().unwrap();
@@ -249,7 +249,7 @@ async fn a_browser_whose_file_can_not_be_used_is_switched_off_and_on_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_keeps_browsers_and_their_secrets_are_nowhere_else() {
     let sink = WebhookSink::start().await;
-    let mut server = told("").start().await;
+    let mut server = push_setup("").start().await;
     let browser = Browser::at(&sink, "/send/hidden-path");
     let known = subscribe(&server, &browser).await.ok();
     let again = subscribe(&server, &browser).await.ok();
@@ -290,7 +290,7 @@ async fn a_restart_keeps_browsers_and_their_secrets_are_nowhere_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_browser_is_refused_and_not_repeated() {
     let sink = WebhookSink::start().await;
-    let server = told("").start().await;
+    let server = push_setup("").start().await;
     let good = Browser::at(&sink, "/one").body();
     for (member, value, pointer) in [
         ("endpoint", json!("ftp://push.example.org/hidden"), "/endpoint"),
@@ -333,8 +333,8 @@ async fn nothing_is_pushed_to_addresses_that_nobody_named() {
 async fn any_node_tells_a_browser_that_another_one_was_told_of() {
     let sink = WebhookSink::start().await;
     let url = database().await;
-    let one = told("").database(&url, "a").start().await;
-    let mut other = told("").database(&url, "b").start().await;
+    let one = push_setup("").database(&url, "a").start().await;
+    let mut other = push_setup("").database(&url, "b").start().await;
     assert_eq!(one.get("/v1/me/push").await.ok()["key"], other.get("/v1/me/push").await.ok()["key"]);
     let browser = Browser::at(&sink, "/one");
     subscribe(&one, &browser).await.ok();
@@ -350,7 +350,7 @@ async fn any_node_tells_a_browser_that_another_one_was_told_of() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_crash_left_of_a_browser_is_swept() {
     let sink = WebhookSink::start().await;
-    let mut server = told("").start().await;
+    let mut server = push_setup("").start().await;
     let known = subscribe(&server, &Browser::at(&sink, "/one")).await.ok();
     server.kill();
     let folder = server.data().join("push");
@@ -375,7 +375,7 @@ async fn what_a_crash_left_of_a_browser_is_swept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_left_of_a_browser_is_swept() {
     let (sink, url) = (WebhookSink::start().await, database().await);
-    let mut server = told("").database(&url, "a").start().await;
+    let mut server = push_setup("").database(&url, "a").start().await;
     let browser = Browser::at(&sink, "/one");
     let known = subscribe(&server, &browser).await.ok();
     let known = format!("push/{}", known["id"].as_str().unwrap());

@@ -9,7 +9,7 @@ use holdshort_testkit::sink::WebhookSink;
 use serde_json::json;
 
 use crate::cluster::database;
-use crate::telling::{ask, told, wait_state};
+use crate::notifications::{ask, wait_state, webhook_setup};
 
 /// Deliveries sent at once in one channel (`engine/src/outbox/limits.rs`).
 const SENT_AT_ONCE: usize = 4;
@@ -33,7 +33,7 @@ async fn claimed(server: &TestServer) -> usize {
 /// Opens `many` interrupts while nothing is sent, and restarts the server before it sends.
 async fn all_are_sent_afterwards(many: usize) {
     let sink = WebhookSink::start().await;
-    let mut server = told(&sink, "").start().await;
+    let mut server = webhook_setup(&sink, "").start().await;
     server.post("/v1/system/freeze", &json!({"reason": "the receiver is being rebuilt"})).await.ok();
     let asking = stream::iter(0..many).map(|_| ask(&server, json!({}))).buffer_unordered(16);
     let asked: BTreeSet<String> = asking.collect().await;
@@ -87,7 +87,8 @@ async fn two_nodes_that_are_killed_while_they_send_lose_nothing() {
     const ROUNDS: usize = 6;
     const ASKS: usize = 6;
     let (sink, url) = (WebhookSink::start().await, database().await);
-    let node = |name: &str| told(&sink, "").database(&url, name).lease(std::time::Duration::from_secs(2));
+    let node =
+        |name: &str| webhook_setup(&sink, "").database(&url, name).lease(std::time::Duration::from_secs(2));
     let mut nodes = [node("a").start().await, node("b").start().await];
     let mut asked = BTreeSet::new();
     for round in 0..ROUNDS {

@@ -3,12 +3,12 @@
 
 use holdshort_core::digest::Digest;
 use holdshort_testkit::server::TestServer;
-use holdshort_testkit::sink::{Received, WebhookSink};
+use holdshort_testkit::sink::{ReceivedRequest, WebhookSink};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::mails::person;
-use crate::telling::{SECRET, ask, resolve, told, wait_state};
+use crate::notifications::{SECRET, ask, resolve, wait_state, webhook_setup};
 
 /// Returns the receipt as a page for people.
 async fn page(server: &TestServer, interrupt: &str) -> String {
@@ -61,7 +61,7 @@ async fn how_long_a_card_was_shown_is_told_with_the_decision() {
 async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
     let sink = WebhookSink::start().await;
     sink.answer([500]);
-    let server = told(&sink, ", retry_delay: 100ms").start().await;
+    let server = webhook_setup(&sink, ", retry_delay: 100ms").start().await;
     let other = ask(&server, json!({})).await;
     let id = ask(&server, json!({})).await;
     wait_state(&server, "delivered", 2).await;
@@ -81,7 +81,7 @@ async fn the_record_of_an_interrupt_says_what_its_channels_were_told() {
         assert_eq!((&delivery["channel"], &delivery["state"]), (&json!("hook"), &json!("delivered")));
         for attempt in delivery["tried"].as_array().unwrap() {
             let digest = attempt["digest"].as_str().unwrap();
-            let is_of = |received: &Received| Digest::of(&received.body).to_string() == digest;
+            let is_of = |received: &ReceivedRequest| Digest::of_bytes(&received.body).to_string() == digest;
             assert!(sink.received().iter().any(is_of), "{delivery:#}");
             assert!(page.contains(digest), "{page}");
         }

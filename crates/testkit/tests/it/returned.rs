@@ -33,12 +33,12 @@ async fn server(workflow: &str) -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-fn asked(interrupt: &Value) -> (&str, &str) {
+fn agent_and_question(interrupt: &Value) -> (&str, &str) {
     (interrupt["agent"].as_str().unwrap(), interrupt["payload"]["question"].as_str().unwrap())
 }
 
 async fn answer(server: &TestServer, open: &[Value], question: &str, text: &str) {
-    let interrupt = open.iter().find(|each| asked(each).1 == question).expect("it is open");
+    let interrupt = open.iter().find(|each| agent_and_question(each).1 == question).expect("it is open");
     server.decide(interrupt, &json!({ "option": "answer", "text": text })).await.ok();
 }
 
@@ -54,7 +54,7 @@ async fn the_questions_of_a_stage_are_asked_together_and_only_the_askers_run_aga
     model.script("synthesis", [Scripted::text(r#"{"content": "All is well."}"#)]);
     let run = server.start_run("team", "look").await;
     let open = server.wait_open(&run, 3).await;
-    let mut shown: Vec<_> = open.iter().map(asked).collect();
+    let mut shown: Vec<_> = open.iter().map(agent_and_question).collect();
     shown.sort_unstable();
     assert_eq!(
         shown,

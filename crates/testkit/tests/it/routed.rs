@@ -37,7 +37,7 @@ async fn routed(workflow: &str, answers: &[Value]) -> (ScriptedModel, TestServer
 }
 
 /// Returns the texts of an agent's first request.
-fn told(model: &ScriptedModel, agent: &str) -> String {
+fn first_request_text(model: &ScriptedModel, agent: &str) -> String {
     model.requests_of(agent).first().unwrap_or_else(|| panic!("`{agent}` was not asked")).texts().join("\n")
 }
 
@@ -69,7 +69,7 @@ async fn a_direct_route_says_who_begins_and_how_the_task_is_understood() {
     let run = server.start_run("helper", "Sort the names.").await;
     server.wait_status(&run, &["completed"]).await;
     assert!(model.requests_of("pair").is_empty(), "the one who was named begins");
-    let asked = told(&model, "writer");
+    let asked = first_request_text(&model, "writer");
     // The refined task is added to the original task and does not replace it.
     assert!(asked.contains("Sort the names.") && asked.contains("Sort names.txt by length."), "{asked}");
     assert!(!asked.contains("a plan helps"), "{asked}");
@@ -93,7 +93,7 @@ async fn a_complex_task_is_told_that_a_plan_helps() {
         let (model, server) = routed(&once(), std::slice::from_ref(&route)).await;
         let run = server.start_run("helper", "Rework the importer.").await;
         server.wait_status(&run, &["completed"]).await;
-        assert_eq!(told(&model, "pair").contains("a plan helps"), helps, "{route}");
+        assert_eq!(first_request_text(&model, "pair").contains("a plan helps"), helps, "{route}");
     }
 }
 
@@ -127,7 +127,7 @@ async fn a_clarification_asks_the_routers_questions_once() {
     // The task is routed again with the answer, but a person is asked only once.
     let again = model.requests_of("router")[1].texts().join("\n");
     assert!(again.contains("names.txt, today"), "{again}");
-    let begun = told(&model, "pair");
+    let begun = first_request_text(&model, "pair");
     assert!(begun.contains("Sort the list.") && begun.contains("names.txt, today"), "{begun}");
     let routes: Vec<String> = routings(&server, &run)
         .await
@@ -164,7 +164,7 @@ async fn a_person_chooses_one_of_the_ways_or_their_own() {
         assert!(model.requests_of("pair").is_empty(), "nobody works before the choice");
         server.decide(&asked, &decision).await.ok();
         server.wait_status(&run, &["completed"]).await;
-        let begun = told(&model, "pair");
+        let begun = first_request_text(&model, "pair");
         assert!(begun.contains("Rework the list.") && begun.contains(expected), "{decision}: {begun}");
         assert_eq!(model.requests_of("router").len(), 1, "a choice is not routed again");
     }
@@ -187,7 +187,7 @@ async fn rules_take_the_place_of_a_router_that_talks_nonsense() {
         server.decide(&asked, &json!({"option": "answer", "text": "sort names.txt"})).await.ok();
         let ended = server.wait_status(&run, &["completed"]).await;
         assert_eq!(ended["end_reason"], "done", "what only helps is no part of the work");
-        assert!(told(&model, "pair").contains("sort names.txt"));
+        assert!(first_request_text(&model, "pair").contains("sort names.txt"));
         let routings = routings(&server, &run).await;
         let by: Vec<(&str, &str)> =
             routings.iter().map(|(route, by, _, _)| (route.as_str(), by.as_str())).collect();

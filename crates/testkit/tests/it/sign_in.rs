@@ -56,7 +56,7 @@ struct Login {
 }
 
 /// Begins a sign-in, and returns the address at the provider.
-async fn begun(server: &TestServer, visitor: &mut Visitor) -> String {
+async fn begin_sign_in(server: &TestServer, visitor: &mut Visitor) -> String {
     let page = visitor.get(&format!("{}/login/oidc?to=/inbox/int_1", server.base())).await;
     assert_eq!(page.status, 303, "{}", page.text);
     let [cookie] = &page.set[..] else { panic!("one cookie: {:?}", page.set) };
@@ -65,7 +65,7 @@ async fn begun(server: &TestServer, visitor: &mut Visitor) -> String {
 }
 
 /// Signs in at the provider, and returns the address to which the browser is sent back.
-async fn there(server: &TestServer, visitor: &mut Visitor, address: &str) -> String {
+async fn sign_in_at_provider(server: &TestServer, visitor: &mut Visitor, address: &str) -> String {
     let callback = format!("{}/login/oidc/callback", server.base());
     match visitor.signs_in(address, &callback).await {
         Ok(back) => back,
@@ -94,8 +94,8 @@ async fn redeemed(server: &TestServer, visitor: &mut Visitor, back: &str) -> Log
 }
 
 async fn signed_in(server: &TestServer, visitor: &mut Visitor) -> Login {
-    let address = begun(server, visitor).await;
-    let back = there(server, visitor, &address).await;
+    let address = begin_sign_in(server, visitor).await;
+    let back = sign_in_at_provider(server, visitor, &address).await;
     redeemed(server, visitor, &back).await
 }
 
@@ -119,7 +119,7 @@ async fn followed(server: &TestServer, login: &Login) -> reqwest::Response {
 }
 
 /// Returns 200 if a person is known to the server, else 404.
-async fn known(server: &TestServer, id: &str) -> u16 {
+async fn person_status(server: &TestServer, id: &str) -> u16 {
     server.get(&format!("/v1/people/{id}")).await.status
 }
 
@@ -159,7 +159,7 @@ async fn somebody_signs_in_decides_and_signs_out_everywhere() {
         (status, json!([who["person"], who["roles"], who["groups"], who["name"]])),
         (200, json!(["ada", ["operator"], ["ops"], "Ada Berg"]))
     );
-    assert_eq!(known(&server, "ada").await, 200, "they are among the people");
+    assert_eq!(person_status(&server, "ada").await, 200, "they are among the people");
 
     // A second browser signs in; the first one has a socket and a stream open.
     let other = signed_in(&server, &mut Visitor::new("ada")).await;
@@ -216,19 +216,19 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let ended = failed("this browser has not started a sign-in, or it has already ended");
 
     // A replayed answer is refused: from this browser, and from a copy of it that kept its cookie.
-    let address = begun(&server, &mut visitor).await;
-    let back = there(&server, &mut visitor, &address).await;
+    let address = begin_sign_in(&server, &mut visitor).await;
+    let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     let mut keeping = visitor.clone();
     drop(redeemed(&server, &mut visitor, &back).await);
     assert_eq!(refused(&mut visitor, &back).await, failed("the sign-in has already ended"));
     assert_eq!(refused(&mut keeping, &back).await, failed("the sign-in has already ended"));
 
     // Another browser is refused, even if it has begun a sign-in of its own.
-    let address = begun(&server, &mut visitor).await;
-    let back = there(&server, &mut visitor, &address).await;
+    let address = begin_sign_in(&server, &mut visitor).await;
+    let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     let mut other = Visitor::new("ada");
     assert_eq!(refused(&mut other, &back).await, ended);
-    begun(&server, &mut other).await;
+    begin_sign_in(&server, &mut other).await;
     let of_another = failed("the answer belongs to another sign-in (`state`)");
     assert_eq!(refused(&mut other, &back).await, of_another);
     // The code in the first browser's address works only in that browser, and only once.
@@ -236,8 +236,8 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     let code = to.fragment().expect("a code").to_owned();
     assert_eq!(redeem(&server, &other, &code).await.status().as_u16(), 403);
     assert_eq!(redeem(&server, &visitor, &code).await.status().as_u16(), 403);
-    let address = begun(&server, &mut visitor).await;
-    let back = there(&server, &mut visitor, &address).await;
+    let address = begin_sign_in(&server, &mut visitor).await;
+    let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     // A cookie that this server has not sealed.
     let mut forged = visitor.clone();
     for value in forged.cookies.values_mut() {
@@ -247,8 +247,11 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
 
     // Two tabs of one browser may return in any order. An answer with another `state`, or without one, ends neither.
     let mut tabs = Visitor::new("ada");
-    let (first, second) = (begun(&server, &mut tabs).await, begun(&server, &mut tabs).await);
-    let (first, second) = (there(&server, &mut tabs, &first).await, there(&server, &mut tabs, &second).await);
+    let (first, second) = (begin_sign_in(&server, &mut tabs).await, begin_sign_in(&server, &mut tabs).await);
+    let (first, second) = (
+        sign_in_at_provider(&server, &mut tabs, &first).await,
+        sign_in_at_provider(&server, &mut tabs, &second).await,
+    );
     for state in [Some("another"), None] {
         assert_eq!(refused(&mut tabs, &with(&second, "state", state)).await, of_another, "{state:?}");
     }
@@ -264,8 +267,8 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
     ];
     for (name, value, expected) in table {
         let mut visitor = Visitor::new("ada");
-        let address = begun(&server, &mut visitor).await;
-        let back = there(&server, &mut visitor, &address).await;
+        let address = begin_sign_in(&server, &mut visitor).await;
+        let back = sign_in_at_provider(&server, &mut visitor, &address).await;
         let answer = refused(&mut visitor, &with(&back, name, value)).await;
         assert_eq!(answer, expected, "{name} {value:?}");
         assert_eq!(refused(&mut visitor, &back).await, ended, "{name} {value:?}");
@@ -280,13 +283,13 @@ async fn an_answer_is_of_the_browser_that_began_and_counts_once() {
             "the provider says `invalid_grant: grant request is invalid`",
         ),
     ] {
-        let address = begun(&server, &mut visitor).await;
-        let back = there(&server, &mut visitor, &with(&address, name, Some(value))).await;
+        let address = begin_sign_in(&server, &mut visitor).await;
+        let back = sign_in_at_provider(&server, &mut visitor, &with(&address, name, Some(value))).await;
         assert_eq!(refused(&mut visitor, &back).await, failed(why), "{name}");
     }
 
     // The person refused at the provider.
-    let address = begun(&server, &mut visitor).await;
+    let address = begin_sign_in(&server, &mut visitor).await;
     let state = address.split("state=").nth(1).and_then(|rest| rest.split('&').next()).expect("a state");
     let iss: String = reqwest::Url::parse_with_params("http://x", [("iss", provider.issuer())])
         .expect("a URL")
@@ -305,16 +308,16 @@ async fn who_may_do_nothing_here_does_not_get_in() {
         [("ben", "forbidden_role"), ("robot", "forbidden_role"), ("operator", "forbidden_role")]
     {
         let mut visitor = Visitor::new(person);
-        let address = begun(&server, &mut visitor).await;
-        let back = there(&server, &mut visitor, &address).await;
+        let address = begin_sign_in(&server, &mut visitor).await;
+        let back = sign_in_at_provider(&server, &mut visitor, &address).await;
         let (status, said) = refused(&mut visitor, &back).await;
         assert_eq!((status, said.split(':').next()), (403, Some(code)), "{person}: {said}");
     }
     // A person is removed while they are at the provider: their login ends, and their return is refused.
     let mut visitor = Visitor::new("ada");
     let first = signed_in(&server, &mut visitor).await;
-    let address = begun(&server, &mut visitor).await;
-    let back = there(&server, &mut visitor, &address).await;
+    let address = begin_sign_in(&server, &mut visitor).await;
+    let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     let removed = server.send(server.request(Method::DELETE, "/v1/people/ada")).await;
     assert_eq!(removed.status, 200);
     assert_eq!(ask(&server, &first, Method::GET, "/v1/login").await.0, 401);
@@ -326,8 +329,8 @@ async fn who_may_do_nothing_here_does_not_get_in() {
     let mut ben = Visitor::new("ben");
     let login = signed_in(&server, &mut ben).await;
     provider.says("ben", &json!({"roles": []})).await;
-    let address = begun(&server, &mut ben).await;
-    let back = there(&server, &mut ben, &address).await;
+    let address = begin_sign_in(&server, &mut ben).await;
+    let back = sign_in_at_provider(&server, &mut ben, &address).await;
     assert_eq!(refused(&mut ben, &back).await.0, 403);
     assert_eq!(ask(&server, &login, Method::GET, "/v1/login").await.0, 401);
 }
@@ -350,8 +353,8 @@ async fn a_provider_that_is_away_lets_nobody_in_and_stops_nothing_else() {
     })
     .await;
     // The provider goes down while the person signs in there.
-    let address = begun(&server, &mut visitor).await;
-    let back = there(&server, &mut visitor, &address).await;
+    let address = begin_sign_in(&server, &mut visitor).await;
+    let back = sign_in_at_provider(&server, &mut visitor, &address).await;
     provider.stop();
     let (status, said) = refused(&mut visitor, &back).await;
     assert_eq!((status, said.split(':').next()), (503, Some("identity_unavailable")), "{said}");

@@ -136,7 +136,7 @@ const ASKED: u64 = 1_500;
 fn assignments_release_nothing_that_they_do_not_allow() {
     let (mut counts, mut releases) = (BTreeMap::<String, u64>::new(), 0);
     for seed in 0..ASKED {
-        let played = sim::play_asked(seed, None);
+        let played = sim::play_assignments(seed, None);
         assert_eq!(played.problem, None, "seed {seed}");
         for (kind, n) in played.counts {
             *counts.entry(kind).or_default() += n;
@@ -164,8 +164,9 @@ fn assignments_release_nothing_that_they_do_not_allow() {
 
 #[test]
 fn bent_assignments_are_noticed() {
-    let shows =
-        |bend: Bend| bend.witness().is_some_and(|seed| sim::play_asked(seed, Some(bend)).problem.is_some());
+    let shows = |bend: Bend| {
+        bend.witness().is_some_and(|seed| sim::play_assignments(seed, Some(bend)).problem.is_some())
+    };
     let lived: Vec<Bend> = Bend::ALL.into_iter().filter(|bend| !shows(*bend)).collect();
     assert_eq!(lived, [], "bent on purpose, and nobody noticed: {SEARCH}");
 }

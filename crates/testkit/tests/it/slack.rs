@@ -11,8 +11,8 @@ use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
 use crate::mails::{person, to_legal};
+use crate::notifications::{ask, wait_state};
 use crate::push::{as_person, sign_in};
-use crate::telling::{ask, wait_state};
 
 const TOKEN: &str = "xoxb-of-the-tests";
 const SIGNING: &str = "8f742231b10e8888abcd99yyyzzz85a5";

@@ -24,14 +24,14 @@ const PIN: &str = "holdshort.head";
 const KEY: &str = "checkpoint_key.json";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum Detection {
     Alone,
     AgainstCheckpoint,
     No,
 }
-use Found::{AgainstCheckpoint, Alone, No};
+use Detection::{AgainstCheckpoint, Alone, No};
 
-impl Found {
+impl Detection {
     /// Returns the table's cells: the result without and with a checkpoint.
     fn cells(self) -> &'static str {
         match self {
@@ -46,21 +46,21 @@ impl Found {
 struct Tampering {
     what: &'static str,
     change: fn(&Files<'_>),
-    hides: Hides,
-    found: Found,
+    hides: Concealment,
+    found: Detection,
     /// Message of the audit that detects it.
     said: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hides {
+enum Concealment {
     Nothing,
     /// Computes positions, hashes, the chain over all events and the pin, and rebuilds the lists.
     Everything,
     /// Does the same, and signs the journal with another key.
     EverythingAndSigns,
 }
-use Hides::{Everything, EverythingAndSigns, Nothing};
+use Concealment::{Everything, EverythingAndSigns, Nothing};
 
 const TABLE: [Tampering; 17] = [
     Tampering {
@@ -215,7 +215,7 @@ struct Story {
 }
 
 impl Story {
-    async fn tell() -> Self {
+    async fn prepare() -> Self {
         let folders = TempDir::new().unwrap();
         let (_model, mut server) = solo([one(count("one")), done()]).await;
         let erased = completed(&server, "erased").await;
@@ -404,7 +404,7 @@ impl<'s> Files<'s> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_manipulation_is_found_by_whom_the_table_says() {
-    let story = Story::tell().await;
+    let story = Story::prepare().await;
     let kept = story.folders.path().join("kept.txt");
     let untouched = Files::copy(&story, "whole");
     let against = ["--against", kept.to_str().unwrap(), "--key", &story.key];

@@ -27,9 +27,9 @@ fn setup(model: &ScriptedModel, collector: &Collector) -> Setup {
 }
 
 /// Waits for the spans of the run, and returns them.
-async fn told(collector: &Collector, run: &str) -> Vec<Span> {
+async fn wait_for_spans(collector: &Collector, run: &str) -> Vec<Span> {
     eventually("the run is told of", async || {
-        let spans = collector.of_run(run);
+        let spans = collector.spans_for_run(run);
         (!spans.is_empty()).then_some(spans)
     })
     .await
@@ -70,7 +70,7 @@ async fn a_run_is_a_trace_and_an_interrupt_a_span_with_its_waiting_time() {
     assert_eq!(collector.exports().len(), 0, "what lives is not told");
     server.decide(question, &json!({ "option": "answer", "text": SAID })).await.ok();
     server.wait_status(&run, &["completed"]).await;
-    let spans = told(&collector, &run).await;
+    let spans = wait_for_spans(&collector, &run).await;
 
     let root = spans.iter().find(|span| span.parent_span_id.is_empty()).unwrap();
     let expected = [
@@ -179,7 +179,7 @@ async fn what_an_agent_elsewhere_asks_is_told() {
     let body = json!({ "kind": "question", "title": SAID, "message": SAID, "payload": { "a": SAID } });
     let asked = server.send(server.agent_request(Method::POST, "/v1/interrupts").json(&body)).await.ok();
     server.decide(&asked, &json!({ "option": "answer", "text": SAID })).await.ok();
-    let spans = told(&collector, asked["run"].as_str().unwrap()).await;
+    let spans = wait_for_spans(&collector, asked["run"].as_str().unwrap()).await;
     let expected = [("-", "run external", "completed"), ("run external", "interrupt question", "answered")];
     assert_eq!(tree(&spans), expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
     let body = &collector.exports()[0].body;
@@ -206,7 +206,7 @@ async fn a_collector_that_is_down_gets_it_later_also_after_a_kill() {
     server.kill();
     collector.refuse(None);
     server.start().await;
-    told(&collector, &run).await;
+    wait_for_spans(&collector, &run).await;
     let last = collector.exports().pop().unwrap();
     assert_eq!(last.body, first, "it is told in the same words: the ids are those of the first time");
     eventually("it is counted", async || {
@@ -219,8 +219,8 @@ async fn a_collector_that_is_down_gets_it_later_also_after_a_kill() {
     let before = collector.exports().len();
     server.start().await;
     let another = server.start_run("solo", "work").await;
-    told(&collector, &another).await;
-    assert_eq!((collector.exports().len(), collector.of_run(&run).len()), (before + 1, 4));
+    wait_for_spans(&collector, &another).await;
+    assert_eq!((collector.exports().len(), collector.spans_for_run(&run).len()), (before + 1, 4));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -238,8 +238,8 @@ async fn a_collector_that_wants_none_is_not_asked_again() {
     .await;
     collector.refuse(None);
     let another = server.start_run("solo", "work").await;
-    told(&collector, &another).await;
-    assert_eq!((collector.exports().len(), collector.of_run(&run).len()), (2, 0));
+    wait_for_spans(&collector, &another).await;
+    assert_eq!((collector.exports().len(), collector.spans_for_run(&run).len()), (2, 0));
 }
 
 /// Only the node that ends a run exports it.
@@ -264,7 +264,7 @@ async fn of_several_nodes_one_tells() {
     }
     let mut traces = BTreeSet::new();
     for run in &runs {
-        let spans = told(&collector, run).await;
+        let spans = wait_for_spans(&collector, run).await;
         assert!(traces.insert(spans[0].trace_id.clone()));
     }
     for node in &mut nodes {
@@ -294,7 +294,7 @@ async fn a_run_is_a_part_of_the_trace_of_who_asked_for_it() {
         }
         let run = server.send(request).await.ok()["id"].as_str().unwrap().to_owned();
         server.wait_status(&run, &["completed"]).await;
-        let spans = told(&collector, &run).await;
+        let spans = wait_for_spans(&collector, &run).await;
         let is_root = |span: &&Span| attributes(span).get("holdshort.run.id") == Some(&run);
         spans.iter().find(is_root).unwrap().clone()
     };

@@ -13,7 +13,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::cluster::database;
-use crate::codelab::ide::{Ide, post, the};
+use crate::codelab::ide::{Ide, find_only_frame, post};
 use crate::codelab::{self, plans, result, subtask, user};
 use crate::play::{SOLO, ask, done, one};
 
@@ -53,7 +53,7 @@ async fn list(server: &TestServer, path: &str, fields: &[&str]) -> Vec<Value> {
 }
 
 /// Returns the API's answers about all recorded data.
-async fn tell(server: &TestServer) -> Value {
+async fn read_all_data(server: &TestServer) -> Value {
     let mut told = json!({
         "runs": list(server, "/v1/runs?limit=200", &["id", "workflow", "status", "session", "task"]).await,
         "sessions": list(server, "/v1/sessions?limit=200", &["id", "status"]).await,
@@ -123,7 +123,7 @@ async fn play(server: &TestServer, model: &ScriptedModel) -> Value {
     model.push("orchestrator", plans(&[subtask("a", "coder", &[])]));
     post(server, "plan", &user("Build it.")).await;
 
-    let mut told = tell(server).await;
+    let mut told = read_all_data(server).await;
     told["solo"] = json!({ "waiting": waiting, "suspended": suspended });
     let mut ide = Ide::come_back(server, "talk", "start").await;
     ide.find("assistant_message").await;
@@ -151,7 +151,7 @@ fn lasting(frames: &Value) -> Vec<Value> {
 
 /// Checks that the recorded data is reported as before, is intact, and that its runs continue.
 async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
-    let now = tell(server).await;
+    let now = read_all_data(server).await;
     for part in ["runs", "sessions", "interrupts", "grants"] {
         assert_eq!(now[part], told[part], "{part}");
     }
@@ -195,7 +195,7 @@ async fn goes_on(server: &TestServer, model: &ScriptedModel, told: &Value) {
     // The next message begins a run that knows the whole conversation.
     model.push("orchestrator", Scripted::text("A page."));
     let heard = post(server, "talk", &user("What did I ask for?")).await;
-    assert_eq!(the(&heard, "assistant_message")["content"], "A page.");
+    assert_eq!(find_only_frame(&heard, "assistant_message")["content"], "A page.");
     let known = model.requests().pop().unwrap().texts().join("\n");
     for said in ["Hi.", "Hello.", "Two files.", "Style it.", "Light or dark?", "dark", "Then it is dark."] {
         assert!(known.contains(said), "{said} in {known}");

@@ -16,7 +16,7 @@ use holdshort_core::digest::Digest;
 use rustix::fs::{AtFlags, Mode, RenameFlags};
 use rustix::io::Errno;
 
-use super::entry::{self, Seen, seen};
+use super::entry::{self, ObservedPath, observe_path};
 use super::folder::{self, Root};
 use super::temporary::{self, Temporary};
 
@@ -211,7 +211,13 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
         Ok(())
     }
 
-    fn put(&self, folder: BorrowedFd<'_>, name: &OsStr, change: &Change, stands: &Seen) -> io::Result<()> {
+    fn put(
+        &self,
+        folder: BorrowedFd<'_>,
+        name: &OsStr,
+        change: &Change,
+        stands: &ObservedPath,
+    ) -> io::Result<()> {
         match change.after.as_ref() {
             None => Ok(()),
             Some(Entry::Folder { mode }) => {
@@ -224,7 +230,7 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
                 Ok(rustix::fs::symlinkat(OsStr::from_bytes(&bytes(target)), folder, name)?)
             }
             Some(Entry::File { digest, mode, .. }) => match stands {
-                Seen::Entry(Entry::File { digest: present, .. }, _) if present == digest => {
+                ObservedPath::Entry(Entry::File { digest: present, .. }, _) if present == digest => {
                     let file = entry::open(folder, name)?;
                     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(*mode))?)
                 }
@@ -239,15 +245,17 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
         name: &OsStr,
         digest: Digest,
         mode: u32,
-        stands: &Seen,
+        stands: &ObservedPath,
     ) -> io::Result<()> {
         let content = (self.body)(digest)?;
-        if Digest::of(&content) != digest {
+        if Digest::of_bytes(&content) != digest {
             return Err(io::Error::other("its stored content does not match the released content"));
         }
         let (owner, flags) = match stands {
-            Seen::Entry(_, stat) => (Some((stat.st_uid, stat.st_gid)), RenameFlags::empty()),
-            Seen::Nothing | Seen::Special | Seen::TooLarge => (None, RenameFlags::NOREPLACE),
+            ObservedPath::Entry(_, stat) => (Some((stat.st_uid, stat.st_gid)), RenameFlags::empty()),
+            ObservedPath::Nothing | ObservedPath::Special | ObservedPath::TooLarge => {
+                (None, RenameFlags::NOREPLACE)
+            }
         };
         let temporary = Temporary::create(folder)?;
         temporary.fill(&content, mode, owner)?;
@@ -274,23 +282,23 @@ fn is_removed(change: &Change) -> bool {
     }
 }
 
-fn look(root: &Root, change: &Change) -> io::Result<Seen> {
+fn look(root: &Root, change: &Change) -> io::Result<ObservedPath> {
     let path = bytes(&change.path);
     let size = |entry: &Entry| if let Entry::File { bytes, .. } = entry { *bytes } else { 0 };
     // A file larger than both is neither of them.
     let limit = change.before.iter().chain(&change.after).map(size).max().unwrap_or_default();
     match root.parent(&path) {
-        Ok((folder, name)) => seen(folder, name, limit),
-        Err(e) if leads_nowhere(&e) => Ok(Seen::Nothing),
+        Ok((folder, name)) => observe_path(folder, name, limit),
+        Err(e) if leads_nowhere(&e) => Ok(ObservedPath::Nothing),
         Err(e) => Err(e),
     }
 }
 
-fn state(change: &Change, seen: &Seen) -> State {
+fn state(change: &Change, seen: &ObservedPath) -> State {
     let now = match seen {
-        Seen::Nothing => None,
-        Seen::Entry(entry, _) => Some(entry),
-        Seen::Special | Seen::TooLarge => return State::Other,
+        ObservedPath::Nothing => None,
+        ObservedPath::Entry(entry, _) => Some(entry),
+        ObservedPath::Special | ObservedPath::TooLarge => return State::Other,
     };
     match (now, &change.before, &change.after) {
         (now, before, _) if now == before.as_ref() => State::Before,

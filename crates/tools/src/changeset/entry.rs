@@ -15,7 +15,7 @@ pub(crate) const MODE: u32 = 0o1777;
 
 /// Finding at a path.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub(crate) enum ObservedPath {
     Nothing,
     Entry(Entry, Stat),
     /// A pipe, a socket or a device.
@@ -24,7 +24,7 @@ pub(crate) enum Seen {
     TooLarge,
 }
 
-impl Seen {
+impl ObservedPath {
     pub(crate) fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Entry(entry, _) => Some(entry),
@@ -34,12 +34,12 @@ impl Seen {
 }
 
 /// Examines a name in a folder. Reads a file of at most `limit` bytes.
-pub(crate) fn seen(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Seen> {
-    let Some(stat) = stat(&folder, name)? else { return Ok(Seen::Nothing) };
+pub(crate) fn observe_path(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<ObservedPath> {
+    let Some(stat) = stat(&folder, name)? else { return Ok(ObservedPath::Nothing) };
     let mode = stat.st_mode & MODE;
     let entry = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if u64::try_from(stat.st_size).map_or(true, |size| size > limit) => {
-            return Ok(Seen::TooLarge);
+            return Ok(ObservedPath::TooLarge);
         }
         FileType::RegularFile => {
             let (digest, bytes) = digest(open(&folder, name)?, stat.st_size)?;
@@ -54,9 +54,9 @@ pub(crate) fn seen(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<Se
         | FileType::Socket
         | FileType::CharacterDevice
         | FileType::BlockDevice
-        | FileType::Unknown => return Ok(Seen::Special),
+        | FileType::Unknown => return Ok(ObservedPath::Special),
     };
-    Ok(Seen::Entry(entry, stat))
+    Ok(ObservedPath::Entry(entry, stat))
 }
 
 /// Returns `None` if the name does not exist.

@@ -21,7 +21,7 @@ impl Root {
     }
 
     /// Opens the folder of a handle. The handle may be one for paths only (`O_PATH`).
-    pub(crate) fn of(handle: impl AsFd) -> io::Result<Self> {
+    pub(crate) fn from_handle(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }
 

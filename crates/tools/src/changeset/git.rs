@@ -15,19 +15,19 @@ use crate::limits;
 ///
 /// `body` returns the bytes of a file by its digest. A file that it cannot return is described without its content.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
-    let mut repositories: BTreeMap<&str, Words> = BTreeMap::new();
+    let mut repositories: BTreeMap<&str, RepositorySummary> = BTreeMap::new();
     for change in changeset.changes().iter().filter(|change| change.is_of_content()) {
         if let Some((repository, path)) = below_git(&change.path) {
             repositories.entry(repository).or_default().add(path, change, &body);
         }
     }
-    let told = |(repository, words): (&str, Words)| {
+    let told = |(repository, words): (&str, RepositorySummary)| {
         let place = if repository.is_empty() {
             String::new()
         } else {
             format!(" in `{}`", repository.escape_debug())
         };
-        words.told().into_iter().map(move |line| format!("{line}{place}"))
+        words.into_lines().into_iter().map(move |line| format!("{line}{place}"))
     };
     repositories.into_iter().flat_map(told).collect()
 }
@@ -47,13 +47,13 @@ fn below_git(path: &str) -> Option<(&str, &str)> {
 
 /// Description of the changes of one repository.
 #[derive(Default)]
-struct Words {
+struct RepositorySummary {
     lines: Vec<String>,
     objects_made: usize,
     objects_gone: usize,
 }
 
-impl Words {
+impl RepositorySummary {
     fn add(&mut self, path: &str, change: &Change, body: &impl Fn(Digest) -> io::Result<Vec<u8>>) {
         let what = match (&change.before, &change.after) {
             (None, _) => "made",
@@ -103,7 +103,7 @@ impl Words {
         self.lines.push(line);
     }
 
-    fn told(mut self) -> Vec<String> {
+    fn into_lines(mut self) -> Vec<String> {
         for (count, what) in [(self.objects_made, "added"), (self.objects_gone, "deleted")] {
             if count > 0 {
                 self.lines.push(format!("{count} of git's objects {what}"));

@@ -15,7 +15,7 @@ use std::path::Path;
 use holdshort_command::guarded;
 use holdshort_core::changeset::{Change, Entry, bytes_of, is_of_git};
 
-use super::{Root, Seen, folder, seen};
+use super::{ObservedPath, Root, folder, observe_path};
 use crate::limits;
 
 /// Names in a folder that git accepts as a repository.
@@ -171,9 +171,9 @@ impl Guard<'_> {
             Some(change) => change.after.clone(),
             None => match self.workspace.parent(path) {
                 // The content of a file has no influence here, so none is read.
-                Ok((folder, name)) => match seen(folder, name, 0)? {
-                    Seen::Entry(entry, _) => Some(entry),
-                    Seen::Nothing | Seen::Special | Seen::TooLarge => None,
+                Ok((folder, name)) => match observe_path(folder, name, 0)? {
+                    ObservedPath::Entry(entry, _) => Some(entry),
+                    ObservedPath::Nothing | ObservedPath::Special | ObservedPath::TooLarge => None,
                 },
                 Err(e) if is_no_folder(&e) => None,
                 Err(e) => return Err(e),

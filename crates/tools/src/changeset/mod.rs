@@ -10,6 +10,6 @@ mod temporary;
 
 pub use commit::Committed;
 pub(crate) use commit::{commit, conflicts, is_as_wanted};
-pub(crate) use entry::{Seen, seen};
+pub(crate) use entry::{ObservedPath, observe_path};
 pub(crate) use folder::Root;
 pub use git::git_words;

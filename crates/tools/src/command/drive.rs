@@ -22,7 +22,7 @@ use crate::turns::Turn;
 const CHUNK_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum ExitReason {
     Exited(i32),
     Signalled(i32),
     TimedOut,
@@ -38,9 +38,9 @@ pub(crate) enum How {
     Failed(String),
 }
 
-impl How {
+impl ExitReason {
     /// Describes the end for the model.
-    pub(crate) fn told(&self, timeout: Duration) -> String {
+    pub(crate) fn describe(&self, timeout: Duration) -> String {
         match self {
             Self::Exited(code) => format!("exit code {code}"),
             Self::Signalled(signal) => format!("killed by signal {signal}"),
@@ -74,8 +74,8 @@ impl How {
 }
 
 #[derive(Debug)]
-pub(crate) struct Ended {
-    pub how: How,
+pub(crate) struct EndedCommand {
+    pub how: ExitReason,
     pub transcript: Transcript,
     /// Outcome for the guarded paths that the command made. `None` if it may not write, or may write guarded paths too.
     pub aside: Option<SetAside>,
@@ -91,7 +91,7 @@ pub(super) async fn drive(
     preview: mpsc::Sender<String>,
     turn: Option<Turn>,
     stop: Stop,
-) -> io::Result<Ended> {
+) -> io::Result<EndedCommand> {
     let Launched { mut child, line, output, scratch, is_trial, guarded } = launched;
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
@@ -116,7 +116,7 @@ pub(super) async fn drive(
             more = line.read_buf(&mut sent) => match more {
                 // The stages are gone, and with them every process that they supervised.
                 Ok(0) | Err(_) => break,
-                Ok(_) if !begins && Report::begins(&sent) => {
+                Ok(_) if !begins && Report::has_begun(&sent) => {
                     begins = true;
                     if stopped.is_none() {
                         time_is_up.as_mut().reset(tokio::time::Instant::now() + time);
@@ -124,23 +124,23 @@ pub(super) async fn drive(
                     None
                 }
                 // The command ended by itself. The remaining work does not use its time.
-                Ok(_) if begins && stopped.is_none() && Report::ended(&sent) => {
+                Ok(_) if begins && stopped.is_none() && Report::has_ended(&sent) => {
                     time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::SET_ASIDE_TIME);
                     None
                 }
                 Ok(_) => None,
             },
             () = output.read() => {
-                (output.transcript.total() > limits::OUTPUT_BYTES).then_some(How::TooMuchOutput)
+                (output.transcript.total() > limits::OUTPUT_BYTES).then_some(ExitReason::TooMuchOutput)
             },
             () = &mut time_is_up => {
-                if stopped.is_some() || Report::ended(&sent) {
+                if stopped.is_some() || Report::has_ended(&sent) {
                     break;
                 }
-                Some(How::TimedOut)
+                Some(ExitReason::TimedOut)
             },
-            () = &mut is_stopped, if stopped.is_none() => Some(How::Stopped),
-            () = caller.closed(), if stopped.is_none() => Some(How::Abandoned),
+            () = &mut is_stopped, if stopped.is_none() => Some(ExitReason::Stopped),
+            () = caller.closed(), if stopped.is_none() => Some(ExitReason::Abandoned),
         };
         if let (Some(how), None) = (stop, &stopped) {
             stopped = Some(how);
@@ -156,7 +156,7 @@ pub(super) async fn drive(
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     let (report, aside) = Report::parse(&sent);
     // A command that did not begin has made no guarded path.
-    let has_begun = Report::begins(&sent);
+    let has_begun = Report::has_begun(&sent);
     let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
     let scratch = match guarded {
         // The next command asks, and the list of paths guarded before is kept for it.
@@ -182,18 +182,18 @@ pub(super) async fn drive(
         });
     }
     let how = match (report, stopped) {
-        (Report::Exited { code }, _) => How::Exited(code),
-        (Report::TooManyProcesses, _) => How::TooManyProcesses,
-        (Report::TooManyBytes, _) => How::TooManyBytes,
-        (Report::NoLayer { why }, _) => How::NoLayer(why),
+        (Report::Exited { code }, _) => ExitReason::Exited(code),
+        (Report::TooManyProcesses, _) => ExitReason::TooManyProcesses,
+        (Report::TooManyBytes, _) => ExitReason::TooManyBytes,
+        (Report::NoLayer { why }, _) => ExitReason::NoLayer(why),
         (_, Some(how)) => how,
-        (Report::Signalled { signal }, None) => How::Signalled(signal),
-        (Report::Failed { why }, None) => How::Failed(why),
+        (Report::Signalled { signal }, None) => ExitReason::Signalled(signal),
+        (Report::Failed { why }, None) => ExitReason::Failed(why),
         (Report::Begins | Report::SetAside(_), None) => {
-            How::Failed("the sandbox did not report how the command ended".to_owned())
+            ExitReason::Failed("the sandbox did not report how the command ended".to_owned())
         }
     };
-    Ok(Ended { how, transcript: output.transcript, aside, scratch })
+    Ok(EndedCommand { how, transcript: output.transcript, aside, scratch })
 }
 
 /// Waits until a person stops the command. Never returns if no person does.

@@ -17,14 +17,16 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     if command.opaque.is_some() || command.parts.iter().any(moves) {
         return None;
     }
-    let named: Vec<Named<'_>> = command.parts.iter().filter_map(named).collect();
+    let named: Vec<CommandPaths<'_>> = command.parts.iter().filter_map(command_paths).collect();
     if named.is_empty() {
         return None;
     }
     let at_most = named.iter().any(|named| named.picks);
     // A program that is neither counted nor known to read may reach more.
     let others = command.parts.iter().any(|part| {
-        self::named(part).is_none() && !part.is_read_only() && !RUNS_ANOTHER.contains(&part.program.as_str())
+        self::command_paths(part).is_none()
+            && !part.is_read_only()
+            && !RUNS_ANOTHER.contains(&part.program.as_str())
     });
     let mut count = Count { files: 0, left: limits::IMPACT_ENTRIES, more: others };
     let mut places: Vec<Vec<String>> = Vec::new();
@@ -41,7 +43,7 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
         }
     }
     for place in &places {
-        count.place(workspace, place);
+        count.add_path(workspace, place);
     }
     let mut impact = json!({ "files": count.files });
     for (key, is_so) in [("at_most", at_most), ("at_least", count.more)] {
@@ -56,13 +58,13 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
 const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
 
 /// Paths that one command names.
-struct Named<'p> {
+struct CommandPaths<'p> {
     paths: Vec<&'p str>,
     /// True if the command selects among the entries beneath the paths.
     picks: bool,
 }
 
-fn named(part: &Part) -> Option<Named<'_>> {
+fn command_paths(part: &Part) -> Option<CommandPaths<'_>> {
     let words = || part.arguments.iter().map(String::as_str);
     let (mut paths, picks) = match (part.program.as_str(), part.arguments.first().map(String::as_str)) {
         ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => (operands(words()), false),
@@ -98,7 +100,7 @@ fn named(part: &Part) -> Option<Named<'_>> {
     if paths.is_empty() && picks {
         paths.push(".");
     }
-    Some(Named { paths, picks })
+    Some(CommandPaths { paths, picks })
 }
 
 fn operands<'p>(words: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
@@ -210,7 +212,7 @@ struct Count {
 }
 
 impl Count {
-    fn place(&mut self, workspace: &Workspace, place: &[String]) {
+    fn add_path(&mut self, workspace: &Workspace, place: &[String]) {
         let Some((name, folders)) = place.split_last() else {
             return self.folder(workspace.dir(), 0);
         };

@@ -2,9 +2,9 @@
 
 mod drive;
 mod impact;
+mod sandbox_denials;
 mod scripts;
 mod transcript;
-mod walls;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 use tokio::process::Child;
 use tokio::sync::mpsc;
 
-pub(crate) use self::drive::{Ended, How};
+pub(crate) use self::drive::{EndedCommand, ExitReason};
 use crate::files::{self, WorkspacePath};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::RunCommand;
 use crate::sandbox::{self, Identity, Launch, Launched, SetAside, Tooling, tooling};
 use crate::tools::{Inner, Stop};
-use crate::trial::Told;
+use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
 /// Chunks of live output that may wait for a slow reader. Further chunks are left out of the preview.
@@ -197,43 +197,43 @@ impl Command {
         program: &Path,
         stop: Stop,
         output: impl FnMut(&str) + Send,
-    ) -> Result<Ended, String> {
+    ) -> Result<EndedCommand, String> {
         let launched = launch.start(program, |command| tokio::process::Command::from(command).spawn());
         let launched = launched.map_err(|e| format!("the sandbox could not be started: {e}"))?;
         follow(launched, self.timeout, None, stop, output).await
     }
 
     /// Returns the output of a tried command, and how it ended.
-    pub(crate) fn told(&self, ended: &Ended, took: Duration) -> Told {
+    pub(crate) fn render_output(&self, ended: &EndedCommand, took: Duration) -> CommandOutput {
         let printed = ended.transcript.text();
-        let mut text = format!("{printed}{}", ended.how.told(self.timeout));
+        let mut text = format!("{printed}{}", ended.how.describe(self.timeout));
         let mut data = json!({
             "exit_code": ended.how.exit_code(),
             "truncated": ended.transcript.is_truncated(),
             "sandbox": SandboxLevel::Full,
-            "timed_out": ended.how == How::TimedOut,
+            "timed_out": ended.how == ExitReason::TimedOut,
             "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         });
         tell_of_filtered(&printed, &mut text, &mut data);
         tell_of_memory(&printed, ended.how.exit_code(), &mut text);
-        Told { text, data }
+        CommandOutput { text, data }
     }
 }
 
 /// Adds a note about the memory limit, only for a command that failed.
 fn tell_of_memory(printed: &str, exit_code: Option<i32>, text: &mut String) {
-    if let Some(told) = walls::memory_told(printed).filter(|_| exit_code != Some(0)) {
+    if let Some(told) = sandbox_denials::describe_memory_limit(printed).filter(|_| exit_code != Some(0)) {
         text.push('\n');
         text.push_str(&told);
     }
 }
 
 fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
-    let filtered = walls::filtered(printed);
+    let filtered = sandbox_denials::filtered(printed);
     if !filtered.is_empty() {
         data["refused"] = json!(filtered);
         text.push('\n');
-        text.push_str(walls::FILTERED_TOLD);
+        text.push_str(sandbox_denials::FILTERED_TOLD);
     }
 }
 
@@ -244,7 +244,7 @@ async fn follow(
     turn: Option<Turn>,
     stop: Stop,
     mut output: impl FnMut(&str) + Send,
-) -> Result<Ended, String> {
+) -> Result<EndedCommand, String> {
     let (preview, mut chunks) = mpsc::channel(WAITING_CHUNKS);
     // Uses its own task, since stopping a command takes longer than dropping this future.
     let driven = tokio::spawn(drive::drive(launched, timeout, preview, turn, stop));
@@ -274,7 +274,7 @@ pub(crate) fn prepare(
     let identities = [root.to_owned(), PathBuf::from(&command.cwd)]
         .into_iter()
         .chain(entered)
-        .map(|path| Identity::of(&path))
+        .map(|path| Identity::read(&path))
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory no longer exists: {e}")))?;
     // Compared after the identities were read: the sandbox notices every exchange from here on.
@@ -327,7 +327,7 @@ fn without(path: &str, workspace: &Path) -> String {
 /// Processors that one process may keep busy until its timeout.
 const CPUS_PER_PROCESS: u64 = 16;
 
-impl Ended {
+impl EndedCommand {
     fn into_outcome(
         self,
         timeout: Duration,
@@ -335,17 +335,17 @@ impl Ended {
         effect: &CommandEffect,
         workspace: &str,
     ) -> Outcome {
-        let end = self.how.told(timeout);
-        let was_stopped = self.how == How::Stopped;
-        let (timed_out, exit_code) = (self.how == How::TimedOut, self.how.exit_code());
-        let failed = matches!(self.how, How::Failed(_) | How::NoLayer(_));
+        let end = self.how.describe(timeout);
+        let was_stopped = self.how == ExitReason::Stopped;
+        let (timed_out, exit_code) = (self.how == ExitReason::TimedOut, self.how.exit_code());
+        let failed = matches!(self.how, ExitReason::Failed(_) | ExitReason::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
         // Otherwise the command ran, and made guarded paths.
         if failed && aside == SetAside::default() {
             return Outcome::Failed { text: format!("{}{end}", self.transcript.text()) };
         }
         let printed = self.transcript.text();
-        let wall = walls::met(effect, &printed, exit_code, workspace);
+        let wall = sandbox_denials::detect_denial(effect, &printed, exit_code, workspace);
         let mut text = format!("{printed}{end}");
         let mut data = json!({
             "exit_code": exit_code,
@@ -366,16 +366,16 @@ impl Ended {
         if has_set_aside {
             // A write to guarded paths needs a release by a card that names them, whatever effect the command was
             // released with.
-            text.push_str(walls::told(&CommandEffect::Workspace));
+            text.push_str(sandbox_denials::describe_limits(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }
         if let Some(wall) = wall {
             text.push('\n');
-            if wall == walls::Wall::Perhaps {
-                text.push_str(walls::PERHAPS);
+            if wall == sandbox_denials::Denial::Perhaps {
+                text.push_str(sandbox_denials::PERHAPS);
                 text.push(' ');
             }
-            text.push_str(walls::told(effect));
+            text.push_str(sandbox_denials::describe_limits(effect));
             return Outcome::Confined { text, data };
         }
         Outcome::Done { text, data }
@@ -391,8 +391,9 @@ fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     data["held_back"] = json!(paths);
     text.push('\n');
     for renamed in &aside.renamed {
-        let (path, now) = (files::shown(&renamed.path), files::shown(&renamed.now));
-        let told = format!("`{path}` was set aside as `{now}` in its directory: {}\n", walls::SET_ASIDE);
+        let (path, now) = (files::escape_path(&renamed.path), files::escape_path(&renamed.now));
+        let told =
+            format!("`{path}` was set aside as `{now}` in its directory: {}\n", sandbox_denials::SET_ASIDE);
         text.push_str(&told);
     }
     if aside.renamed_count > aside.renamed.len() {
@@ -402,7 +403,7 @@ fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     }
     if !aside.is_complete() {
         let mut why: Vec<String> =
-            aside.left.iter().map(|path| format!("`{}`", files::shown(path))).collect();
+            aside.left.iter().map(|path| format!("`{}`", files::escape_path(path))).collect();
         if aside.left_count > aside.left.len() {
             why.push(format!("{} more", aside.left_count - aside.left.len()));
         }

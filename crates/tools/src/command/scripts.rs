@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use holdshort_command::Named;
+use holdshort_command::NamedPaths;
 use holdshort_core::digest::Digest;
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ impl Scripts {
         let Some(bound) = files::observe(workspace, &[path]).into_iter().next() else { return };
         match bound.sha256 {
             Some(Digest::ZERO) => self.unbound = true,
-            Some(_) => self.card.push(shown(workspace, place)),
+            Some(_) => self.card.push(render_script(workspace, place)),
             None => {}
         }
         self.bound.push(bound);
@@ -90,7 +90,7 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             |script: &Precondition| script.sha256.is_some() && Path::new(&script.path).starts_with(folder);
         !found.bound.iter().any(is_run)
     });
-    match command.named() {
+    match command.named_paths() {
         Some(named) => {
             for named in named {
                 look_up(workspace, folder, &named, command.is_read_only(), &mut found);
@@ -106,7 +106,13 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
 }
 
 /// Binds the existing files that one part of a line may run, and the folders that it may run in.
-fn look_up(workspace: &Workspace, folder: &[String], named: &Named, only_reads: bool, found: &mut Scripts) {
+fn look_up(
+    workspace: &Workspace,
+    folder: &[String],
+    named: &NamedPaths,
+    only_reads: bool,
+    found: &mut Scripts,
+) {
     for entered in &named.entered {
         let Some(path) = inside(workspace, folder, entered) else {
             // The workspace itself is always bound.
@@ -198,7 +204,7 @@ fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     fs::canonicalize(folder.join(path)).is_ok_and(|real| real.starts_with(root) && real.is_file())
 }
 
-fn shown(workspace: &Workspace, place: &WorkspacePath) -> Value {
+fn render_script(workspace: &Workspace, place: &WorkspacePath) -> Value {
     let path = place.to_string();
     let Ok((_, text)) = files::read_text(workspace, None, &path) else {
         return json!({ "path": path, "text": null });

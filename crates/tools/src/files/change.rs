@@ -6,8 +6,8 @@ use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
 
 use super::diff::Diff;
-use super::read::{self, Found};
-use super::workspace_path::{Kind, Last, WorkspacePath, names_a_file, shown};
+use super::read::{self, FileSnapshot};
+use super::workspace_path::{Kind, Last, WorkspacePath, escape_path, names_a_file};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::request::{Change, EditFile};
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Planned change of one file.
 pub(crate) struct Planned {
     pub(super) place: WorkspacePath,
-    pub(super) before: Option<Found>,
+    pub(super) before: Option<FileSnapshot>,
     pub(super) after: String,
 }
 
@@ -74,7 +74,7 @@ impl Planned {
 
 /// Returns the text with the one passage replaced.
 fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
-    let path = shown(&edit.path);
+    let path = escape_path(&edit.path);
     if edit.old == edit.new {
         return Err(Refusal::new("nothing_to_change", "`old` and `new` are the same; change one of them"));
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use holdshort_core::gate::WithheldPaths;
 
-use super::workspace_path::{Kind, Last, WorkspacePath, not_found, shown, unreadable};
+use super::workspace_path::{Kind, Last, WorkspacePath, escape_path, not_found, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
@@ -18,7 +18,7 @@ pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<Worksp
         Kind::Absent => Err(not_found(path)),
         Kind::File | Kind::Other => Err(Refusal::new(
             "not_a_directory",
-            format!("`{}` is not a directory; use read_file to read a file", shown(path)),
+            format!("`{}` is not a directory; use read_file to read a file", escape_path(path)),
         )),
     }
 }

@@ -15,4 +15,4 @@ pub use diff::diff;
 pub(crate) use listing::{Listed, folder, list};
 pub(crate) use read::{identity, observe, read_text};
 pub(crate) use search::{check as check_search, search};
-pub(crate) use workspace_path::{Kind, Last, WorkspacePath, shown};
+pub(crate) use workspace_path::{Kind, Last, WorkspacePath, escape_path};

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of, text_of};
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::Proposed;
+use holdshort_core::tool::ProposedChanges;
 use serde_json::json;
 
 use super::change::Planned;
@@ -22,23 +22,23 @@ impl Planned {
     pub(crate) fn proposed(
         &self,
         workspace: &Workspace,
-    ) -> Result<(Proposed, BTreeSet<&'static str>), Refusal> {
+    ) -> Result<(ProposedChanges, BTreeSet<&'static str>), Refusal> {
         let failed = |e: &dyn std::fmt::Display| {
             Refusal::new("internal", format!("the workspace cannot be inspected: {e}"))
         };
-        let root = Root::of(workspace.dir()).map_err(|e| failed(&e))?;
+        let root = Root::from_handle(workspace.dir()).map_err(|e| failed(&e))?;
         let mut changes = self.changes(&root);
         ignored::mark(&mut changes, &root);
         let findings = guard::findings(&changes, &root, Path::new(workspace.path()));
         let changeset = Changeset::new(changes).map_err(|e| failed(&e))?;
         let diff = self.diff();
         let what = if self.before.is_none() { "created" } else { "changed" };
-        let proposed = Proposed {
+        let proposed = ProposedChanges {
             changeset,
             text: format!("{what} {} (+{} −{} lines)", self.place, diff.added, diff.removed),
             data: json!({
                 "path": self.place.to_string(),
-                "sha256": Digest::of(self.after.as_bytes()),
+                "sha256": Digest::of_bytes(self.after.as_bytes()),
                 "bytes": self.after.len(),
                 "added": diff.added,
                 "removed": diff.removed,
@@ -75,7 +75,7 @@ impl Planned {
         let file = Change {
             path: text_of(self.place.to_string().as_bytes()),
             before: self.before.as_ref().map(|found| file(found.digest, found.bytes.len())),
-            after: Some(file(Digest::of(self.after.as_bytes()), self.after.len())),
+            after: Some(file(Digest::of_bytes(self.after.as_bytes()), self.after.len())),
             ignored: false,
         };
         let is_new = file.before != file.after;

@@ -10,7 +10,7 @@ use holdshort_core::tool::Precondition;
 use rustix::fs::{AtFlags, StatxFlags};
 use serde_json::json;
 
-use super::workspace_path::{Kind, Last, WorkspacePath, names_a_file, not_found, shown, unreadable};
+use super::workspace_path::{Kind, Last, WorkspacePath, escape_path, names_a_file, not_found, unreadable};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::sandbox;
@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 const NO_FILE: Digest = Digest::ZERO;
 
 /// A regular file as it was read.
-pub(crate) struct Found {
+pub(crate) struct FileSnapshot {
     pub bytes: Vec<u8>,
     pub digest: Digest,
     /// Permission bits.
@@ -54,7 +54,7 @@ pub(crate) fn existing(
     place: &WorkspacePath,
     path: &str,
     limit: u64,
-) -> Result<Found, Refusal> {
+) -> Result<FileSnapshot, Refusal> {
     match place.kind {
         Kind::Absent => Err(not_found(path)),
         Kind::Folder | Kind::Other => Err(not_a_file(path)),
@@ -70,13 +70,13 @@ pub(crate) fn text(bytes: Vec<u8>, path: &str) -> Result<String, Refusal> {
     String::from_utf8(bytes).map_err(|_| {
         Refusal::new(
             "not_utf8",
-            format!("`{}` is not UTF-8 text; use run_command to inspect it", shown(path)),
+            format!("`{}` is not UTF-8 text; use run_command to inspect it", escape_path(path)),
         )
     })
 }
 
 pub(crate) fn not_a_file(path: &str) -> Refusal {
-    Refusal::new("not_a_file", format!("`{}` is not a regular file; name a regular file", shown(path)))
+    Refusal::new("not_a_file", format!("`{}` is not a regular file; name a regular file", escape_path(path)))
 }
 
 pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
@@ -84,7 +84,7 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
         "too_large",
         format!(
             "`{}` is larger than {} KiB; use search_codebase, or run_command with sed, for a part of it",
-            shown(path),
+            escape_path(path),
             limit / 1024
         ),
     )
@@ -141,7 +141,7 @@ pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
 }
 
 enum Opened {
-    File(Found),
+    File(FileSnapshot),
     TooLarge,
     NotAFile,
 }
@@ -166,8 +166,8 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     if bytes.len() as u64 > limit {
         return Ok(Opened::TooLarge);
     }
-    Ok(Opened::File(Found {
-        digest: Digest::of(&bytes),
+    Ok(Opened::File(FileSnapshot {
+        digest: Digest::of_bytes(&bytes),
         bytes,
         mode: metadata.mode(),
         links: metadata.nlink(),

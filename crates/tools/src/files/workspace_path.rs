@@ -53,7 +53,7 @@ impl WorkspacePath {
             if place.kind == Kind::File || place.kind == Kind::Other {
                 return Err(Refusal::new(
                     "not_a_directory",
-                    format!("`{place}` is a file, so it cannot contain `{}`", shown(path)),
+                    format!("`{place}` is a file, so it cannot contain `{}`", escape_path(path)),
                 ));
             }
             if component.eq_ignore_ascii_case(".git") {
@@ -75,14 +75,17 @@ impl WorkspacePath {
                 if ahead.is_empty() && last == Last::Refuse {
                     return Err(Refusal::new(
                         "symlink",
-                        format!("`{}` is a symbolic link; name the file that it points to", shown(path)),
+                        format!(
+                            "`{}` is a symbolic link; name the file that it points to",
+                            escape_path(path)
+                        ),
                     ));
                 }
                 links += 1;
                 if links > limits::SYMLINKS {
                     return Err(Refusal::new(
                         "symlink",
-                        format!("`{}` contains a loop of symbolic links", shown(path)),
+                        format!("`{}` contains a loop of symbolic links", escape_path(path)),
                     ));
                 }
                 let target = workspace
@@ -167,7 +170,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
-            Err(Refusal::new("bad_path", format!("`{}` names a directory; name a file", shown(path))))
+            Err(Refusal::new("bad_path", format!("`{}` names a directory; name a file", escape_path(path))))
         }
         Some(_) | None => Ok(()),
     }
@@ -192,7 +195,7 @@ fn outside(path: &str) -> Refusal {
         format!(
             "`{}` may lead outside the workspace; use a relative path without `..` and without symbolic \
             links to the outside",
-            shown(path)
+            escape_path(path)
         ),
     )
 }
@@ -202,7 +205,7 @@ fn protected(path: &str) -> Refusal {
         "protected_path",
         format!(
             "`{}` is inside `.git`, which file tools do not change; use run_command to run git",
-            shown(path)
+            escape_path(path)
         ),
     )
 }
@@ -213,18 +216,21 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Refusal {
     match error.kind() {
         io::ErrorKind::NotFound => not_found(path),
         _ if swapped => outside(path),
-        _ => Refusal::new("not_readable", format!("`{}` cannot be read: {error}", shown(path))),
+        _ => Refusal::new("not_readable", format!("`{}` cannot be read: {error}", escape_path(path))),
     }
 }
 
 pub(crate) fn not_found(path: &str) -> Refusal {
     Refusal::new(
         "not_found",
-        format!("`{}` was not found in the workspace; use list_directory to see existing files", shown(path)),
+        format!(
+            "`{}` was not found in the workspace; use list_directory to see existing files",
+            escape_path(path)
+        ),
     )
 }
 
 /// Returns a path for a message: on one line, without control characters.
-pub(crate) fn shown(path: &str) -> std::str::EscapeDebug<'_> {
+pub(crate) fn escape_path(path: &str) -> std::str::EscapeDebug<'_> {
     path.escape_debug()
 }

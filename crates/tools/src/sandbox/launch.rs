@@ -111,7 +111,7 @@ impl Launch {
 
 /// Returns true if a level can be reached and holds. A probe command looks around and for a secret outside its
 /// folders, and must find nothing. At the full level the effects are probed too.
-pub(super) fn holds(program: &Path, level: SandboxLevel, network: bool) -> bool {
+pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) -> bool {
     let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
     let effects_hold =
         || holds(CommandEffect::Reads) && holds(CommandEffect::Writes { places: vec![WRITTEN.to_owned()] });

@@ -12,19 +12,19 @@ use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
 /// Level of a program with a network setting, once found. A probe holds the lock.
-type Slot = Arc<Mutex<Option<Found>>>;
+type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
 /// Levels by program and network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
 /// A level and the time when it was found.
 #[derive(Clone, Copy)]
-struct Found {
+struct ProbedLevel {
     level: SandboxLevel,
     at: Instant,
 }
 
-impl Found {
+impl ProbedLevel {
     /// Returns true if the level needs no new probe at that time.
     fn holds_at(self, now: Instant) -> bool {
         self.level == SandboxLevel::Full || now.saturating_duration_since(self.at) < PROBE_AGAIN
@@ -45,9 +45,9 @@ pub fn level(program: &Path, network: bool) -> SandboxLevel {
     if let Some(known) = known {
         return known.level;
     }
-    let probed = highest(|level| (0..PROBES).any(|_| launch::holds(program, level, network)));
+    let probed = highest(|level| (0..PROBES).any(|_| launch::probe_level(program, level, network)));
     let level = found.map_or(probed, |before| before.level.max(probed));
-    *found = Some(Found { level, at: Instant::now() });
+    *found = Some(ProbedLevel { level, at: Instant::now() });
     level
 }
 
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_level_below_the_full_one_is_probed_again_after_a_while() {
         let at = Instant::now();
-        let holds = |level, later| Found { level, at }.holds_at(at + later);
+        let holds = |level, later| ProbedLevel { level, at }.holds_at(at + later);
         let again = PROBE_AGAIN;
         let soon = again / 2;
         assert!(holds(SandboxLevel::Full, again * 100));

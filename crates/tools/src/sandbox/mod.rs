@@ -34,7 +34,7 @@ mod stage;
 mod supervise;
 mod unguarded;
 mod view;
-mod written;
+mod written_bytes;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -55,7 +55,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Reads the current identity of a folder. Follows links.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { path: path.to_owned(), device: found.dev(), inode: found.ino() })
     }
@@ -107,7 +107,7 @@ impl Plan {
             CommandEffect::Writes { places } => places
                 .iter()
                 .filter(|place| guarded::guards(place.split('/')).is_none())
-                .map(|place| self.place(place))
+                .map(|place| self.join_workspace(place))
                 .collect(),
             CommandEffect::Workspace | CommandEffect::Guarded => vec![self.workspace.clone()],
         }
@@ -135,7 +135,7 @@ impl Plan {
         self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }
 
-    fn place(&self, place: &str) -> PathBuf {
+    fn join_workspace(&self, place: &str) -> PathBuf {
         if place == "." { self.workspace.clone() } else { self.workspace.join(place) }
     }
 

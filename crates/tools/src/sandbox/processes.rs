@@ -72,7 +72,9 @@ pub(super) struct Process {
 pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
     let own = getpid();
     let mut found = match scope {
-        Scope::Namespace => numbered()?.into_iter().filter(|pid| *pid != own).filter_map(known).collect(),
+        Scope::Namespace => {
+            numbered()?.into_iter().filter(|pid| *pid != own).filter_map(read_process).collect()
+        }
         Scope::Descendants => descendants()?,
         Scope::Child => Vec::new(),
     };
@@ -80,7 +82,7 @@ pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-fn known(pid: Pid) -> Option<Process> {
+fn read_process(pid: Pid) -> Option<Process> {
     process(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 

@@ -44,12 +44,12 @@ impl Report {
     }
 
     /// Returns true if the reports sent so far say that the command has begun.
-    pub(crate) fn begins(sent: &[u8]) -> bool {
+    pub(crate) fn has_begun(sent: &[u8]) -> bool {
         lines(sent).any(|line| matches!(serde_json::from_slice(line), Ok(Self::Begins)))
     }
 
     /// Returns true if the reports sent so far say that the command has ended.
-    pub(crate) fn ended(sent: &[u8]) -> bool {
+    pub(crate) fn has_ended(sent: &[u8]) -> bool {
         let is_end = |report: Self| !matches!(report, Self::Begins | Self::SetAside(_));
         lines(sent).any(|line| serde_json::from_slice(line).is_ok_and(is_end))
     }

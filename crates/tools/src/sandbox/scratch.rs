@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::guard::{Found, Guard};
+use super::guard::{Guard, GuardFindings};
 use super::plan::Plan;
 use super::unguarded;
 
@@ -26,10 +26,10 @@ pub(super) const GUARDED: &str = "guarded.json";
 #[serde(deny_unknown_fields)]
 pub(super) struct Note {
     workspace: PathBuf,
-    pub found: Found,
+    pub found: GuardFindings,
 }
 
-pub(super) fn note(plan: &Plan, found: &Found) -> io::Result<()> {
+pub(super) fn note(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     let note = Note { workspace: plan.workspace.clone(), found: found.clone() };
     fs::write(plan.guarded(), serde_json::to_vec(&note)?)
 }
@@ -121,7 +121,7 @@ pub fn clean_up() {
 
 /// Returns true if all new guarded paths are set aside. Also true for a workspace that is gone.
 fn is_set_aside(note: &Note) -> bool {
-    match Guard::of(&note.workspace, note.found.clone()) {
+    match Guard::reopen(&note.workspace, note.found.clone()) {
         Ok(guard) => guard.set_aside().is_complete(),
         Err(_) => true,
     }
@@ -135,7 +135,7 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return false,
         Err(_) => return true,
     };
-    match Guard::of(&note.workspace, note.found) {
+    match Guard::reopen(&note.workspace, note.found) {
         Ok(guard) => guard.what_is_new().map_or(true, |new| new > 0),
         Err(_) => false,
     }

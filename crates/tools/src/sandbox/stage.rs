@@ -14,7 +14,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{chdir, geteuid, setsid};
 
-use super::guard::{Found, Guard};
+use super::guard::{Guard, GuardFindings};
 use super::plan::{Identity, Plan};
 use super::processes::Scope;
 use super::report::Report;
@@ -116,16 +116,16 @@ fn init(plan: &Plan, text: &str) -> Result<()> {
 }
 
 /// Returns the paths that the view makes read-only, and those that it closes.
-fn found_in_workspace(plan: &Plan) -> Result<Found> {
+fn found_in_workspace(plan: &Plan) -> Result<GuardFindings> {
     if plan.is_guarded() {
         return Ok(scratch::noted(&plan.guarded())?.found);
     }
     if !plan.closes_channels() {
-        return Ok(Found::default());
+        return Ok(GuardFindings::default());
     }
     let looked = Guard::look(&plan.workspace, &server_waits)
         .map_err(because("the workspace cannot be searched for sockets and pipes"))?;
-    Ok(Found { channels: looked.found.channels, ..Found::default() })
+    Ok(GuardFindings { channels: looked.found.channels, ..GuardFindings::default() })
 }
 
 fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 
 use super::processes::{self, Scope};
 use super::report::Report;
-use super::written::Written;
+use super::written_bytes::WrittenBytes;
 use crate::limits;
 
 /// Waits until the child ended or must be stopped. Returns `None` if the server is gone and needs no report.
@@ -37,7 +37,7 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     // The server never sends anything: readable means closed.
     let server = io::stdin();
     let mut counted = Instant::now();
-    let mut written = Written::default();
+    let mut written = WrittenBytes::default();
     loop {
         if let Some(report) = reap(child)? {
             return Ok(Some(report));

@@ -15,7 +15,7 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{chdir, pivot_root};
 
 use super::folders;
-use super::guard::Found;
+use super::guard::GuardFindings;
 use super::landlock::{DEVICES, SHARED_MEMORY};
 use super::layer::Lower;
 use super::plan::Plan;
@@ -25,7 +25,7 @@ const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
 /// Builds the view and enters it. This process must have its own mount and process namespaces.
-pub(super) fn enter(plan: &Plan, found: &Found) -> io::Result<()> {
+pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     // The stage that waits outside keeps its own root: it sees the workspace without these mounts.
     unshare(CloneFlags::CLONE_NEWNS)?;
     // Mounts made here do not reach the host.
@@ -112,7 +112,7 @@ impl View {
     fn show(&self, path: &Path, usage: Use) -> io::Result<()> {
         let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
         if metadata.is_symlink() {
-            let place = self.place(path);
+            let place = self.path_in_view(path);
             self.folder(path.parent().unwrap_or(path))?;
             return match symlink(fs::read_link(path)?, place) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -130,7 +130,7 @@ impl View {
         }
         for path in plan.written() {
             match fs::canonicalize(&path) {
-                Ok(real) if real == path => bind(&path, &self.place(&path), Use::Write)?,
+                Ok(real) if real == path => bind(&path, &self.path_in_view(&path), Use::Write)?,
                 Ok(_) => return Err(io::Error::other(format!("`{}` leads elsewhere", path.display()))),
                 Err(_) => {}
             }
@@ -139,14 +139,14 @@ impl View {
     }
 
     /// Makes guarded paths read-only. Landlock cannot do this: it cannot restrict below a folder that it opened.
-    fn guard(&self, plan: &Plan, found: &Found) -> io::Result<()> {
+    fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
         // A mount cannot be renamed: a repository and the guarded paths in it keep their names.
         for item in &found.repositories {
             let folder = plan.workspace.join(&item.path);
             if is_written(&folder) {
-                bind(&folder, &self.place(&folder), Use::Write)?;
+                bind(&folder, &self.path_in_view(&folder), Use::Write)?;
             }
         }
         for item in &found.guarded {
@@ -159,7 +159,7 @@ impl View {
                 },
             };
             if is_written(&path) || written.iter().any(|place| place.starts_with(&path)) {
-                let place = self.place(&path);
+                let place = self.path_in_view(&path);
                 bind(&path, &place, Use::Write)?;
                 read_only(&place, MsFlags::empty())?;
             }
@@ -168,13 +168,13 @@ impl View {
     }
 
     /// Mounts an empty read-only file over each socket and pipe of the workspace: a host process may listen there.
-    fn close(&self, plan: &Plan, found: &Found) -> io::Result<()> {
+    fn close(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         if found.channels.is_empty() {
             return Ok(());
         }
         let nothing = self.file(Path::new("/closed"))?;
         for channel in &found.channels {
-            match bind(&nothing, &self.place(&plan.workspace.join(&channel.0)), Use::ReadOnly) {
+            match bind(&nothing, &self.path_in_view(&plan.workspace.join(&channel.0)), Use::ReadOnly) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 bound => bound?,
             }
@@ -191,23 +191,23 @@ impl View {
         mount(Some("shm"), &memory, Some("tmpfs"), flags, Some(SHARED_MEMORY_OPTIONS))?;
         let links = [("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")];
         links.into_iter().try_for_each(|(name, descriptor)| {
-            symlink(format!("/proc/self/fd{descriptor}"), self.place(Path::new("/dev")).join(name))
+            symlink(format!("/proc/self/fd{descriptor}"), self.path_in_view(Path::new("/dev")).join(name))
         })
     }
 
-    fn place(&self, path: &Path) -> PathBuf {
+    fn path_in_view(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
     fn folder(&self, path: &Path) -> io::Result<PathBuf> {
-        let place = self.place(path);
+        let place = self.path_in_view(path);
         fs::create_dir_all(&place)?;
         Ok(place)
     }
 
     fn file(&self, path: &Path) -> io::Result<PathBuf> {
         self.folder(path.parent().unwrap_or(path))?;
-        let place = self.place(path);
+        let place = self.path_in_view(path);
         if !place.exists() {
             File::create(&place)?;
         }

@@ -8,7 +8,7 @@
 
 use std::io;
 
-use holdshort_command::{guarded, said_of_tests};
+use holdshort_command::{guarded, summarize_test_runs};
 use holdshort_core::changeset::{Change, Changeset, Entry, bytes_of};
 use holdshort_core::digest::Digest;
 use serde_json::{Value, json};
@@ -38,8 +38,11 @@ pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
         changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
     changes.sort_by_key(|change| (rank(change), &change.path));
     let mut left = limits::CARD_DIFF_BYTES;
-    let shown: Vec<Value> =
-        changes.iter().take(limits::CARD_PATHS).map(|change| shown(change, source, &mut left)).collect();
+    let shown: Vec<Value> = changes
+        .iter()
+        .take(limits::CARD_PATHS)
+        .map(|change| render_change(change, source, &mut left))
+        .collect();
     let count = |is: fn(&Change) -> bool| changeset.changes().iter().filter(|it| is(it)).count();
     let mut card = json!({
         "files": count(|change| change.is_of_content() && !change.deletes()),
@@ -67,7 +70,7 @@ impl Trial {
             card["layer"] = of_layer(layer.changes.changes());
         }
         card["output"] = json!(self.text);
-        let tests = said_of_tests(&self.text);
+        let tests = summarize_test_runs(&self.text);
         if !tests.is_empty() {
             card["tests"] = json!(tests);
         }
@@ -117,7 +120,7 @@ impl Source for Trial {
     }
 }
 
-fn shown(change: &Change, source: &impl Source, left: &mut usize) -> Value {
+fn render_change(change: &Change, source: &impl Source, left: &mut usize) -> Value {
     let is = change.after.as_ref().or(change.before.as_ref());
     let mut shown = json!({ "path": change.path, "does": does(change), "kind": is.map(kind) });
     match &change.after {

@@ -10,7 +10,7 @@ use holdshort_core::changeset::{Change, Changeset, Entry, text_of};
 use serde_json::Value;
 
 use super::{Layers, Trial};
-use crate::changeset::{Root, Seen, entry, folder, guard, seen};
+use crate::changeset::{ObservedPath, Root, entry, folder, guard, observe_path};
 use crate::limits;
 use crate::run_layer::RunLayer;
 
@@ -37,7 +37,7 @@ pub(crate) fn merge(
             let place = folder::join(&at, &name);
             let text = text_of(&place);
             let limit = limits::CHANGED_FILE_BYTES;
-            let Some(after) = wanted(&seen(&above, &name, limit)?, &text)? else { continue };
+            let Some(after) = wanted(&observe_path(&above, &name, limit)?, &text)? else { continue };
             let is_folder = matches!(after, Entry::Folder { .. });
             if !is_named(paths, &text, is_folder) {
                 continue;
@@ -47,7 +47,7 @@ pub(crate) fn merge(
             }
             let found = below.as_ref().map(|below| entry::stat(below, &name)).transpose()?.flatten();
             let before = match (&below, found) {
-                (Some(below), Some(_)) => wanted(&seen(below, &name, limit)?, &text)?,
+                (Some(below), Some(_)) => wanted(&observe_path(below, &name, limit)?, &text)?,
                 _ => None,
             };
             if matches!(before, Some(Entry::Folder { .. })) || before.as_ref() == Some(&after) {
@@ -78,11 +78,11 @@ pub(crate) fn merge(
     })
 }
 
-fn wanted(seen: &Seen, path: &str) -> io::Result<Option<Entry>> {
+fn wanted(seen: &ObservedPath, path: &str) -> io::Result<Option<Entry>> {
     match seen {
-        Seen::Entry(entry, _) => Ok(Some(entry.clone())),
-        Seen::Nothing => Ok(None),
-        Seen::Special | Seen::TooLarge => {
+        ObservedPath::Entry(entry, _) => Ok(Some(entry.clone())),
+        ObservedPath::Nothing => Ok(None),
+        ObservedPath::Special | ObservedPath::TooLarge => {
             let path = path.escape_debug();
             Err(io::Error::other(format!(
                 "`{path}` is too large, or not a file, directory or symbolic link: name other paths"

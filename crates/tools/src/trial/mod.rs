@@ -31,7 +31,7 @@ use self::prepare::{MakeLayer, NotPrepared, Prepared};
 use self::read::{Below, Time};
 use self::split::Split;
 use crate::changeset::{Root, entry, guard};
-use crate::command::{Ended, How};
+use crate::command::{EndedCommand, ExitReason};
 use crate::limits;
 use crate::request::RunCommand;
 use crate::run_layer::{Room, RunLayer};
@@ -52,7 +52,7 @@ pub enum Layers {
 
 /// Result of a trial.
 #[derive(Debug)]
-pub enum Tried {
+pub enum CommandTrialOutcome {
     /// The command ended by itself.
     Yielded(Trial),
     /// The command was stopped by a limit, by its timeout or by a person, or left too much to keep. No change was made.
@@ -110,7 +110,7 @@ impl Trial {
 fn body(root: &Root, path: &[u8], digest: Digest, bytes: u64) -> io::Result<Vec<u8>> {
     let (folder, name) = root.parent(path)?;
     let body = entry::bytes(folder, name, bytes + 1)?;
-    if Digest::of(&body) == digest {
+    if Digest::of_bytes(&body) == digest {
         return Ok(body);
     }
     Err(io::Error::other(format!("`{}` was changed", String::from_utf8_lossy(path).escape_debug())))
@@ -123,15 +123,17 @@ pub(crate) async fn run(
     preconditions: &[Precondition],
     stop: Stop,
     mut output: impl FnMut(&str) + Send,
-) -> Tried {
+) -> CommandTrialOutcome {
     let looked = {
         let inner = inner.clone();
         tokio::task::spawn_blocking(move || impossible(&inner)).await
     };
     match looked {
         Ok(None) => {}
-        Ok(Some(why)) => return Tried::Impossible { why: why.to_owned() },
-        Err(e) => return Tried::Failed { text: format!("the trial could not be prepared: {e}") },
+        Ok(Some(why)) => return CommandTrialOutcome::Impossible { why: why.to_owned() },
+        Err(e) => {
+            return CommandTrialOutcome::Failed { text: format!("the trial could not be prepared: {e}") };
+        }
     }
     let kinds: &[MakeLayer] = match inner.settings.layers {
         Layers::Overlay => &[prepare::overlay, prepare::copy],
@@ -154,16 +156,18 @@ pub(crate) async fn run(
                 whys.push(why);
                 continue;
             }
-            Ok(Err(NotPrepared::Changed(paths))) => return Tried::Changed { paths },
-            Ok(Err(NotPrepared::Failed(text))) => return Tried::Failed { text },
-            Err(e) => return Tried::Failed { text: format!("the trial could not be prepared: {e}") },
+            Ok(Err(NotPrepared::Changed(paths))) => return CommandTrialOutcome::Changed { paths },
+            Ok(Err(NotPrepared::Failed(text))) => return CommandTrialOutcome::Failed { text },
+            Err(e) => {
+                return CommandTrialOutcome::Failed { text: format!("the trial could not be prepared: {e}") };
+            }
         };
         match prepared.run(&inner, stop.clone(), &mut output).await {
             Err(why) => whys.push(why),
             Ok(tried) => return tried,
         }
     }
-    Tried::Impossible { why: whys.join(", and ") }
+    CommandTrialOutcome::Impossible { why: whys.join(", and ") }
 }
 
 /// Returns the reason why no command of these tools can be tried. `None` if trials are possible. Blocks.
@@ -185,37 +189,39 @@ impl Prepared {
         inner: &Inner,
         stop: Stop,
         output: &mut (impl FnMut(&str) + Send),
-    ) -> Result<Tried, String> {
+    ) -> Result<CommandTrialOutcome, String> {
         let Self { command, launch, layer, workspace, since } = self;
         let begun = Instant::now();
         let program = &inner.settings.sandbox_program;
         let ended = match command.follow(launch, program, stop, output).await {
             Ok(ended) => ended,
-            Err(text) => return Ok(Tried::Failed { text }),
+            Err(text) => return Ok(CommandTrialOutcome::Failed { text }),
         };
-        let told = command.told(&ended, begun.elapsed());
-        let Ended { how, scratch, .. } = ended;
+        let told = command.render_output(&ended, begun.elapsed());
+        let EndedCommand { how, scratch, .. } = ended;
         Ok(match (how, scratch) {
-            (How::NoLayer(why), _) => return Err(why),
-            (How::Exited(_) | How::Signalled(_), Some(scratch)) => {
+            (ExitReason::NoLayer(why), _) => return Err(why),
+            (ExitReason::Exited(_) | ExitReason::Signalled(_), Some(scratch)) => {
                 let run_layer = inner.settings.run_layer.clone();
                 let path = PathBuf::from(inner.workspace.path());
                 let places = Places { workspace, path, run_layer };
                 let finish = move || yielded(told, scratch, &layer, places, since);
                 let finished = tokio::task::spawn_blocking(finish).await;
-                finished.unwrap_or_else(|e| Tried::Failed {
+                finished.unwrap_or_else(|e| CommandTrialOutcome::Failed {
                     text: format!("the trial stopped unexpectedly: {e}"),
                 })
             }
             // The person who stopped it gives the reason.
-            (How::Stopped, _) => Tried::Stopped { text: told.text, data: told.data },
-            (How::Failed(_) | How::Exited(_) | How::Signalled(_), _) => Tried::Failed { text: told.text },
+            (ExitReason::Stopped, _) => CommandTrialOutcome::Stopped { text: told.text, data: told.data },
+            (ExitReason::Failed(_) | ExitReason::Exited(_) | ExitReason::Signalled(_), _) => {
+                CommandTrialOutcome::Failed { text: told.text }
+            }
             (
-                How::TimedOut
-                | How::TooManyProcesses
-                | How::TooMuchOutput
-                | How::TooManyBytes
-                | How::Abandoned,
+                ExitReason::TimedOut
+                | ExitReason::TooManyProcesses
+                | ExitReason::TooMuchOutput
+                | ExitReason::TooManyBytes
+                | ExitReason::Abandoned,
                 _,
             ) => told.stopped(),
         })
@@ -223,19 +229,19 @@ impl Prepared {
 }
 
 /// Output of a command and how it ended.
-pub(crate) struct Told {
+pub(crate) struct CommandOutput {
     pub text: String,
     pub data: Value,
 }
 
-impl Told {
-    fn stopped(self) -> Tried {
+impl CommandOutput {
+    fn stopped(self) -> CommandTrialOutcome {
         let text = format!("{}\nIt was only tried: nothing has changed.", self.text);
-        Tried::Stopped { text, data: self.data }
+        CommandTrialOutcome::Stopped { text, data: self.data }
     }
 
     /// Returns the result of a command that ended, but left something that cannot be kept. `code` is stable.
-    fn not_kept(mut self, code: &str, why: &str) -> Tried {
+    fn not_kept(mut self, code: &str, why: &str) -> CommandTrialOutcome {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);
         self.stopped()
@@ -250,18 +256,24 @@ struct Places {
 }
 
 /// Reads the changes that a trial left.
-fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: Time) -> Tried {
+fn yielded(
+    told: CommandOutput,
+    scratch: Scratch,
+    layer: &Layer,
+    places: Places,
+    since: Time,
+) -> CommandTrialOutcome {
     let Places { workspace, path, run_layer } = places;
     let run_layer = run_layer.as_ref();
     let opened = match Root::open(&layer.content()) {
         Ok(opened) => opened,
-        Err(e) => return Tried::Failed { text: format!("its changes cannot be read: {e}") },
+        Err(e) => return CommandTrialOutcome::Failed { text: format!("its changes cannot be read: {e}") },
     };
     let shown = run_layer.and_then(RunLayer::open);
     let below = Below { run_layer: shown.as_ref(), workspace: &workspace };
     let mut left = match read::read(&opened, below, layer.notes(), since) {
         Ok(left) => left,
-        Err(read::Error::Meanwhile(paths)) => return Tried::Changed { paths },
+        Err(read::Error::Meanwhile(paths)) => return CommandTrialOutcome::Changed { paths },
         Err(e) => return told.not_kept(e.code(), &e.to_string()),
     };
     ignored::mark(&mut left.changes, &workspace);
@@ -276,7 +288,9 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
     };
     let Split { workspace: changes, layer: in_layer, mut codes } = match split {
         Ok(split) => split,
-        Err(e) => return Tried::Failed { text: format!("the layers of runs cannot be read: {e}") },
+        Err(e) => {
+            return CommandTrialOutcome::Failed { text: format!("the layers of runs cannot be read: {e}") };
+        }
     };
     let is_read_only = || {
         rustix::fs::fstatvfs(workspace.as_fd()).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
@@ -293,7 +307,7 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
         Err(e) => Err(e),
     };
     match (Changeset::new(changes), layer_changes) {
-        (Ok(changeset), Ok(run_layer)) => Tried::Yielded(Trial {
+        (Ok(changeset), Ok(run_layer)) => CommandTrialOutcome::Yielded(Trial {
             changeset,
             run_layer,
             codes: codes.into_iter().map(ToOwned::to_owned).collect(),
@@ -305,7 +319,7 @@ fn yielded(told: Told, scratch: Scratch, layer: &Layer, places: Places, since: T
             _scratch: Some(scratch),
         }),
         (Err(e), _) | (_, Err(e)) => {
-            Tried::Failed { text: format!("its changes do not form a valid changeset: {e}") }
+            CommandTrialOutcome::Failed { text: format!("its changes do not form a valid changeset: {e}") }
         }
     }
 }

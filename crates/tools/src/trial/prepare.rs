@@ -69,7 +69,7 @@ impl Prepared {
             return Err(NotPrepared::NoLayer(why.to_owned()));
         }
         let since = now(&launch.plan.scratch).map_err(unmade)?;
-        let workspace = Root::of(inner.workspace.dir()).map_err(unmade)?;
+        let workspace = Root::from_handle(inner.workspace.dir()).map_err(unmade)?;
         let layer = layer(launch.plan.scratch.join("layer"), inner).map_err(NotPrepared::NoLayer)?;
         launch.plan.layer = Some(layer.clone());
         launch.plan.run_layer = match &layer {
@@ -104,7 +104,7 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
 
 /// Makes a copy. The error text says why it is not possible.
 pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
-    let root = Root::of(inner.workspace.dir()).map_err(|e| e.to_string())?;
+    let root = Root::from_handle(inner.workspace.dir()).map_err(|e| e.to_string())?;
     copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;
     if let Some(run_layer) = inner.settings.run_layer.as_ref().and_then(RunLayer::open) {
         copy_over(&run_layer, &folder).map_err(|e| e.to_string())?;

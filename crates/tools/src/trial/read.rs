@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use holdshort_core::changeset::{Change, Entry, text_of};
 use rustix::fs::{AtFlags, FileType, Mode, Stat};
 
-use crate::changeset::{Root, Seen, entry, folder, seen};
+use crate::changeset::{ObservedPath, Root, entry, folder, observe_path};
 use crate::limits;
 use crate::sandbox::Notes;
 
@@ -53,7 +53,7 @@ impl Error {
 /// Differences that a trial left. `before` of each change is the workspace's entry, which may equal `after` if the
 /// run's layer has another entry.
 #[derive(Default)]
-pub(super) struct Left {
+pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
     /// Entries of the run's layer at those paths.
     pub in_layer: BTreeMap<String, Entry>,
@@ -67,13 +67,18 @@ pub(super) struct Left {
 ///
 /// `notes`: those of an overlay. Without them the layer holds the whole workspace. `since`: a time before the command
 /// began.
-pub(super) fn read(layer: &Root, below: Below<'_>, notes: Option<Notes>, since: Time) -> Result<Left, Error> {
+pub(super) fn read(
+    layer: &Root,
+    below: Below<'_>,
+    notes: Option<Notes>,
+    since: Time,
+) -> Result<TrialDifferences, Error> {
     let mut reader = Reader {
         layer,
         below,
         notes,
         since,
-        left: Left::default(),
+        left: TrialDifferences::default(),
         looked_at: 0,
         bytes: 0,
         meanwhile: Vec::new(),
@@ -106,7 +111,7 @@ struct Reader<'a> {
     below: Below<'a>,
     notes: Option<Notes>,
     since: Time,
-    left: Left,
+    left: TrialDifferences,
     looked_at: usize,
     bytes: u64,
     meanwhile: Vec<String>,
@@ -155,12 +160,12 @@ impl Reader<'_> {
             return Err(Error::TooLong);
         }
         let above = above
-            .map_or(Ok(Seen::Nothing), |folder| self.in_layer(folder, name))
+            .map_or(Ok(ObservedPath::Nothing), |folder| self.in_layer(folder, name))
             .map_err(unreadable(&path))?;
-        let look = |folder| seen(folder, name, limits::CHANGED_FILE_BYTES);
-        let below = below.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
-        let run_layer = run_layer.map_or(Ok(Seen::Nothing), look).map_err(unreadable(&path))?;
-        let is_folder = |seen: &Seen| matches!(seen.entry(), Some(Entry::Folder { .. }));
+        let look = |folder| observe_path(folder, name, limits::CHANGED_FILE_BYTES);
+        let below = below.map_or(Ok(ObservedPath::Nothing), look).map_err(unreadable(&path))?;
+        let run_layer = run_layer.map_or(Ok(ObservedPath::Nothing), look).map_err(unreadable(&path))?;
+        let is_folder = |seen: &ObservedPath| matches!(seen.entry(), Some(Entry::Folder { .. }));
         let (in_layer, in_run_layer) = (is_folder(&above), is_folder(&run_layer));
         // A file or a link of the run's layer hides a folder of the workspace.
         let in_workspace = is_folder(&below) && (in_run_layer || run_layer.entry().is_none());
@@ -173,12 +178,12 @@ impl Reader<'_> {
     }
 
     /// Examines a name in the layer. A name that the kernel marked as deleted is absent.
-    fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Seen> {
-        let Some(stat) = entry::stat(folder, name)? else { return Ok(Seen::Nothing) };
+    fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
+        let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {
-            return Ok(Seen::Nothing);
+            return Ok(ObservedPath::Nothing);
         }
-        let found = seen(folder, name, limits::CHANGED_FILE_BYTES)?;
+        let found = observe_path(folder, name, limits::CHANGED_FILE_BYTES)?;
         let is_closed = stat.st_mode & READ_FOLDER != READ_FOLDER;
         if is_closed && FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
             // Opens the folder for reading. Its own mode is already recorded.
@@ -190,28 +195,29 @@ impl Reader<'_> {
     fn put(
         &mut self,
         path: &[u8],
-        above: &Seen,
-        below: &Seen,
+        above: &ObservedPath,
+        below: &ObservedPath,
         run_layer: Option<&Entry>,
     ) -> Result<(), Error> {
         let text = text_of(path);
-        if matches!(above, Seen::TooLarge) || matches!(below, Seen::TooLarge) {
+        if matches!(above, ObservedPath::TooLarge) || matches!(below, ObservedPath::TooLarge) {
             return Err(Error::TooLarge { path: text });
         }
         // Special files are not copied, so a copy does not show whether they changed.
-        let is_uncopied = self.notes.is_none() && matches!((above, below), (Seen::Nothing, Seen::Special));
+        let is_uncopied =
+            self.notes.is_none() && matches!((above, below), (ObservedPath::Nothing, ObservedPath::Special));
         if is_uncopied {
             return Ok(());
         }
-        if matches!(above, Seen::Special) || matches!(below, Seen::Special) {
+        if matches!(above, ObservedPath::Special) || matches!(below, ObservedPath::Special) {
             self.left.codes.insert("special_file");
         }
         let (before, after) = (below.entry().cloned(), above.entry().cloned());
         let shown = run_layer.or(before.as_ref());
-        if shown == after.as_ref() || matches!(below, Seen::Special) {
+        if shown == after.as_ref() || matches!(below, ObservedPath::Special) {
             return Ok(());
         }
-        if let Seen::Entry(Entry::File { .. } | Entry::Symlink { .. }, stat) = below
+        if let ObservedPath::Entry(Entry::File { .. } | Entry::Symlink { .. }, stat) = below
             && (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or_default()) > self.since
         {
             self.meanwhile.push(text.clone());
@@ -248,6 +254,6 @@ fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }
 
-fn has_other_names(seen: &Seen) -> bool {
-    matches!(seen, Seen::Entry(Entry::File { .. }, stat) if stat.st_nlink > 1)
+fn has_other_names(seen: &ObservedPath) -> bool {
+    matches!(seen, ObservedPath::Entry(Entry::File { .. }, stat) if stat.st_nlink > 1)
 }

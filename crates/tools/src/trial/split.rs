@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use holdshort_core::changeset::{Change, Entry, bytes_of};
 
-use super::read::Left;
+use super::read::TrialDifferences;
 use crate::changeset::{Root, entry};
 use crate::run_layer::RunLayer;
 
@@ -20,26 +20,26 @@ pub(super) struct Split {
 }
 
 /// Splits the changes of a run without a layer: every change is one of the workspace.
-pub(super) fn without_layer(left: &Left) -> Split {
+pub(super) fn without_layer(left: &TrialDifferences) -> Split {
     split_by(left, |_| false)
 }
 
 /// Splits the changes of a run whose layer takes new ignored paths.
-pub(super) fn with_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
+pub(super) fn with_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let split = split_by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
     with_folders(split, workspace, run_layer)
 }
 
 /// Splits the changes of a run whose layer is full. New ignored files become changes of the workspace, which a person
 /// must release.
-pub(super) fn with_full_layer(left: &Left, workspace: &Root, run_layer: &RunLayer) -> Split {
+pub(super) fn with_full_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let mut split = with_folders(split_by(left, |_| false), workspace, run_layer);
     split.codes.insert("layer_full");
     split
 }
 
-fn split_by(left: &Left, goes_to_layer: impl Fn(&Change) -> bool) -> Split {
-    let Left { changes, in_layer, linked, codes } = left;
+fn split_by(left: &TrialDifferences, goes_to_layer: impl Fn(&Change) -> bool) -> Split {
+    let TrialDifferences { changes, in_layer, linked, codes } = left;
     let mut split = Split { codes: codes.clone(), ..Split::default() };
     for change in changes {
         let held = in_layer.get(&change.path);

@@ -33,9 +33,9 @@ const ACCEPTS: &str = "text/html, application/xhtml+xml, text/plain;q=0.9, appli
 
 /// Asks the gates whether a call may follow a redirect to another URL of the same host.
 #[derive(Clone)]
-pub struct Follow(Arc<dyn Fn(String) -> Asked + Send + Sync>);
+pub struct Follow(Arc<dyn Fn(String) -> RedirectAnswer + Send + Sync>);
 
-type Asked = Pin<Box<dyn Future<Output = bool> + Send>>;
+type RedirectAnswer = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 impl Follow {
     pub fn new<F: Future<Output = bool> + Send + 'static>(
@@ -182,7 +182,7 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
     let status = response.status();
     let kind = header(response.headers(), CONTENT_TYPE).unwrap_or_default().to_owned();
     let length = header(response.headers(), CONTENT_LENGTH).and_then(|text| text.parse::<u64>().ok());
-    let media = page::Media::of(&kind);
+    let media = page::Media::parse(&kind);
     let mut data = json!({
         "url": target.as_str(),
         "status": status.as_u16(),

@@ -18,7 +18,7 @@ pub(super) struct Media {
 }
 
 impl Media {
-    pub(super) fn of(header: &str) -> Self {
+    pub(super) fn parse(header: &str) -> Self {
         let mut parts = header.split(';');
         let name = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/+-._".contains(c);

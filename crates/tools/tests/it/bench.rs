@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use holdshort_core::digest::Digest;
-use holdshort_core::tool::{CommandEffect, Inspected, Inspection, Outcome, Precondition};
-use holdshort_tools::{Call, Committed, Looked, Settings, Tools, Workspace};
+use holdshort_core::tool::{CommandEffect, Inspection, InspectionOutcome, Outcome, Precondition};
+use holdshort_tools::{Call, Committed, InspectionResult, Settings, Tools, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -79,22 +79,22 @@ impl Bench {
         fs::read_to_string(self.at(path)).unwrap()
     }
 
-    pub(crate) async fn inspect(&self, tool: &str, arguments: Value) -> Inspected {
+    pub(crate) async fn inspect(&self, tool: &str, arguments: Value) -> InspectionOutcome {
         self.tools.inspect(&call(tool, arguments)).await.inspected
     }
 
     pub(crate) async fn ready(&self, tool: &str, arguments: Value) -> Inspection {
         match self.inspect(tool, arguments).await {
-            Inspected::Ready(inspection) => inspection,
-            Inspected::Impossible { code, message } => panic!("{code}: {message}"),
+            InspectionOutcome::Ready(inspection) => inspection,
+            InspectionOutcome::Impossible { code, message } => panic!("{code}: {message}"),
         }
     }
 
     /// Returns the code of a call that is impossible, or `ready`.
     pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
         match self.inspect(tool, arguments).await {
-            Inspected::Ready(_) => "ready",
-            Inspected::Impossible { code, .. } => code,
+            InspectionOutcome::Ready(_) => "ready",
+            InspectionOutcome::Impossible { code, .. } => code,
         }
     }
 
@@ -111,7 +111,9 @@ impl Bench {
     ) -> Outcome {
         let call = call(tool, arguments);
         match self.tools.inspect(&call).await {
-            Looked { inspected: Inspected::Ready(inspection), bodies } if inspection.proposed.is_some() => {
+            InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies }
+                if inspection.proposed.is_some() =>
+            {
                 self.commit(inspection, &bodies, preconditions)
             }
             _ => self.tools.run(&call, preconditions, Some(effect), |_| {}).await,
@@ -127,7 +129,7 @@ impl Bench {
         if !stale.is_empty() {
             return Outcome::Changed { paths: stale };
         }
-        let body = |digest| Ok(bodies.iter().find(|body| Digest::of(body) == digest).unwrap().clone());
+        let body = |digest| Ok(bodies.iter().find(|body| Digest::of_bytes(body) == digest).unwrap().clone());
         match self.tools.commit(&proposed.changeset, body, false) {
             Committed::Done => Outcome::Done { text: proposed.text, data: proposed.data },
             Committed::Conflict { paths, .. } => Outcome::Changed { paths },

@@ -15,7 +15,10 @@ fn edit(old: &str, new: &str) -> Value {
 }
 
 fn state(path: &str, content: Option<&str>) -> Precondition {
-    Precondition { path: path.to_owned(), sha256: content.map(|content| Digest::of(content.as_bytes())) }
+    Precondition {
+        path: path.to_owned(),
+        sha256: content.map(|content| Digest::of_bytes(content.as_bytes())),
+    }
 }
 
 #[tokio::test]
@@ -44,7 +47,7 @@ async fn an_edit_is_shown_then_done() {
         outcome,
         Outcome::Done {
             text: "changed a.txt (+2 −1 lines)".into(),
-            data: json!({"path": "a.txt", "sha256": Digest::of("one\n2\n2½\nthree\n".as_bytes()), "bytes": 16, "added": 2, "removed": 1}),
+            data: json!({"path": "a.txt", "sha256": Digest::of_bytes("one\n2\n2½\nthree\n".as_bytes()), "bytes": 16, "added": 2, "removed": 1}),
         }
     );
     assert_eq!(bench.content("a.txt"), "one\n2\n2½\nthree\n");

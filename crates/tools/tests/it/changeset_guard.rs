@@ -7,7 +7,7 @@ use holdshort_tools::Layers;
 use serde_json::json;
 
 use crate::bench::Bench;
-use crate::trial::kept;
+use crate::trial::complete_trial;
 
 /// Makes a bare repository in the folder `fx`, whose name does not show it.
 fn bare(bench: &Bench) {
@@ -96,7 +96,7 @@ async fn a_trial_asks_about_repositories_and_about_links_that_lead_out() {
             }
             symlink("/tmp", bench.at("out")).unwrap();
             let tools = bench.tools_with(|settings| settings.layers = layers);
-            let kept = kept(&bench, &tools, line).await;
+            let kept = complete_trial(&bench, &tools, line).await;
             assert_eq!(kept.trial.codes, *expected, "{line} over {layers:?}");
         }
     }

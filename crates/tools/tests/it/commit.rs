@@ -8,16 +8,16 @@ use std::sync::Mutex;
 use std::thread;
 
 use holdshort_tools::limits::CHANGED_FILE_BYTES;
-use holdshort_tools::{Committed, Tried};
+use holdshort_tools::{CommandTrialOutcome, Committed};
 use serde_json::json;
 
 use crate::bench::{Bench, names};
 use crate::traced::after_each;
 use crate::tree::{differences, tree};
-use crate::trial::{Kept, kept, tried};
+use crate::trial::{TriedCommand, complete_trial, tried};
 
 /// Stops a commit after a number of paths, as a kill does.
-fn stopped(tried: &Kept, bench: &Bench, stop_after: u64) -> thread::Result<Committed> {
+fn stopped(tried: &TriedCommand, bench: &Bench, stop_after: u64) -> thread::Result<Committed> {
     let stop = move |changed| assert!(changed < stop_after, "stopped");
     catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
@@ -40,14 +40,14 @@ fn filled() -> Bench {
     bench
 }
 
-fn resumed(kept: &Kept, bench: &Bench) -> Committed {
+fn resumed(kept: &TriedCommand, bench: &Bench) -> Committed {
     bench.tools.commit(&kept.trial.changeset, |digest| kept.body(digest), true)
 }
 
 #[tokio::test]
 async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
     let bench = filled();
-    let tried = kept(&bench, &bench.tools, LINE).await;
+    let tried = complete_trial(&bench, &bench.tools, LINE).await;
     assert_eq!(tried.commit(&bench.tools), Committed::Done);
     let whole = tree(&bench.at(""));
     let mut stops = 0;
@@ -76,7 +76,7 @@ async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
 #[tokio::test]
 async fn a_commit_that_goes_on_takes_nobody_elses_change() {
     let bench = filled();
-    let tried = kept(&bench, &bench.tools, LINE).await;
+    let tried = complete_trial(&bench, &bench.tools, LINE).await;
     stopped(&tried, &bench, 25).unwrap_err();
     bench.put("old9", "mine");
     let before = tree(&bench.at(""));
@@ -90,7 +90,7 @@ async fn a_commit_that_goes_on_takes_nobody_elses_change() {
 async fn a_link_put_in_the_way_leads_nowhere() {
     let bench = Bench::new();
     bench.put("z/1", "one");
-    let kept = kept(&bench, &bench.tools, "echo x > a; echo x > z/1; echo x > z/2").await;
+    let kept = complete_trial(&bench, &bench.tools, "echo x > a; echo x > z/1; echo x > z/2").await;
     let elsewhere = bench.root.path().join("home");
     fs::write(elsewhere.join("1"), "one").unwrap();
     let swap = Mutex::new(Some([bench.at("z"), elsewhere.clone()]));
@@ -116,8 +116,8 @@ async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_no
     let grow = |bytes: u64| {
         format!("truncate -s {bytes} large && printf end | dd of=large bs=1 conv=notrunc status=none")
     };
-    let largest = kept(&bench, &bench.tools, &grow(CHANGED_FILE_BYTES)).await;
-    assert_eq!(largest.told(), ["~large"]);
+    let largest = complete_trial(&bench, &bench.tools, &grow(CHANGED_FILE_BYTES)).await;
+    assert_eq!(largest.marked_paths(), ["~large"]);
     assert_eq!(largest.commit(&bench.tools), Committed::Done);
     let mut begins = [0; 4];
     let mut file = fs::File::open(bench.at("large")).unwrap();
@@ -126,7 +126,7 @@ async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_no
     assert_eq!(largest.undo(&bench.tools), Committed::Done);
     assert_eq!(tree(&bench.at("")), before);
     match tried(&bench.tools, &grow(CHANGED_FILE_BYTES + 1)).await {
-        Tried::Stopped { text, data } => {
+        CommandTrialOutcome::Stopped { text, data } => {
             assert!(text.contains("not kept: it changed `large`, a file of more than 128 MiB"), "{text}");
             assert_eq!((&data["not_kept"], &data["exit_code"]), (&json!("file_too_large"), &json!(0)));
         }

@@ -7,13 +7,13 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use holdshort_tools::{Committed, Layers, Tried, sandbox};
+use holdshort_tools::{CommandTrialOutcome, Committed, Layers, sandbox};
 use rustix::fs::XattrFlags;
 
 use crate::bench::{Bench, PROGRAM, names};
 use crate::programs::play;
 use crate::tree::tree;
-use crate::trial::{kept, tried};
+use crate::trial::{complete_trial, tried};
 
 const AGAIN: &str = "HOLDSHORT_TEST_AGAIN";
 const AS_ANOTHER: &str = "exec setpriv --reuid 1000 --regid 1000 --clear-groups";
@@ -64,11 +64,12 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
         for path in ["a", "d/x", "w", "trick.py"] {
             bench.put(path, python);
         }
-        let kept = kept(&bench, &bench.tools, "mknod v c 0 0; mknod d/x c 0 0; python3 trick.py").await;
+        let kept =
+            complete_trial(&bench, &bench.tools, "mknod v c 0 0; mknod d/x c 0 0; python3 trick.py").await;
         assert!(!kept.trial.text.contains("made"), "{}", kept.trial.text);
         // In a copy a name can become such a device. It is reported and not kept.
         let expected: &[&str] = if layers == Layers::Copy { &["-a", "+moved"] } else { &[] };
-        assert_eq!(kept.told(), expected);
+        assert_eq!(kept.marked_paths(), expected);
         assert_eq!(kept.trial.codes.is_empty(), expected.is_empty());
     }
 }
@@ -83,7 +84,7 @@ async fn a_layer_is_out_of_its_commands_sight() {
                 for it in $at $at/layer $at/layer/upper; do if [ -e $it ]; then echo there: $it; else echo none; fi; done; done";
     for layers in [Layers::Overlay, Layers::Copy] {
         let bench = Bench::with(|settings| settings.layers = layers);
-        let kept = kept(&bench, &bench.tools, line).await;
+        let kept = complete_trial(&bench, &bench.tools, line).await;
         assert_eq!(kept.trial.over, layers);
         let (found, rest) = kept.trial.text.split_once("mounts:\n").unwrap();
         let (mounts, beside) = rest.split_once("beside:\n").unwrap();
@@ -103,8 +104,8 @@ async fn marks_of_an_overlay_in_a_workspace_hide_nothing() {
     for name in ["user.overlay.opaque", "user.overlay.whiteout", "trusted.overlay.opaque"] {
         let _ = rustix::fs::setxattr(bench.at("d"), name, b"y", XattrFlags::empty());
     }
-    let kept = kept(&bench, &bench.tools, "cat d/x; echo y > d/y").await;
-    assert_eq!((kept.told(), kept.trial.text.as_str()), (vec!["+d/y".to_owned()], "x\nexit code 0"));
+    let kept = complete_trial(&bench, &bench.tools, "cat d/x; echo y > d/y").await;
+    assert_eq!((kept.marked_paths(), kept.trial.text.as_str()), (vec!["+d/y".to_owned()], "x\nexit code 0"));
 }
 
 #[tokio::test]
@@ -125,7 +126,7 @@ async fn what_is_too_much_is_stopped_and_nothing_happens() {
     for (line, why) in table {
         let before = tree(&bench.at(""));
         match tried(&bench.tools, line).await {
-            Tried::Stopped { text, .. } => {
+            CommandTrialOutcome::Stopped { text, .. } => {
                 assert!(text.contains(why) && text.contains("nothing has changed"), "{line}: {text}");
             }
             other => panic!("{line}: {other:?}"),
@@ -149,7 +150,7 @@ async fn there_is_no_trial_and_it_is_said_why() {
     ];
     for (bench, expected) in table {
         match tried(&bench.tools, "touch x").await {
-            Tried::Impossible { why } => assert!(why.contains(expected), "{why}"),
+            CommandTrialOutcome::Impossible { why } => assert!(why.contains(expected), "{why}"),
             other => panic!("{expected}: {other:?}"),
         }
         assert!(!bench.at("x").exists());
@@ -163,7 +164,7 @@ async fn a_file_with_another_name_is_told() {
     fs::hard_link(bench.at("a"), bench.at("b")).unwrap();
     bench.put("c", "c");
     for (line, told) in [("echo x >> a", true), ("rm a", false), ("ln c d", true), ("echo x > c", false)] {
-        let kept = kept(&bench, &bench.tools, line).await;
+        let kept = complete_trial(&bench, &bench.tools, line).await;
         assert_eq!(kept.trial.codes.contains(&"hard_link".to_owned()), told, "{line}");
     }
 }
@@ -181,7 +182,7 @@ async fn what_others_change_meanwhile_makes_it_void() {
         fs::write(at.join("b"), "mine").unwrap();
     };
     match bench.tools.try_command(&call, &[], mine).await {
-        Tried::Changed { paths } => assert_eq!(paths, ["a"]),
+        CommandTrialOutcome::Changed { paths } => assert_eq!(paths, ["a"]),
         other => panic!("{other:?}"),
     }
 }
@@ -190,8 +191,11 @@ async fn what_others_change_meanwhile_makes_it_void() {
 async fn a_workspace_in_memory_is_as_any() {
     let bench = Bench::beneath(Path::new("/dev/shm"));
     bench.put("d/x", "x");
-    let kept = kept(&bench, &bench.tools, "rm -r d; mkdir d; echo z > d/z").await;
-    assert_eq!((kept.trial.over, kept.told()), (Layers::Overlay, vec!["-d/x".to_owned(), "+d/z".to_owned()]));
+    let kept = complete_trial(&bench, &bench.tools, "rm -r d; mkdir d; echo z > d/z").await;
+    assert_eq!(
+        (kept.trial.over, kept.marked_paths()),
+        (Layers::Overlay, vec!["-d/x".to_owned(), "+d/z".to_owned()])
+    );
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
 }
 
@@ -227,10 +231,10 @@ async fn mounts_in_a_workspace_and_below_it() {
     let mounts = fs::read_to_string(bench.root.path().join("home/mounts")).unwrap();
     let (_, expected) = rows.into_iter().find(|(row, _)| *row == mounts).unwrap();
     match (tried(&bench.tools, "echo x > new; cat d/*").await, expected) {
-        (Tried::Yielded(trial), Ok(over)) => {
+        (CommandTrialOutcome::Yielded(trial), Ok(over)) => {
             assert_eq!((trial.over, trial.changeset.changes().len()), (over, 1));
         }
-        (Tried::Stopped { text, .. }, Err(why)) => assert!(text.contains(why), "{text}"),
+        (CommandTrialOutcome::Stopped { text, .. }, Err(why)) => assert!(text.contains(why), "{text}"),
         (other, _) => panic!("{mounts}: {other:?}"),
     }
 }
@@ -250,8 +254,8 @@ async fn programs_of_another_user_than_root() {
     }
     let bench = Bench::new();
     bench.put("d/x", "x");
-    let kept = kept(&bench, &bench.tools, "mkdir closed; touch closed/x; chmod 400 closed").await;
-    assert_eq!(kept.told(), ["+closed", "+closed/x"]);
+    let kept = complete_trial(&bench, &bench.tools, "mkdir closed; touch closed/x; chmod 400 closed").await;
+    assert_eq!(kept.marked_paths(), ["+closed", "+closed/x"]);
     drop(kept);
     let mut now = left_behind();
     now.retain(|name| !before.contains(name) && is_own(&std::env::temp_dir().join(name)));
@@ -274,8 +278,8 @@ async fn a_workspace_of_another_owner_is_copied() {
         return;
     }
     let bench = prepared();
-    let kept = kept(&bench, &bench.tools, "echo x > new").await;
-    assert_eq!((kept.trial.over, kept.told()), (Layers::Copy, vec!["+new".to_owned()]));
+    let kept = complete_trial(&bench, &bench.tools, "echo x > new").await;
+    assert_eq!((kept.trial.over, kept.marked_paths()), (Layers::Copy, vec!["+new".to_owned()]));
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
     assert_eq!(
         fs::read_dir(bench.at(""))

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use holdshort_core::tool::{Inspected, SandboxLevel};
+use holdshort_core::tool::{InspectionOutcome, SandboxLevel};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -167,6 +167,6 @@ async fn the_level_is_found_once_per_process_and_survives_a_probe_that_fails() {
     let probes = starts();
     let others = bench.tools_with(|settings| settings.sandbox_program.clone_from(&program));
     let call = call("run_command", json!({"command": "true"}));
-    assert!(matches!(others.inspect(&call).await.inspected, Inspected::Ready(_)));
+    assert!(matches!(others.inspect(&call).await.inspected, InspectionOutcome::Ready(_)));
     assert_eq!(starts(), probes, "another run probed the host again");
 }

@@ -11,7 +11,7 @@ use holdshort_tools::{Committed, Layers};
 
 use crate::bench::Bench;
 use crate::tree::{Tree, differences, tree};
-use crate::trial::kept;
+use crate::trial::complete_trial;
 
 /// Names as `printf` writes them: some differ only in case, are not UTF-8, or break lists and lines.
 const NAMES: [&str; 9] =
@@ -127,7 +127,7 @@ pub(crate) async fn play(seed: u64, layers: Layers) {
 
     run(&program, &plain);
     let (expected, has_special) = without_special(tree(&plain.at("")));
-    let first = kept(&tried, &tried.tools, &program).await;
+    let first = complete_trial(&tried, &tried.tools, &program).await;
     assert_eq!(first.trial.over, layers, "{why}");
     let told = |code: &str| first.trial.codes.iter().any(|told| told == code);
     assert_eq!(told("special_file"), has_special, "{why}");
@@ -140,7 +140,7 @@ pub(crate) async fn play(seed: u64, layers: Layers) {
     assert_eq!(first.commit(&tried.tools), Committed::Done, "{why}");
     let program = program_of(&mut random);
     let why = format!("{why}; then {}", program.strip_prefix(&prelude()).unwrap());
-    let second = kept(&tried, &tried.tools, &program).await;
+    let second = complete_trial(&tried, &tried.tools, &program).await;
     assert_eq!(second.commit(&tried.tools), Committed::Done, "{why}");
     let both = Changeset::undoing(&[&second.trial.changeset, &first.trial.changeset]);
     assert_eq!(both.mixed, [""; 0], "{why}");
@@ -179,8 +179,8 @@ async fn campaign_of_fresh_seeds() {
 async fn a_name_that_is_not_utf_8_is_kept() {
     let bench = Bench::new();
     run(&format!("{}echo x > ./\"$n5\"", prelude()), &bench);
-    let kept = kept(&bench, &bench.tools, "rm ./*").await;
-    assert_eq!(kept.told(), ["-n\\xff"]);
+    let kept = complete_trial(&bench, &bench.tools, "rm ./*").await;
+    assert_eq!(kept.marked_paths(), ["-n\\xff"]);
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
     assert_eq!(kept.undo(&bench.tools), Committed::Done);
     let names =

@@ -6,7 +6,7 @@ use holdshort_tools::{Committed, git_words};
 
 use crate::bench::{Bench, is_running};
 use crate::tree::{differences, tree};
-use crate::trial::{Kept, kept};
+use crate::trial::{TriedCommand, complete_trial};
 
 /// Fails if a program is missing, since a skipped program proves nothing.
 fn needs(program: &str) {
@@ -29,7 +29,7 @@ const DAEMON: &str = "86431";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Prepares a workspace with one line, tries another in it, commits and undoes it.
-async fn played(program: &str, prepare: &str, line: &str) -> (Bench, Kept) {
+async fn played(program: &str, prepare: &str, line: &str) -> (Bench, TriedCommand) {
     needs(program);
     let bench = Bench::new();
     let home = bench.root.path().join("home");
@@ -41,7 +41,7 @@ async fn played(program: &str, prepare: &str, line: &str) -> (Bench, Kept) {
         .unwrap();
     assert!(prepared.status.success(), "{prepare}: {prepared:?}");
     let before = tree(&bench.at(""));
-    let kept = kept(&bench, &bench.tools, line).await;
+    let kept = complete_trial(&bench, &bench.tools, line).await;
     assert!(!is_running(DAEMON), "{line}: what it left running is gone with its trial");
     assert_eq!(kept.trial.data["exit_code"], 0, "{line}: {}", kept.trial.text);
     assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
@@ -56,7 +56,7 @@ async fn played(program: &str, prepare: &str, line: &str) -> (Bench, Kept) {
     (bench, kept)
 }
 
-fn words(kept: &Kept) -> Vec<String> {
+fn git_summary(kept: &TriedCommand) -> Vec<String> {
     git_words(&kept.trial.changeset, |digest| kept.body(digest))
 }
 
@@ -89,7 +89,7 @@ async fn git_in_words() {
     ];
     for (prepare, line, expected) in table {
         let (_, kept) = played("git", &format!("{REPOSITORY}; {prepare}"), line).await;
-        let told = words(&kept);
+        let told = git_summary(&kept);
         for words in expected {
             assert!(told.contains(&(*words).to_owned()), "{line}: {told:?}");
         }
@@ -108,7 +108,7 @@ async fn a_rebase() {
          echo m > m; git add .; git commit -qm m; git switch -q side"
     );
     let (bench, kept) = played("git", &prepare, "git rebase -q main").await;
-    assert!(words(&kept).contains(&"branch `side` moved".to_owned()), "{:?}", words(&kept));
+    assert!(git_summary(&kept).contains(&"branch `side` moved".to_owned()), "{:?}", git_summary(&kept));
     let log = Command::new("git").args(["log", "--format=%s"]).current_dir(bench.at("")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&log.stdout), "side\nm\none\n");
     let checked = Command::new("git").args(["fsck", "--strict"]).current_dir(bench.at("")).status().unwrap();
@@ -220,7 +220,7 @@ async fn hold((program, prepare, line, after, changed): Row<'_>) {
     let held = Command::new("sh").args(["-ec", after]).current_dir(bench.at("")).env("PATH", PATH).output();
     let held = held.unwrap();
     assert!(held.status.success(), "{line}: {after}: {held:?}");
-    assert!(changed == 0 || kept.told().len() == changed, "{line}: {:?}", kept.told());
+    assert!(changed == 0 || kept.marked_paths().len() == changed, "{line}: {:?}", kept.marked_paths());
 }
 
 /// Uses the toolchain of the person who runs the tests, as far as a command may read it.
@@ -237,7 +237,7 @@ async fn a_crate_without_dependencies() {
         settings.path = format!("{}:{PATH}", cargo.parent().unwrap().display());
     });
     let line = "CARGO_HOME=$TMPDIR/cargo cargo build --offline 2>&1 && target/debug/small";
-    let kept = kept(&bench, &tools, line).await;
+    let kept = complete_trial(&bench, &tools, line).await;
     assert_eq!(kept.trial.data["exit_code"], 0, "{}", kept.trial.text);
     let unignored: Vec<_> = kept.trial.changeset.changes().iter().filter(|change| !change.ignored).collect();
     assert_eq!(unignored.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), ["Cargo.lock"]);

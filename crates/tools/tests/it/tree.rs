@@ -36,7 +36,7 @@ pub(crate) fn tree(folder: &Path) -> Tree {
             } else if kind.is_fifo() || kind.is_socket() || kind.is_char_device() {
                 "special".to_owned()
             } else {
-                format!("file {mode:o} {}", Digest::of(&fs::read(&path).unwrap()))
+                format!("file {mode:o} {}", Digest::of_bytes(&fs::read(&path).unwrap()))
             };
             found.insert(text_of(path.strip_prefix(folder).unwrap().as_os_str().as_bytes()), stands);
         }

@@ -7,19 +7,19 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
-use holdshort_tools::{Committed, Layers, Tools, Trial, Tried};
+use holdshort_tools::{CommandTrialOutcome, Committed, Layers, Tools, Trial};
 use serde_json::json;
 
 use crate::bench::{Bench, call};
 use crate::tree::{Tree, tree};
 
 /// Result of a tried command, with the bytes of its files.
-pub(crate) struct Kept {
+pub(crate) struct TriedCommand {
     pub trial: Trial,
     pub bodies: BTreeMap<Digest, Vec<u8>>,
 }
 
-impl Kept {
+impl TriedCommand {
     pub(crate) fn body(&self, digest: Digest) -> io::Result<Vec<u8>> {
         self.bodies.get(&digest).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -33,12 +33,12 @@ impl Kept {
     }
 
     /// Returns the paths, each with a sign for its change.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.trial.changeset.changes().iter().map(told).collect()
+    pub(crate) fn marked_paths(&self) -> Vec<String> {
+        self.trial.changeset.changes().iter().map(mark_change).collect()
     }
 }
 
-fn told(change: &Change) -> String {
+fn mark_change(change: &Change) -> String {
     let sign = match (&change.before, &change.after) {
         (None, _) => "+",
         (_, None) => "-",
@@ -47,20 +47,20 @@ fn told(change: &Change) -> String {
     format!("{sign}{}", change.path)
 }
 
-pub(crate) async fn tried(tools: &Tools, line: &str) -> Tried {
+pub(crate) async fn tried(tools: &Tools, line: &str) -> CommandTrialOutcome {
     tools.try_command(&call("run_command", json!({"command": line})), &[], |_| {}).await
 }
 
 /// Tries a command that must end by itself. Checks that the workspace is untouched.
-pub(crate) async fn kept(bench: &Bench, tools: &Tools, line: &str) -> Kept {
+pub(crate) async fn complete_trial(bench: &Bench, tools: &Tools, line: &str) -> TriedCommand {
     let before = tree(&bench.at(""));
     let trial = match tried(tools, line).await {
-        Tried::Yielded(trial) => trial,
+        CommandTrialOutcome::Yielded(trial) => trial,
         other => panic!("{line}: {other:?}"),
     };
     assert_eq!(tree(&bench.at("")), before, "{line}: a trial changed the workspace");
     let bodies = trial.bodies().collect::<io::Result<_>>().unwrap();
-    Kept { trial, bodies }
+    TriedCommand { trial, bodies }
 }
 
 /// Returns tools that try over an overlay, and tools that try over a copy.
@@ -100,9 +100,9 @@ async fn what_a_command_did_is_told_and_then_done_and_taken_back() {
             let bench = filled();
             let tools = &both(&bench)[run];
             let before = tree(&bench.at(""));
-            let kept = kept(&bench, tools, line).await;
+            let kept = complete_trial(&bench, tools, line).await;
             assert_eq!(kept.trial.over, [Layers::Overlay, Layers::Copy][run]);
-            assert_eq!(kept.told(), expected, "{line}");
+            assert_eq!(kept.marked_paths(), expected, "{line}");
             assert_eq!(kept.trial.codes, Vec::<String>::new(), "{line}");
             assert_eq!(kept.commit(tools), Committed::Done, "{line}");
             let after = tree(&bench.at(""));
@@ -125,13 +125,13 @@ fn ran(line: &str) -> Tree {
 #[tokio::test]
 async fn the_result_is_that_of_a_command_that_ran() {
     let bench = filled();
-    let kept = kept(&bench, &bench.tools, "echo out; echo x > new; exit 3").await;
+    let kept = complete_trial(&bench, &bench.tools, "echo out; echo x > new; exit 3").await;
     assert_eq!(kept.trial.text, "out\nexit code 3");
     let mut data = kept.trial.data.clone();
     assert!(data["duration_ms"].take().is_u64());
     let expected = json!({"exit_code": 3, "truncated": false, "sandbox": "full", "timed_out": false, "duration_ms": null});
     assert_eq!(data, expected);
-    let digest = Digest::of(b"x\n");
+    let digest = Digest::of_bytes(b"x\n");
     let mode = fs::metadata(bench.at("a.txt")).unwrap().permissions().mode() & 0o777;
     let new = Change {
         path: "new".into(),
@@ -146,7 +146,7 @@ async fn the_result_is_that_of_a_command_that_ran() {
 #[tokio::test]
 async fn where_something_else_stands_nothing_is_touched() {
     let bench = filled();
-    let kept = kept(&bench, &bench.tools, "echo 1 >> a.txt; echo 1 >> b.txt; rm -r d").await;
+    let kept = complete_trial(&bench, &bench.tools, "echo 1 >> a.txt; echo 1 >> b.txt; rm -r d").await;
     bench.put("b.txt", "mine");
     bench.put("d/mine", "mine");
     let before = tree(&bench.at(""));
@@ -188,7 +188,7 @@ async fn what_git_ignores_is_told() {
     ];
     let line: Vec<String> =
         paths.iter().map(|(path, _)| format!("mkdir -p $(dirname {path}); echo '*' > {path}")).collect();
-    let kept = kept(&bench, &bench.tools, &line.join("; ")).await;
+    let kept = complete_trial(&bench, &bench.tools, &line.join("; ")).await;
     for (path, expected) in paths {
         let change = kept.trial.changeset.changes().iter().find(|change| change.path == path);
         assert_eq!(change.map(|change| change.ignored), Some(expected), "{path}");
@@ -216,12 +216,13 @@ async fn what_git_tracks_is_not_ignored() {
         git(&["update-index", "--skip-worktree", "folder/a.log"]);
         git(&["update-index", "--index-version", version]);
         let kept =
-            kept(&bench, &bench.tools, "for f in *.log folder/*.log new.log; do echo x > $f; done").await;
+            complete_trial(&bench, &bench.tools, "for f in *.log folder/*.log new.log; do echo x > $f; done")
+                .await;
         let ignored = kept.trial.changeset.changes().iter().filter(|change| change.ignored);
         assert_eq!(ignored.map(|change| change.path.as_str()).collect::<Vec<_>>(), ["new.log"], "{version}");
         // With an unknown index every path is treated as tracked.
         bench.put(".git/index", "DIRC????????");
-        let kept = self::kept(&bench, &bench.tools, "echo x > new.log").await;
+        let kept = self::complete_trial(&bench, &bench.tools, "echo x > new.log").await;
         assert!(!kept.trial.changeset.changes()[0].ignored);
     }
 }

@@ -7,7 +7,7 @@ use holdshort_tools::Committed;
 
 use crate::bench::Bench;
 use crate::tree::tree;
-use crate::trial::kept;
+use crate::trial::complete_trial;
 
 #[tokio::test]
 async fn what_somebody_changed_since_is_left_as_it_is() {
@@ -38,7 +38,7 @@ async fn what_somebody_changed_since_is_left_as_it_is() {
         for (path, content) in [("a", "1"), ("b", "1"), ("d/x", "x"), ("d/e/y", "y")] {
             bench.put(path, content);
         }
-        let done = kept(&bench, &bench.tools, line).await;
+        let done = complete_trial(&bench, &bench.tools, line).await;
         assert_eq!(done.commit(&bench.tools), Committed::Done, "{line}");
         let ran = Command::new("sh").args(["-c", others]).current_dir(bench.at("")).status();
         assert!(ran.unwrap().success(), "{others}");
@@ -59,7 +59,7 @@ async fn what_somebody_changed_since_is_left_as_it_is() {
 async fn what_is_not_to_be_undone_is_left_with_its_part() {
     let bench = Bench::new();
     bench.put("a", "1");
-    let done = kept(&bench, &bench.tools, "rm a; mkdir a; echo 1 > a/x; echo 1 > b").await;
+    let done = complete_trial(&bench, &bench.tools, "rm a; mkdir a; echo 1 > a/x; echo 1 > b").await;
     assert_eq!(done.commit(&bench.tools), Committed::Done);
     let left = BTreeMap::from([("a/x".to_owned(), "not_kept")]);
     let found = bench.tools.undoable(&done.trial.changeset.inverse(), left).unwrap();
@@ -70,7 +70,7 @@ async fn what_is_not_to_be_undone_is_left_with_its_part() {
 #[tokio::test]
 async fn a_folder_that_is_not_to_be_undone_is_left() {
     let bench = Bench::new();
-    let done = kept(&bench, &bench.tools, "mkdir n; echo 1 > n/x").await;
+    let done = complete_trial(&bench, &bench.tools, "mkdir n; echo 1 > n/x").await;
     assert_eq!(done.commit(&bench.tools), Committed::Done);
     let left = BTreeMap::from([("n".to_owned(), "changed_in_between")]);
     let found = bench.tools.undoable(&done.trial.changeset.inverse(), left).unwrap();

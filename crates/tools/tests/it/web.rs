@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use holdshort_core::tool::{Inspected, Outcome};
+use holdshort_core::tool::{InspectionOutcome, Outcome};
 use holdshort_tools::{Call, Follow, Settings, Tools, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -349,8 +349,8 @@ async fn addresses_that_are_not_public_are_refused_before_anybody_is_asked() {
     let root = TempDir::new().unwrap();
     let strict = tools(&root, |settings| settings.allow_addresses.clear());
     let code = async |tools: &Tools, url: &str| match tools.inspect(&call(url)).await.inspected {
-        Inspected::Impossible { code, .. } => code,
-        Inspected::Ready(_) => "ready",
+        InspectionOutcome::Impossible { code, .. } => code,
+        InspectionOutcome::Ready(_) => "ready",
     };
     let table = [
         ("http://127.0.0.1/", "address_refused"),
@@ -378,7 +378,7 @@ async fn addresses_that_are_not_public_are_refused_before_anybody_is_asked() {
 async fn a_card_has_the_parts_of_the_url() {
     let root = TempDir::new().unwrap();
     let looked = tools(&root, |_| {}).inspect(&call("https://DOCS.rs.:8443/a/../b%20c?q=1#x")).await;
-    let Inspected::Ready(inspection) = looked.inspected else { panic!("{looked:?}") };
+    let InspectionOutcome::Ready(inspection) = looked.inspected else { panic!("{looked:?}") };
     assert_eq!(
         inspection.card,
         json!({"fetch": {

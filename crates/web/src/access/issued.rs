@@ -11,7 +11,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_engine::Error;
 use holdshort_protocol::Code;
 
-use super::{Access, Standing};
+use super::{Access, RolesAndGroups};
 use crate::app::{App, detached};
 use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
@@ -29,7 +29,7 @@ impl Newest {
         newest.get(id).is_some_and(|newest| issued_at < Some(*newest))
     }
 
-    fn taken(&self, id: &str, issued_at: Option<Timestamp>) {
+    fn record(&self, id: &str, issued_at: Option<Timestamp>) {
         let Some(issued_at) = issued_at else { return };
         let mut newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if newest.len() >= PEOPLE && !newest.contains_key(id) {
@@ -52,7 +52,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
             tracing::debug!(%refusal, "a token is rejected");
             return match refusal {
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
-                Refusal::Unavailable => Err(Refused::of(Code::IdentityUnavailable)),
+                Refusal::Unavailable => Err(Refused::from_code(Code::IdentityUnavailable)),
                 // The issuer has signed the token, so its bearer may learn the reason.
                 Refusal::Audience
                 | Refusal::NotYet
@@ -71,17 +71,18 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
             };
         }
     };
-    let_in(app, verified).await.map(Some)
+    admit(app, verified).await.map(Some)
 }
 
 /// Admits the principal of a verified token. A person becomes known to the installation.
-pub(crate) async fn let_in(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
+pub(crate) async fn admit(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();
     // The subject may have the name of another principal here, such as a key. Then the token is rejected.
     let system = app.driver.system().await?;
     let is_known = system.people.get(&principal.id).is_some();
-    let elsewhere = if is_known && !principal.is_agent() { None } else { system.whose(&principal.id, now) };
+    let elsewhere =
+        if is_known && !principal.is_agent() { None } else { system.describe_name_owner(&principal.id, now) };
     if let Some(who) = elsewhere {
         let why = format!("the subject of the token cannot be used here: `{}` {who}", principal.id);
         return Err(Refused::new(Code::ForbiddenRole, why));
@@ -93,10 +94,10 @@ pub(crate) async fn let_in(app: &App, verified: Verified) -> Answer<(Principal, 
         let access = Access::Issued { id: principal.id.clone(), is: None, until, since: system.seq };
         return Ok((principal, access));
     }
-    let system = taken_up(app, system, &principal, issued_at).await?;
-    let is = Standing::of(&system.people, &principal.id);
+    let system = record_person(app, system, &principal, issued_at).await?;
+    let is = RolesAndGroups::for_person(&system.people, &principal.id);
     let access = Access::Issued { id: principal.id.clone(), is: Some(is.clone()), until, since: system.seq };
-    let Standing { roles, groups } = is;
+    let RolesAndGroups { roles, groups } = is;
     Ok((Principal { roles, groups, ..principal }, access))
 }
 
@@ -106,7 +107,7 @@ fn removed(id: &str) -> Refused {
 
 /// Records a person as the token describes them. The people file and admins take precedence over the token's roles and
 /// groups. A later token takes precedence over an earlier one.
-async fn taken_up(
+async fn record_person(
     app: &App,
     system: Arc<System>,
     principal: &Principal,
@@ -147,6 +148,6 @@ async fn taken_up(
             error => error.into(),
         })?
     };
-    app.newest.taken(id, issued_at);
+    app.newest.record(id, issued_at);
     Ok(system)
 }

@@ -6,7 +6,7 @@ use futures::stream::{BoxStream, StreamExt};
 use holdshort_core::id::InterruptId;
 use holdshort_protocol::{AgentDecision, Event, List};
 
-use super::{Item, Previews, Sight, Source, Words};
+use super::{EncodedFrame, Item, Previews, Source, Visibility};
 use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
@@ -14,7 +14,7 @@ use crate::view;
 /// Returns a page of decisions. A page that skipped very many events holds fewer than asked for, and a cursor.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =
-        super::page(Source::Decisions { after }, Sight::of(caller.clone()), limit).await?;
+        super::page(Source::Decisions { after }, Visibility::for_caller(caller.clone()), limit).await?;
     let mut decisions = Vec::with_capacity(items.len());
     for event in items {
         decisions.push(decision(caller, event).await?);
@@ -24,7 +24,8 @@ pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<Agen
 
 /// Returns the decisions after a position, then new ones as they are made.
 pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
-    let events = super::follow(Source::Decisions { after }, Sight::of(caller.clone()), Previews::Hidden);
+    let events =
+        super::follow(Source::Decisions { after }, Visibility::for_caller(caller.clone()), Previews::Hidden);
     let told = events.then(move |item| {
         let caller = caller.clone();
         async move {
@@ -35,7 +36,9 @@ pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
                 Err(refused) => Err(refused),
             };
             match decision {
-                Ok(decision) => Item::Event(Words::named("decision", &decision.position, &decision)),
+                Ok(decision) => {
+                    Item::Event(EncodedFrame::from_value("decision", &decision.position, &decision))
+                }
                 Err(refused) => Item::Problem(refused),
             }
         }
@@ -47,12 +50,12 @@ async fn decision(caller: &Caller, event: Event) -> Answer<AgentDecision> {
     let id: Option<InterruptId> = event.data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let (Some(id), Some(position)) = (id, event.position) else { return Err(unreadable()) };
     // Boxed, since the futures are large and rarer than events.
-    let asked = Box::pin(caller.app.asked(&id)).await?;
+    let asked = Box::pin(caller.app.find_interrupt(&id)).await?;
     let reader = caller.reader().await?;
     let interrupt = Box::pin(view::now::interrupt(&caller.app, &asked, &reader)).await?;
     Ok(AgentDecision { position, interrupt })
 }
 
 fn unreadable() -> Refused {
-    Refused::of(holdshort_protocol::Code::JournalDamaged)
+    Refused::from_code(holdshort_protocol::Code::JournalDamaged)
 }

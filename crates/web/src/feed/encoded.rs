@@ -25,20 +25,20 @@ pub(super) struct EncodedEvent {
     kind: Option<String>,
     /// Interrupt that the event is about.
     interrupt: Option<InterruptId>,
-    by_position: OnceLock<Result<Words, Box<Problem>>>,
-    by_seq: OnceLock<Result<Words, Box<Problem>>>,
+    by_position: OnceLock<Result<EncodedFrame, Box<Problem>>>,
+    by_seq: OnceLock<Result<EncodedFrame, Box<Problem>>>,
 }
 
 /// Number by which a follower counts events, and from which it resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
+pub(super) enum CursorKind {
     Position,
     Seq,
 }
 
 /// An event as bytes. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub struct EncodedFrame {
     /// The event with its id, as a server-sent event.
     frame: Bytes,
     json: Range<usize>,
@@ -54,7 +54,7 @@ impl EncodedEvent {
     }
 
     fn new(sealed: Sealed, position: Option<u64>) -> Self {
-        let (kind, interrupt) = Head::of(&sealed);
+        let (kind, interrupt) = Head::parse(&sealed);
         Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
@@ -98,29 +98,34 @@ impl EncodedEvent {
         matches!(self.kind.as_deref(), Some("run_completed" | "run_failed" | "run_cancelled"))
     }
 
-    pub(super) fn event(&self, count: Count) -> Answer<Event> {
-        self.numbered(view::event::of(&self.sealed), count)
+    pub(super) fn event(&self, count: CursorKind) -> Answer<Event> {
+        self.numbered(view::event::from_sealed(&self.sealed), count)
     }
 
     /// Like [`Self::event`], for a reader that may not see all parts of the interrupt.
-    pub(super) fn event_for(&self, interrupt: &Interrupt, reader: &Reader, count: Count) -> Answer<Event> {
+    pub(super) fn event_for(
+        &self,
+        interrupt: &Interrupt,
+        reader: &Reader,
+        count: CursorKind,
+    ) -> Answer<Event> {
         self.numbered(view::event::of_interrupt(&self.sealed, interrupt, reader), count)
     }
 
-    fn numbered(&self, event: Result<Event, envelope::Error>, count: Count) -> Answer<Event> {
+    fn numbered(&self, event: Result<Event, envelope::Error>, count: CursorKind) -> Answer<Event> {
         let mut event =
             event.map_err(|source| Error::Damaged { run: self.sealed.stream.to_string(), source })?;
-        event.position = self.position.filter(|_| count == Count::Position).map(position::text);
+        event.position = self.position.filter(|_| count == CursorKind::Position).map(position::text);
         Ok(event)
     }
 
-    pub(super) fn words(&self, count: Count) -> Answer<Words> {
+    pub(super) fn encode(&self, count: CursorKind) -> Answer<EncodedFrame> {
         let words = match count {
-            Count::Position => &self.by_position,
-            Count::Seq => &self.by_seq,
+            CursorKind::Position => &self.by_position,
+            CursorKind::Seq => &self.by_seq,
         };
         let words = words.get_or_init(|| match self.event(count) {
-            Ok(event) => Ok(Words::of(&event)),
+            Ok(event) => Ok(EncodedFrame::from_event(&event)),
             Err(Refused(problem)) => Err(problem),
         });
         words.clone().map_err(Refused)
@@ -132,14 +137,14 @@ impl EncodedEvent {
     }
 }
 
-impl Words {
-    pub(super) fn of(event: &Event) -> Self {
+impl EncodedFrame {
+    pub(super) fn from_event(event: &Event) -> Self {
         let seq = event.seq.to_string();
         Self::framed(&format!("id: {}\n", event.position.as_deref().unwrap_or(&seq)), event)
     }
 
     /// Encodes another value under the cursor of an event, as a server-sent event of this name.
-    pub(super) fn named<T: Serialize>(name: &str, cursor: &str, value: &T) -> Self {
+    pub(super) fn from_value<T: Serialize>(name: &str, cursor: &str, value: &T) -> Self {
         Self::framed(&format!("id: {cursor}\nevent: {name}\n"), value)
     }
 
@@ -176,7 +181,7 @@ struct Facts {
 
 impl Head {
     /// Returns the type of an event, and the interrupt that it is about.
-    fn of(sealed: &Sealed) -> (Option<String>, Option<InterruptId>) {
+    fn parse(sealed: &Sealed) -> (Option<String>, Option<InterruptId>) {
         match serde_json::from_slice(&sealed.head) {
             Ok(Self { kind, facts }) => (Some(kind), facts.interrupt),
             Err(_) => (None, None),

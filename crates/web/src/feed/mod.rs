@@ -3,16 +3,16 @@
 //!
 //! A feed is pulled: it reads the next event on request, and waits for a commit if there is none. A feed holds no state
 //! that must survive: a client that reconnects with its cursor gets the events that follow. `source.rs` reads the
-//! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, and `sight.rs` decides which
+//! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, and `visibility.rs` decides which
 //! of them a caller may see.
 
 pub mod decisions;
 mod encoded;
 pub mod position;
 mod recent;
-mod sight;
 mod source;
 pub mod sse;
+mod visibility;
 
 use std::sync::Arc;
 use std::vec;
@@ -22,10 +22,10 @@ use holdshort_engine::real;
 use holdshort_protocol::{Code, Preview};
 use tokio::sync::{broadcast, watch};
 
-pub use encoded::Words;
+pub use encoded::EncodedFrame;
 pub use recent::{Recent, keep_reading};
-pub use sight::{Owners, Sight};
 pub use source::{Source, page};
+pub use visibility::{Owners, Visibility};
 
 use crate::app::App;
 use crate::limits::READ_EVENTS;
@@ -36,7 +36,7 @@ use encoded::EncodedEvent;
 /// Item of a feed. The feed ends with the run that it follows, or after a problem of the store.
 #[derive(Debug)]
 pub enum Item {
-    Event(Words),
+    Event(EncodedFrame),
     Preview(Preview),
     /// An event that exists and cannot be read.
     Problem(Refused),
@@ -50,13 +50,13 @@ pub enum Previews {
 
 impl Previews {
     /// Returns the choice of a client. Previews are shown by default.
-    pub fn of(asked: Option<bool>) -> Self {
+    pub fn from_choice(asked: Option<bool>) -> Self {
         if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
     }
 }
 
 /// Follows a source. Dropping the stream ends it.
-pub fn follow(source: Source, sight: Sight, previews: Previews) -> BoxStream<'static, Item> {
+pub fn follow(source: Source, sight: Visibility, previews: Previews) -> BoxStream<'static, Item> {
     let app = sight.app().clone();
     let feed = Feed {
         // Watched before anything is read, so that no commit in between is missed.
@@ -75,7 +75,7 @@ pub fn follow(source: Source, sight: Sight, previews: Previews) -> BoxStream<'st
 struct Feed {
     app: Arc<App>,
     source: Source,
-    sight: Sight,
+    sight: Visibility,
     /// Changes with each commit that may matter.
     commits: watch::Receiver<u64>,
     /// Position up to which the journal was read for all followers.
@@ -156,7 +156,7 @@ impl Feed {
         self.source.pass(event);
         let words = match self.source.shows(&self.sight, event).await {
             Ok(false) => return None,
-            Ok(true) => self.sight.words(event, self.source.count()).await,
+            Ok(true) => self.sight.encode_event(event, self.source.cursor_kind()).await,
             Err(refused) => Err(refused),
         };
         if self.source.is_over() {

@@ -20,7 +20,7 @@ use crate::limits::{READ_EVENTS, RECENT_BYTES};
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Recent {
-    held: RwLock<Held>,
+    held: RwLock<EventWindow>,
     /// Maximum number of events.
     most: usize,
     /// Changes with each event that is added, and whenever followers must read the journal themselves.
@@ -29,7 +29,7 @@ pub struct Recent {
 }
 
 #[derive(Default)]
-struct Held {
+struct EventWindow {
     /// Position after which all events are held, without a gap. `None`: nothing is read now.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
@@ -62,7 +62,12 @@ impl Recent {
     }
 
     /// Returns the next events of a run; `None` if they are in the journal alone, or if there are none.
-    pub(super) fn of_run(&self, run: &RunId, since: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
+    pub(super) fn after_in_run(
+        &self,
+        run: &RunId,
+        since: u64,
+        limit: usize,
+    ) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let is_of_run =
             |event: &&Arc<EncodedEvent>| matches!(&event.sealed.stream, StreamId::Run(of) if of == run);
@@ -77,7 +82,8 @@ impl Recent {
     }
 
     fn begin(&self, after: Option<u64>) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Held { after, ..Held::default() };
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) =
+            EventWindow { after, ..EventWindow::default() };
     }
 
     fn add(&self, events: Vec<Positioned>) {
@@ -115,8 +121,8 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
         let read = read(&app, start, &mut commits, &tell).await;
         recent.begin(None);
         match read {
-            Ok(Ended::Alone) => {}
-            Ok(Ended::Closed) | Err(Error::Closed) => return,
+            Ok(ReadEnd::Alone) => {}
+            Ok(ReadEnd::Closed) | Err(Error::Closed) => return,
             Err(error) => {
                 tracing::warn!(%error, "new events cannot be read for subscribers");
                 // Each follower reads the journal itself, and sees the error.
@@ -128,7 +134,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
     }
 }
 
-enum Ended {
+enum ReadEnd {
     /// The last follower has left.
     Alone,
     /// The store is closed.
@@ -140,7 +146,7 @@ async fn read(
     start: u64,
     commits: &mut watch::Receiver<u64>,
     tell: &watch::Sender<u64>,
-) -> Result<Ended, Error> {
+) -> Result<ReadEnd, Error> {
     let mut last = start;
     // `Recent` holds one receiver, from which the others are cloned.
     while tell.receiver_count() > 1 {
@@ -152,8 +158,8 @@ async fn read(
             tell.send_replace(last);
         }
         if is_all && commits.changed().await.is_err() {
-            return Ok(Ended::Closed);
+            return Ok(ReadEnd::Closed);
         }
     }
-    Ok(Ended::Alone)
+    Ok(ReadEnd::Alone)
 }

@@ -8,8 +8,8 @@ use holdshort_protocol::{Event, List};
 use holdshort_store::Log;
 use tokio::sync::watch;
 
-use super::encoded::{Count, EncodedEvent};
-use super::{Sight, position};
+use super::encoded::{CursorKind, EncodedEvent};
+use super::{Visibility, position};
 use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
 use crate::problem::Answer;
@@ -40,10 +40,10 @@ impl Source {
         }
     }
 
-    pub(super) fn count(&self) -> Count {
+    pub(super) fn cursor_kind(&self) -> CursorKind {
         match self {
-            Self::Run { .. } => Count::Seq,
-            Self::All { .. } | Self::Inbox { .. } | Self::Decisions { .. } => Count::Position,
+            Self::Run { .. } => CursorKind::Seq,
+            Self::All { .. } | Self::Inbox { .. } | Self::Decisions { .. } => CursorKind::Position,
         }
     }
 
@@ -68,7 +68,7 @@ impl Source {
     /// Returns the next events, if the shared reader has them.
     pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
-            Self::Run { run, since, .. } => app.recent.of_run(run, *since, limit),
+            Self::Run { run, since, .. } => app.recent.after_in_run(run, *since, limit),
             Self::All { after } | Self::Inbox { after } | Self::Decisions { after } => {
                 app.recent.after(*after, limit)
             }
@@ -109,7 +109,7 @@ impl Source {
     }
 
     /// Returns true if the source includes the event and the caller may see it. Checked for each follower.
-    pub(super) async fn shows(&self, sight: &Sight, event: &EncodedEvent) -> Answer<bool> {
+    pub(super) async fn shows(&self, sight: &Visibility, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
             Self::Decisions { .. } if !event.resolves() => Ok(false),
@@ -145,7 +145,7 @@ impl Source {
 
 /// Returns a page of at most `limit` events, cut at the size of a page. A page that skipped very many invisible events
 /// holds fewer.
-pub async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List<Event>> {
+pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();
     let (mut bytes, mut passed) = (0, 0);
@@ -159,7 +159,7 @@ pub async fn page(mut source: Source, sight: Sight, limit: usize) -> Answer<List
             }
             if source.shows(&sight, event).await? {
                 bytes += event.bytes();
-                items.push(sight.event(event, source.count()).await?);
+                items.push(sight.event(event, source.cursor_kind()).await?);
             }
             source.pass(event);
             passed += 1;

@@ -17,13 +17,13 @@ use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::{Item, Previews, Sight, Source, decisions, follow};
+use super::{Item, Previews, Source, Visibility, decisions, follow};
 use crate::auth::Caller;
 use crate::limits::RETRY;
 use crate::problem::{Answer, Refused};
 
 /// Opens the stream of a source.
-pub fn open(source: Source, sight: Sight, previews: Previews) -> Answer<Response> {
+pub fn open(source: Source, sight: Visibility, previews: Previews) -> Answer<Response> {
     let (start, caller) = (start(&source), sight.caller().clone());
     stream(start, caller, follow(source, sight, previews))
 }
@@ -36,7 +36,7 @@ pub fn open_decisions(after: u64, caller: Caller) -> Answer<Response> {
 
 fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answer<Response> {
     let app = caller.app.clone();
-    let permit = app.place()?;
+    let permit = app.reserve_stream()?;
     let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
     // After a pause in reading, one ping is enough.
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -46,7 +46,7 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
         ping,
         over: Box::pin(async move {
             tokio::select! {
-                () = caller.ended() => Some(Refused::of(Code::AccessEnded)),
+                () = caller.ended() => Some(Refused::from_code(Code::AccessEnded)),
                 () = caller.app.stopped() => None,
             }
         }),
@@ -81,12 +81,12 @@ impl Stream for Frames {
         let Some(feed) = &mut this.feed else { return Poll::Ready(None) };
         if let Poll::Ready(why) = this.over.as_mut().poll(cx) {
             this.feed = None;
-            return Poll::Ready(why.map(|why| Ok(named("problem", None, &why.0))));
+            return Poll::Ready(why.map(|why| Ok(encode_event("problem", None, &why.0))));
         }
         let frame = match feed.as_mut().poll_next(cx) {
             Poll::Ready(Some(Item::Event(words))) => words.frame(),
-            Poll::Ready(Some(Item::Preview(preview))) => named("preview", None, &preview),
-            Poll::Ready(Some(Item::Problem(refused))) => named("problem", None, &refused.0),
+            Poll::Ready(Some(Item::Preview(preview))) => encode_event("preview", None, &preview),
+            Poll::Ready(Some(Item::Problem(refused))) => encode_event("problem", None, &refused.0),
             Poll::Ready(None) => {
                 this.feed = None;
                 return Poll::Ready(None);
@@ -107,13 +107,13 @@ fn start(source: &Source) -> Bytes {
         Source::Run { .. } => retry.into(),
         Source::All { .. } | Source::Inbox { .. } | Source::Decisions { .. } => {
             let position = source.cursor();
-            let place = named("position", Some(&position), &json!({ "position": position }));
+            let place = encode_event("position", Some(&position), &json!({ "position": position }));
             [retry.as_bytes(), &place].concat().into()
         }
     }
 }
 
-fn named<T: Serialize>(name: &str, id: Option<&str>, data: &T) -> Bytes {
+fn encode_event<T: Serialize>(name: &str, id: Option<&str>, data: &T) -> Bytes {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("{id}event: {name}\ndata: {data}\n\n").into()

@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
 /// A request.
-pub(crate) struct Ask {
+pub(crate) struct FetchRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
@@ -15,7 +15,7 @@ pub(crate) struct Ask {
 }
 
 /// An answer.
-pub(crate) struct Came {
+pub(crate) struct FetchResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
@@ -33,8 +33,13 @@ pub(crate) enum Failed {
 }
 
 /// Sends a request. `within` limits the lookup of the host name; the caller limits the total time.
-pub(crate) async fn fetch(guard: &Guard, ask: Ask, within: Duration, bytes: usize) -> Result<Came, Failed> {
-    let Ask { method, url, headers, body } = ask;
+pub(crate) async fn fetch(
+    guard: &Guard,
+    ask: FetchRequest,
+    within: Duration,
+    bytes: usize,
+) -> Result<FetchResponse, Failed> {
+    let FetchRequest { method, url, headers, body } = ask;
     let http = |error: reqwest::Error| Failed::Http(error.without_url());
     let client = guard.check(&url, within).await?.client().build().map_err(http)?;
     let mut answer = client.request(method, url).headers(headers).body(body).send().await.map_err(http)?;
@@ -46,7 +51,7 @@ pub(crate) async fn fetch(guard: &Guard, ask: Ask, within: Duration, bytes: usiz
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Came { status, headers, body })
+    Ok(FetchResponse { status, headers, body })
 }
 
 /// Returns the message of an error with all its causes.

@@ -9,4 +9,4 @@ pub mod limits;
 pub mod oidc;
 mod principal;
 
-pub use principal::{How, Principal};
+pub use principal::{AuthMethod, Principal};

@@ -17,12 +17,12 @@ pub struct Principal {
     /// Roles. Without any, everything is forbidden.
     pub roles: BTreeSet<Role>,
     pub groups: BTreeSet<String>,
-    pub how: How,
+    pub how: AuthMethod,
 }
 
 /// Means of the authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum AuthMethod {
     /// Token of the data folder.
     Token,
     /// Login of a browser or terminal.
@@ -39,20 +39,20 @@ pub enum How {
 
 impl Principal {
     /// Returns the owner of the data folder, who is also the administrator.
-    pub fn local_operator(how: How) -> Self {
+    pub fn local_operator(how: AuthMethod) -> Self {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
     /// Returns the bearer of the token for one role.
     pub fn of_role(role: Role) -> Self {
-        Self::local(&Actor::of(role, "").id, [role], How::Token)
+        Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
 
     pub fn of_key(key: &Key) -> Self {
-        Self::local(&key.name, [key.role], How::Key(key.id.clone()))
+        Self::local(&key.name, [key.role], AuthMethod::Key(key.id.clone()))
     }
 
-    fn local(id: &str, roles: impl Into<BTreeSet<Role>>, how: How) -> Self {
+    fn local(id: &str, roles: impl Into<BTreeSet<Role>>, how: AuthMethod) -> Self {
         Self { id: id.to_owned(), name: None, roles: roles.into(), groups: BTreeSet::new(), how }
     }
 
@@ -63,7 +63,8 @@ impl Principal {
 
     /// Returns the principal as an actor in one of its roles.
     pub fn actor(&self, role: Role, via: &str) -> Actor {
-        let let_in_by = if let How::Login { let_in_by } = &self.how { let_in_by.clone() } else { None };
+        let let_in_by =
+            if let AuthMethod::Login { let_in_by } = &self.how { let_in_by.clone() } else { None };
         Actor { id: self.id.clone(), role, via: Some(via.to_owned()), let_in_by }
     }
 

@@ -12,7 +12,7 @@ pub fn answer(row: &AnswerRow) -> KeptAnswer {
         subject: row.subject.clone(),
         agent: row.agent.clone(),
         question: row.question.clone(),
-        answer: if row.erased { Value::Null } else { given(row) },
+        answer: if row.erased { Value::Null } else { answer_value(row) },
         by: row.by.clone(),
         at: row.at.to_string(),
         corrected_at: row.corrected_at.map(|at| at.to_string()),
@@ -27,13 +27,13 @@ pub fn suggestion(row: &AnswerRow) -> Suggestion {
         interrupt: row.interrupt.to_string(),
         run: row.run.to_string(),
         question: row.question.clone(),
-        answer: given(row),
+        answer: answer_value(row),
         by: row.by.clone(),
         at: row.since().to_string(),
     }
 }
 
-fn given(row: &AnswerRow) -> Value {
+fn answer_value(row: &AnswerRow) -> Value {
     let text = || Value::String(row.answer.clone());
     if row.is_data { json::parse(row.answer.as_bytes()).unwrap_or_else(|_| text()) } else { text() }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::event::Event;
 use holdshort_core::id::{InterruptId, RunId};
-use holdshort_core::interrupt::withhold::{Covered, sees_as};
+use holdshort_core::interrupt::withhold::{RedactedInterrupt, sees_as};
 use holdshort_core::interrupt::{self, Interrupt, Represented, Voter};
 use holdshort_core::rights::{self, Extent, Permission};
 use holdshort_core::run::Run;
@@ -29,15 +29,15 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub async fn of(app: &App, actor: &Actor) -> Answer<Self> {
+    pub async fn for_actor(app: &App, actor: &Actor) -> Answer<Self> {
         let system = app.driver.glance_system().await?;
         let sees = sees_as(&actor.id, actor.role, &system.people);
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
     /// Returns the interrupt as the reader may see it; `None` if nothing is withheld.
-    pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<Covered> {
-        interrupt.covered(self.sees, &self.system.people)
+    pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<RedactedInterrupt> {
+        interrupt.redact_for(self.sees, &self.system.people)
     }
 
     /// Removes the parts of an event about an interrupt that are withheld from the reader.
@@ -66,7 +66,7 @@ impl Reader {
         let agent = interrupt.opened.agent.as_deref();
         let (part, freeze) =
             self.system.freezes.holding(run, workflow, agent).filter(|_| interrupt.is_open())?;
-        Some(freeze::of(part.as_ref(), freeze))
+        Some(freeze::from_freeze(part.as_ref(), freeze))
     }
 
     /// Returns whether the reader may decide on the interrupt. `None` if it is resolved, or if the reader's role never
@@ -111,9 +111,9 @@ pub struct Assigned {
 }
 
 impl Assigned {
-    pub fn of(interrupt: &Interrupt) -> Self {
+    pub fn from_interrupt(interrupt: &Interrupt) -> Self {
         Self {
-            assignment: of(interrupt),
+            assignment: from_interrupt(interrupt),
             votes: votes(interrupt)
                 .into_iter()
                 .map(|vote| wire::Vote { edit: Value::Null, ..vote })
@@ -124,19 +124,19 @@ impl Assigned {
     }
 
     /// Describes the assignment in words. Empty if any single admin or operator may decide.
-    pub fn lines(&self) -> Vec<(wire::AskedLine, String)> {
+    pub fn lines(&self) -> Vec<(wire::PeopleLine, String)> {
         let Self { assignment, votes, options, is_open } = self;
-        let involved = wire::Involved { assignment, votes, options, is_open: *is_open, you: None };
+        let involved = wire::InvolvedPeople { assignment, votes, options, is_open: *is_open, you: None };
         involved.lines(str::to_owned)
     }
 }
 
-pub(super) fn of(interrupt: &Interrupt) -> wire::Assignment {
+pub(super) fn from_interrupt(interrupt: &Interrupt) -> wire::Assignment {
     let assigned = &interrupt.assignment;
     let is_staged = assigned.stages.len() > 1;
     let at = if interrupt.is_open() { interrupt.stage_now() } else { 0 };
     let wire::Stage { approvers, groups, quorum, .. } = stage(&assigned.stages[at]);
-    let standing = interrupt.standing(at);
+    let standing = interrupt.missing_votes(at);
     wire::Assignment {
         approvers,
         groups,

@@ -2,7 +2,7 @@
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{SessionId, StreamId};
-use holdshort_core::run::words;
+use holdshort_core::run::conversation_text;
 use holdshort_core::session::Fact;
 use holdshort_protocol::{List, Speaker, Utterance};
 use holdshort_store::Log;
@@ -20,7 +20,7 @@ pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> A
         let read = app.journal().read(&stream, after, READ_EVENTS).await?;
         for sealed in &read {
             let event = app.decode_event(sealed)?;
-            if let Some(item) = said(app, sealed.seq, &event).await? {
+            if let Some(item) = read_utterance(app, sealed.seq, &event).await? {
                 if items.len() == limit || bytes > PAGE_BYTES {
                     return Ok(List { items, next_cursor: Some(after.to_string()) });
                 }
@@ -35,7 +35,7 @@ pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> A
     }
 }
 
-async fn said(app: &App, seq: u64, event: &Event) -> Answer<Option<Utterance>> {
+async fn read_utterance(app: &App, seq: u64, event: &Event) -> Answer<Option<Utterance>> {
     let event::Fact::Session(Fact::Said { run, seq: at, agent, interrupt }) = &event.fact else {
         return Ok(None);
     };
@@ -45,7 +45,7 @@ async fn said(app: &App, seq: u64, event: &Event) -> Answer<Option<Utterance>> {
         at: event.at.to_string(),
         speaker: if agent.is_some() { Speaker::Agent } else { Speaker::Person },
         by: agent.clone().unwrap_or_else(|| event.actor.id.clone()),
-        text: words(&source),
+        text: conversation_text(&source),
         run: run.to_string(),
         interrupt: interrupt.as_ref().map(ToString::to_string),
     }))

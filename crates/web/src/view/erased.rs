@@ -6,24 +6,28 @@ use holdshort_core::projection::RunRow;
 use holdshort_core::run::{Erasure, Fact};
 use holdshort_protocol as wire;
 
-use super::word;
+use super::variant_name;
 use crate::app::App;
 use crate::problem::Answer;
 
 /// Returns the erasure of the run of an interrupt whose content is missing.
-pub(super) async fn of_id(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
-    of_row(app, &app.run_row(id).await?).await
+pub(super) async fn for_run(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
+    for_row(app, &app.run_row(id).await?).await
 }
 
 /// Returns the erasure of a run that is not loaded and lacks content. Mostly its last event records the erasure.
-pub(super) async fn of_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {
+pub(super) async fn for_row(app: &App, row: &RunRow) -> Answer<Option<wire::ErasedContent>> {
     let last = app.event(&StreamId::Run(row.run.clone()), row.seq).await?;
     if let event::Fact::Run(Fact::ContentErased { from: 1, because, .. }) = &last.fact {
-        return Ok(Some(of(&Erasure { by: last.actor.id.clone(), at: last.at, because: *because })));
+        return Ok(Some(from_erasure(&Erasure {
+            by: last.actor.id.clone(),
+            at: last.at,
+            because: *because,
+        })));
     }
-    Ok(app.driver.load(&row.run).await?.erased.as_ref().map(of))
+    Ok(app.driver.load(&row.run).await?.erased.as_ref().map(from_erasure))
 }
 
-pub fn of(Erasure { by, at, because }: &Erasure) -> wire::ErasedContent {
-    wire::ErasedContent { by: by.clone(), at: at.to_string(), because: word(because) }
+pub fn from_erasure(Erasure { by, at, because }: &Erasure) -> wire::ErasedContent {
+    wire::ErasedContent { by: by.clone(), at: at.to_string(), because: variant_name(because) }
 }

@@ -26,11 +26,11 @@ const TIMES: [&str; 9] = [
     "/until",
 ];
 
-pub fn of(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
+pub fn from_sealed(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
     Ok(show(event::decode(sealed)?, sealed.seq))
 }
 
-/// Like [`of`], for an event about an interrupt, as this reader may see it.
+/// Like [`from_sealed`], for an event about an interrupt, as this reader may see it.
 pub fn of_interrupt(
     sealed: &Sealed,
     interrupt: &Interrupt,

@@ -4,7 +4,7 @@ use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_protocol::{FreezeOf, Frozen};
 
 /// Returns the view of a freeze. `part`: `None` for the whole installation.
-pub fn of(part: Option<&Part>, freeze: &Freeze) -> Frozen {
+pub fn from_freeze(part: Option<&Part>, freeze: &Freeze) -> Frozen {
     let nothing = FreezeOf::default();
     let FreezeOf { run, workflow, agent } = match part {
         None => nothing,

@@ -17,7 +17,7 @@ pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wi
     }
     let mut rest = sizes.into_iter().filter(|(name, _)| after.is_none_or(|after| *name > after));
     let items: Vec<wire::Group> =
-        rest.by_ref().take(limit).map(|(name, size)| of(people, name, size)).collect();
+        rest.by_ref().take(limit).map(|(name, size)| build_group(people, name, size)).collect();
     let next_cursor = rest.next().and_then(|_| Some(items.last()?.name.clone()));
     wire::List { items, next_cursor }
 }
@@ -26,24 +26,24 @@ pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wi
 pub fn one(people: &People, name: &str) -> Option<wire::Group> {
     people.hours(name)?;
     let is_of = |(id, person): (&str, &Person)| person.groups.contains(name) && people.can_decide(id);
-    Some(of(people, name, people.iter().filter(|each| is_of(*each)).count()))
+    Some(build_group(people, name, people.iter().filter(|each| is_of(*each)).count()))
 }
 
-fn of(people: &People, name: &str, size: usize) -> wire::Group {
+fn build_group(people: &People, name: &str, size: usize) -> wire::Group {
     let hours = people.hours(name);
     wire::Group {
         name: name.to_owned(),
         people: size,
-        hours: hours.map(shown),
+        hours: hours.map(convert_hours),
         source: hours.map(|hours| super::person::source(hours.source)),
     }
 }
 
-fn shown(hours: &Hours) -> wire::Hours {
+fn convert_hours(hours: &Hours) -> wire::Hours {
     let spans = |spans: &Vec<Span>| spans.iter().map(ToString::to_string).collect();
     wire::Hours {
         time_zone: hours.time_zone.clone(),
-        week: hours.week.iter().map(|(day, of)| (day.word().to_owned(), spans(of))).collect(),
+        week: hours.week.iter().map(|(day, of)| (day.as_str().to_owned(), spans(of))).collect(),
         holidays: hours.holidays.iter().map(ToString::to_string).collect(),
     }
 }

@@ -8,7 +8,7 @@ use holdshort_core::digest::Digest;
 use holdshort_core::event;
 use holdshort_core::gate::Source;
 use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
-use holdshort_core::interrupt::withhold::Covered;
+use holdshort_core::interrupt::withhold::RedactedInterrupt;
 use holdshort_core::interrupt::{
     self, About, Cause, Effect, HeldWork, Interrupt, Kind, Offer, Opened, Outcome,
 };
@@ -21,12 +21,12 @@ use serde_json::Value;
 
 use super::assignment::{self, Reader};
 use super::subject::{self, Subject};
-use super::{erased, word};
+use super::{erased, variant_name};
 use crate::app::App;
-use crate::asked::Asked;
+use crate::interrupt_ref::InterruptRef;
 use crate::problem::{Answer, Refused};
 
-pub async fn of_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<wire::Interrupt> {
+pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<wire::Interrupt> {
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
@@ -38,27 +38,27 @@ pub async fn of_page(
     reader: &Reader,
 ) -> Answer<wire::Interrupt> {
     let (interrupt, starter) = read(app, row).await?;
-    let subject = subject::of(app, &row.run).await?;
+    let subject = subject::for_run(app, &row.run).await?;
     let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_ref());
     shown.claimed_by.clone_from(&row.claimed_by);
     if interrupt.content.is_null() {
         // Boxed, since it is rare.
-        shown.erased = Box::pin(erased::of_id(app, &row.run)).await?.map(Box::new);
+        shown.erased = Box::pin(erased::for_run(app, &row.run)).await?.map(Box::new);
     }
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
-        tell_what_became(&*ends.of(app, &row.run).await?, &mut shown.payload);
+        add_call_ends(&*ends.for_run(app, &row.run).await?, &mut shown.payload);
     }
     Ok(shown)
 }
 
 /// Returns an interrupt of a loaded run.
-pub fn of_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
+pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
-    let mut shown = show_to(reader, place, Subject::of_run(run)?, interrupt, run.begun_by());
-    shown.erased = run.erased.as_ref().map(erased::of).map(Box::new);
+    let mut shown = show_to(reader, place, Subject::from_run(run)?, interrupt, run.begun_by());
+    shown.erased = run.erased.as_ref().map(erased::from_erasure).map(Box::new);
     if interrupt.is_open() {
-        tell_what_became(&ends(run), &mut shown.payload);
+        add_call_ends(&call_ends(run), &mut shown.payload);
     }
     Some(shown)
 }
@@ -82,7 +82,7 @@ pub(super) async fn add_covered(
     let covered = reader.also_covered(&run, interrupt, &session);
     shown.also_covers = covered
         .iter()
-        .filter_map(|id| of_run(&run, id, reader))
+        .filter_map(|id| from_run(&run, id, reader))
         .map(|other| wire::AlsoCovered { interrupt: other.id, title: other.title })
         .collect();
     Ok(())
@@ -104,17 +104,21 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
 }
 
 /// Returns the resolution of a row's interrupt, as this reader may see it.
-pub async fn standing(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<Option<wire::Resolution>> {
+pub async fn resolution_for_reader(
+    app: &App,
+    row: &InterruptRow,
+    reader: &Reader,
+) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let covered = reader.covered(&interrupt);
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Like [`standing`], as the external agent that asked may see it.
-pub async fn standing_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
+/// Like [`resolution_for_reader`], as the external agent that asked may see it.
+pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let asker = Actor::agent(interrupt.opened.agent.as_deref().unwrap_or_default(), "rest");
-    let covered = Reader::of(app, &asker).await?.covered(&interrupt);
+    let covered = Reader::for_actor(app, &asker).await?.covered(&interrupt);
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
@@ -126,7 +130,7 @@ pub async fn covered_refusal(
     mut refused: Refused,
 ) -> Answer<Refused> {
     let (interrupt, _) = read(app, row).await?;
-    if let Some(Covered { cover, .. }) = reader.covered(&interrupt) {
+    if let Some(RedactedInterrupt { cover, .. }) = reader.covered(&interrupt) {
         refused.0.detail = cover.text(&refused.0.detail);
         for error in &mut refused.0.errors {
             error.message = cover.text(&error.message);
@@ -137,20 +141,20 @@ pub async fn covered_refusal(
 
 /// Returns the digest that a decision link is bound to, for every person: of the action that will run, or else of the
 /// content shown.
-pub async fn bound(app: &App, asked: &Asked) -> Answer<Digest> {
+pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
 }
 
-/// Like [`bound`], for a link that is mailed; `None` if the interrupt is resolved or [risky](is_risky).
-pub async fn mailable(app: &App, asked: &Asked) -> Answer<Option<Digest>> {
+/// Like [`subject_digest`], for a link that is mailed; `None` if the interrupt is resolved or [risky](is_risky).
+pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
     Ok(may.then(|| digest(&interrupt)))
 }
 
 /// Returns the options of an interrupt.
-pub async fn offers(app: &App, asked: &Asked) -> Answer<Vec<wire::Offer>> {
+pub async fn offers(app: &App, asked: &InterruptRef) -> Answer<Vec<wire::Offer>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
@@ -179,7 +183,7 @@ fn show_to(
     let you = reader.you(interrupt, starter);
     let frozen = reader.frozen(run, &subject.workflow, interrupt);
     let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
-    let Some(Covered { interrupt: seen, cover }) = reader.covered(interrupt) else {
+    let Some(RedactedInterrupt { interrupt: seen, cover }) = reader.covered(interrupt) else {
         let mut shown = show(run, session, subject, interrupt);
         // A grant by a person who decides for another would cover nothing.
         let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
@@ -232,7 +236,7 @@ fn after(payload: &mut Value) -> &mut [Value] {
 
 /// Adds to each earlier call how it ended. When a card is opened, these calls may still wait, run or need a decision.
 /// Later readers see their ends.
-fn tell_what_became(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
+fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
         if let Some(end) = end {
@@ -246,12 +250,12 @@ fn tell_what_became(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 
 impl CallEnds {
-    async fn of(&self, app: &App, id: &RunId) -> Answer<Arc<BTreeMap<String, CallEnd>>> {
+    async fn for_run(&self, app: &App, id: &RunId) -> Answer<Arc<BTreeMap<String, CallEnd>>> {
         if let Some(known) = self.runs().get(id) {
             return Ok(known.clone());
         }
         let run = app.run_now(id).await?;
-        let ends = Arc::new(ends(&run));
+        let ends = Arc::new(call_ends(&run));
         self.runs().insert(id.clone(), ends.clone());
         Ok(ends)
     }
@@ -262,7 +266,7 @@ impl CallEnds {
     }
 }
 
-fn ends(run: &Run) -> BTreeMap<String, CallEnd> {
+fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     let ended = run.calls.iter().filter_map(|(id, call)| match call.state {
         CallState::Ended(end) => Some((id.clone(), end)),
         _ => None,
@@ -276,7 +280,7 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     let approved = interrupt.approved()?;
     Some(wire::Approval {
         digest: Digest::of_json(&approved).to_string(),
-        approved: if interrupt.given().edit.is_null() { Value::Null } else { approved },
+        approved: if interrupt.answer_from_votes().edit.is_null() { Value::Null } else { approved },
         usable_until: interrupt.usable_until().map(|at| at.to_string()),
         used: interrupt
             .used
@@ -303,18 +307,18 @@ fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
     let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref();
     let vote = interrupt.settled_by();
-    let given = interrupt.given();
+    let given = interrupt.answer_from_votes();
     Some(wire::Resolution {
         outcome: outcome(resolution.outcome),
         option: resolution.option.clone(),
-        effect: option.and_then(|option| interrupt.offers(option)).map(|offer| word(&offer.effect)),
+        effect: option.and_then(|option| interrupt.offers(option)).map(|offer| variant_name(&offer.effect)),
         text: given.text,
         edit: given.edit,
         by: interrupt.decided_by(),
         on_behalf_of: interrupt.on_behalf_of(),
         let_in_by: interrupt.let_in_by(),
         also: vote.map(|vote| vote.also.iter().map(ToString::to_string).collect()).unwrap_or_default(),
-        cause: word(&resolution.cause),
+        cause: variant_name(&resolution.cause),
         from: vote.and_then(|vote| vote.from.as_ref()).map(ToString::to_string),
         at: resolution.at.to_string(),
     })
@@ -360,7 +364,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
         options: opened.options.iter().map(offer(interrupt)).collect(),
         response_schema: content.get("response_schema").cloned(),
         risk: risk(&opened.risk),
-        assignment: assignment::of(interrupt),
+        assignment: assignment::from_interrupt(interrupt),
         votes: assignment::votes(interrupt),
         you: None,
         frozen: None,
@@ -384,7 +388,7 @@ fn show(run: &RunId, session: &SessionId, subject: Subject, interrupt: &Interrup
     };
     if opened.about != About::External {
         shown.risk.reasons.extend(judgement(&shown.payload));
-        shown.command_effect = wire::CommandEffect::of(&shown.payload);
+        shown.command_effect = wire::CommandEffect::from_payload(&shown.payload);
     }
     shown.warnings = wire::warnings(&shown);
     shown
@@ -428,7 +432,7 @@ pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
 
 /// Returns the name of a rule: its list, and its place in the list.
 pub fn rule_words(source: Source, place: usize) -> String {
-    format!("{}/{place}", word(&source))
+    format!("{}/{place}", variant_name(&source))
 }
 
 pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
@@ -443,7 +447,7 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
             .reasons
             .iter()
             .map(|reason| wire::Reason {
-                source: word(&reason.source),
+                source: variant_name(&reason.source),
                 code: reason.code.clone(),
                 rule: reason.rule,
                 text: reason.text.clone(),
@@ -468,11 +472,12 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
 /// Returns the view of an option of the interrupt.
 pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
     let opened = &interrupt.opened;
-    let is_tried = interrupt.content.get("payload").is_some_and(|it| wire::TrialCard::of(it).is_some());
+    let is_tried =
+        interrupt.content.get("payload").is_some_and(|it| wire::TrialCard::from_payload(it).is_some());
     move |offer| wire::Offer {
         id: offer.id.clone(),
         label: offer.label.clone(),
-        effect: word(&offer.effect),
+        effect: variant_name(&offer.effect),
         does: offer.does(opened.kind, opened.about != About::External, is_tried).to_owned(),
         outcome: outcome(offer.effect.outcome()),
         work: match offer.effect.work() {

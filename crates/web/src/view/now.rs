@@ -7,17 +7,17 @@ use holdshort_protocol as wire;
 use super::assignment::Reader;
 use super::interrupt::CallEnds;
 use crate::app::App;
-use crate::asked::Asked;
+use crate::interrupt_ref::InterruptRef;
 use crate::problem::Answer;
 
 /// Returns the interrupt as this reader may see it.
 pub async fn interrupt(
     app: &App,
-    Asked { run, interrupt: id }: &Asked,
+    InterruptRef { run, interrupt: id }: &InterruptRef,
     reader: &Reader,
 ) -> Answer<wire::Interrupt> {
     let loaded = app.driver.current(run).await;
-    let shown = loaded.and_then(|run| super::interrupt::of_run(&run, id, reader));
+    let shown = loaded.and_then(|run| super::interrupt::from_run(&run, id, reader));
     let mut shown = if let Some(shown) = shown {
         shown
     } else {
@@ -31,14 +31,14 @@ pub async fn interrupt(
 /// Returns the run as a request left it, or as it is now if the request was a repeat.
 pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
     match &started.left {
-        Some(left) => super::run::of_run(left),
+        Some(left) => super::run::from_run(left),
         None => run(app, &started.run).await,
     }
 }
 
 pub async fn run(app: &App, id: &RunId) -> Answer<wire::Run> {
     match app.driver.current(id).await {
-        Some(run) => super::run::of_run(&run),
-        None => super::run::of_row(app, &app.run_row(id).await?).await,
+        Some(run) => super::run::from_run(&run),
+        None => super::run::from_row(app, &app.run_row(id).await?).await,
     }
 }

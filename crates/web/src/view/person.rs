@@ -9,7 +9,7 @@ use holdshort_protocol as wire;
 pub fn page(people: &People, after: Option<&str>, limit: usize) -> wire::List<wire::Person> {
     let first = after.is_none().then(operator);
     let others = people.after(after.filter(|id| *id != LOCAL_OPERATOR));
-    let mut rest = first.into_iter().chain(others.map(|(id, person)| of(id, person, people)));
+    let mut rest = first.into_iter().chain(others.map(|(id, person)| from_person(id, person, people)));
     let items: Vec<wire::Person> = rest.by_ref().take(limit).collect();
     let next_cursor = rest.next().and_then(|_| Some(items.last()?.id.clone()));
     wire::List { items, next_cursor }
@@ -19,7 +19,7 @@ pub fn one(people: &People, id: &str) -> Option<wire::Person> {
     if id == LOCAL_OPERATOR {
         return Some(operator());
     }
-    people.get(id).map(|person| of(id, person, people))
+    people.get(id).map(|person| from_person(id, person, people))
 }
 
 fn operator() -> wire::Person {
@@ -37,7 +37,7 @@ fn operator() -> wire::Person {
     }
 }
 
-fn of(id: &str, person: &Person, people: &People) -> wire::Person {
+fn from_person(id: &str, person: &Person, people: &People) -> wire::Person {
     wire::Person {
         id: id.to_owned(),
         name: person.name.clone(),

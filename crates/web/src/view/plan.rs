@@ -6,11 +6,11 @@ use holdshort_core::run::{Planned, Progress, Run};
 use holdshort_protocol as wire;
 use serde_json::json;
 
-pub fn of_run(run: &Run) -> Vec<wire::Plan> {
-    run.plans.iter().filter_map(|(phase, planned)| of(run, phase, planned)).collect()
+pub fn from_run(run: &Run) -> Vec<wire::Plan> {
+    run.plans.iter().filter_map(|(phase, planned)| from_planned(run, phase, planned)).collect()
 }
 
-fn of(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
+fn from_planned(run: &Run, phase: &str, planned: &Planned) -> Option<wire::Plan> {
     let version = planned.settled.unwrap_or(planned.version());
     let shown = planned.versions.get(version.checked_sub(1)?)?;
     let subtask = |(subtask, place): (&plan::Subtask, plan::NodePosition)| {

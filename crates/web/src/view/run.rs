@@ -18,7 +18,7 @@ use super::{erased, usage};
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-pub async fn of_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
+pub async fn from_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let stream = StreamId::Run(row.run.clone());
     let first = app.event(&stream, 1).await?;
     let event::Fact::Run(Fact::RunStarted { config, .. }) = &first.fact else {
@@ -32,17 +32,17 @@ pub async fn of_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let (end_message, result) = ended.map(end).unwrap_or_default();
     let shown = show(row, config, &first.content.data, open_interrupts, end_message, result);
     // Every run begins with an input, so an empty first event means that it was erased.
-    let erased = if first.content.is_empty() { Box::pin(erased::of_row(app, row)).await? } else { None };
+    let erased = if first.content.is_empty() { Box::pin(erased::for_row(app, row)).await? } else { None };
     Ok(wire::Run { erased, ..shown })
 }
 
-pub fn of_run(run: &Run) -> Answer<wire::Run> {
+pub fn from_run(run: &Run) -> Answer<wire::Run> {
     let (Some(row), Some(started)) = (run.row(), &run.started) else { return Err(Refused::not_found("run")) };
     let open = run.open_interrupts().map(|(id, _)| id.to_string()).collect();
     let (end_message, result) =
         run.ended.as_ref().map(|ended| (ended.text.clone(), ended.result.clone())).unwrap_or_default();
     let shown = show(&row, &started.config, &started.input, open, end_message, result);
-    Ok(wire::Run { erased: run.erased.as_ref().map(erased::of), ..shown })
+    Ok(wire::Run { erased: run.erased.as_ref().map(erased::from_erasure), ..shown })
 }
 
 /// Returns the end of a run, or an error if the run has not ended.
@@ -99,7 +99,7 @@ fn show(
         result,
         seq: row.seq,
         open_interrupts,
-        usage: usage::of_row(row),
+        usage: usage::from_row(row),
         cost: usage::cost_of_row(row),
         erased: None,
         duration_ms: row.updated_at.ms_since(row.created_at),

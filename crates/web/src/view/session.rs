@@ -64,7 +64,7 @@ pub fn refusal(session: &SessionId, refusal: &Refusal) -> wire::Refusal {
         session: session.to_string(),
         run: refusal.run.to_string(),
         tool: refusal.call.tool.clone(),
-        words: refusal.words(),
+        words: refusal.describe(),
         by: refusal.by.clone(),
         refused_at: refusal.at.to_string(),
         revoked_at: refusal.revoked_at.map(|at| at.to_string()),
@@ -77,7 +77,7 @@ pub fn grant(session: &SessionId, grant: &Grant) -> wire::Grant {
         session: session.to_string(),
         tool: grant.matcher.tool.clone(),
         workspace: grant.matcher.workspace.clone(),
-        words: grant.matcher.words(),
+        words: grant.matcher.describe(),
         category: grant.matcher.category.map(|category| category.as_str().to_owned()),
         commands: grant
             .matcher

@@ -24,14 +24,14 @@ impl Subject {
         Self { task, workspace: config.workspace.clone(), workflow: workflow.to_owned() }
     }
 
-    pub(super) fn of_run(run: &Run) -> Option<Self> {
+    pub(super) fn from_run(run: &Run) -> Option<Self> {
         let started = run.started.as_ref()?;
         Some(Self::new(&run.definition.name, &started.config, &started.input))
     }
 }
 
 /// Returns the subject of a run that is not loaded, from its first event.
-pub(super) async fn of(app: &App, run: &RunId) -> Answer<Subject> {
+pub(super) async fn for_run(app: &App, run: &RunId) -> Answer<Subject> {
     let stream = StreamId::Run(run.clone());
     let first = app.event(&stream, 1).await?;
     let event::Fact::Run(Fact::RunStarted { workflow, config, .. }) = &first.fact else {

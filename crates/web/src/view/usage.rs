@@ -6,7 +6,7 @@ use holdshort_core::projection::{RunRow, SessionUsage};
 use holdshort_engine::{ModelCall, ModelOutcome};
 use holdshort_protocol as wire;
 
-pub(super) fn of_row(row: &RunRow) -> Option<wire::Usage> {
+pub(super) fn from_row(row: &RunRow) -> Option<wire::Usage> {
     Some(wire::Usage {
         requests: row.requests?,
         input_tokens: row.input_tokens?,

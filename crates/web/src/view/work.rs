@@ -3,7 +3,7 @@
 use holdshort_core::run::{Doing, Run};
 use holdshort_protocol as wire;
 
-pub fn of_run(run: &Run) -> Vec<wire::Work> {
+pub fn from_run(run: &Run) -> Vec<wire::Work> {
     use wire::WorkState::{
         Acting, Beginning, Held, Resting, Thinking, WaitingForAgents, WaitingForPeople, WaitingForPhases,
     };

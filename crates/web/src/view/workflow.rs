@@ -3,7 +3,7 @@
 use holdshort_core::definition::Definition;
 use holdshort_protocol as wire;
 
-pub fn of(definition: &Definition, rehearsal: bool) -> wire::Workflow {
+pub fn from_definition(definition: &Definition, rehearsal: bool) -> wire::Workflow {
     wire::Workflow {
         name: definition.name.clone(),
         description: definition.description.clone(),

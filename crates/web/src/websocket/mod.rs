@@ -65,7 +65,7 @@ impl End {
     pub async fn of_access(caller: &Caller) -> Self {
         // Boxed, so that the future of a socket is small.
         Box::pin(caller.ended()).await;
-        Self::AccessEnded(Refused::of(Code::AccessEnded))
+        Self::AccessEnded(Refused::from_code(Code::AccessEnded))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use holdshort_core::channel::{Mail, Security, Source, To};
 
-use super::named;
+use super::join_keys;
 use crate::bounds::{CHANNEL_ADDRESSES, LINE};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
@@ -95,9 +95,9 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     let found: Vec<_> = KEYS.iter().filter_map(|key| Some((*key, fields.find(key)?))).collect();
     let [(key, value)] = found[..] else {
         match found.first() {
-            Some((_, value)) => problems.at(value, format!("name one of {}", named(&KEYS))),
+            Some((_, value)) => problems.at(value, format!("name one of {}", join_keys(&KEYS))),
             None if has_user => {
-                problems.at(item, format!("`user` also needs one of {}", named(&KEYS)));
+                problems.at(item, format!("`user` also needs one of {}", join_keys(&KEYS)));
             }
             None => {}
         }

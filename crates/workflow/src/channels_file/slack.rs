@@ -2,7 +2,7 @@
 
 use holdshort_core::channel::{SlackApp, Source, To};
 
-use super::named;
+use super::join_keys;
 use crate::bounds::{LINE, NAME};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
@@ -75,11 +75,12 @@ fn source(
             Some(if key.ends_with("_env") { Source::Env(text) } else { Source::File(text) })
         }
         [] => {
-            problems.at(item, format!("a slack channel with buttons needs {what}: one of {}", named(&keys)));
+            problems
+                .at(item, format!("a slack channel with buttons needs {what}: one of {}", join_keys(&keys)));
             None
         }
         [_, (_, second), ..] => {
-            problems.at(second, format!("name one of {}", named(&keys)));
+            problems.at(second, format!("name one of {}", join_keys(&keys)));
             None
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn parse_for(file_name: &str, text: &str, workflow: &Definition) -> R
 }
 
 fn read(file_name: &str, text: &str, workflow: Option<&Definition>) -> Result<Script, Vec<Problem>> {
-    let mut problems = Problems::of(file_name);
+    let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse(text, bounds::REHEARSAL_BYTES) {
         Ok(node) => node,
         Err(yaml::Unreadable { place, message }) => {

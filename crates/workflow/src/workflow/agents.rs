@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use holdshort_core::definition::{Agent, Ends};
+use holdshort_core::definition::{Agent, EndCondition};
 use holdshort_core::handoff::{FINISH, finish};
 use holdshort_core::tool;
 
@@ -17,7 +17,7 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
-const ENDS: [(&str, Ends); 2] = [("reply", Ends::Reply), ("finish", Ends::Finish)];
+const ENDS: [(&str, EndCondition); 2] = [("reply", EndCondition::Reply), ("finish", EndCondition::Finish)];
 
 /// Agents as written: with the asking tools, even if asking is disabled.
 #[derive(Default)]
@@ -91,7 +91,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
         agents.by_name.entry(from.to_owned()).and_modify(|agent| agent.tools.extend(names));
         agents.handoffs.extend(tools.into_iter().map(|tool| (tool.name.clone(), tool)));
     }
-    for agent in agents.by_name.values_mut().filter(|agent| agent.ends == Ends::Finish) {
+    for agent in agents.by_name.values_mut().filter(|agent| agent.ends == EndCondition::Finish) {
         agent.tools.push(FINISH.to_owned());
         agents.handoffs.insert(FINISH.to_owned(), finish());
     }
@@ -109,7 +109,7 @@ fn agent<'a>(
         asking_instructions: None,
         model: None,
         tools: Vec::new(),
-        ends: Ends::default(),
+        ends: EndCondition::default(),
     };
     let Some(fields) = item.fields(&KEYS, problems) else { return (agent, None) };
     if let Some(item) = fields.need("instructions", problems) {

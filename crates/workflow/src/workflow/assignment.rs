@@ -23,7 +23,7 @@ pub(super) fn of_gate(
 ) -> Option<Assignment> {
     match (fields.find("approvers"), fields.find("assignment")) {
         (None, None) => None,
-        (Some(item), None) => Some(Assignment::of(people(item, deciders, problems))),
+        (Some(item), None) => Some(Assignment::from_approvers(people(item, deciders, problems))),
         (None, Some(item)) => read(item, deciders, problems),
         (Some(item), Some(_)) => {
             problems.at(
@@ -96,7 +96,7 @@ fn stage(fields: &Fields<'_>, deciders: &Deciders, problems: &mut Problems) -> S
 }
 
 pub(super) fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<String> {
-    let named = named(item, problems);
+    let named = read_names(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_person(name) {
             let message = format!("{message}; known approvers: {}", listed(&deciders.people));
@@ -108,7 +108,7 @@ pub(super) fn people(item: &Item<'_>, deciders: &Deciders, problems: &mut Proble
 }
 
 pub(super) fn groups(item: &Item<'_>, deciders: &Deciders, problems: &mut Problems) -> Vec<String> {
-    let named = named(item, problems);
+    let named = read_names(item, problems);
     for (name, item) in &named {
         if let Some(message) = deciders.unknown_group(name) {
             let message = format!("{message}; known groups: {}", listed(&deciders.groups));
@@ -128,7 +128,7 @@ fn listed(names: &BTreeSet<String>) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-fn named<'a>(item: &Item<'a>, problems: &mut Problems) -> Vec<(String, Item<'a>)> {
+fn read_names<'a>(item: &Item<'a>, problems: &mut Problems) -> Vec<(String, Item<'a>)> {
     let named = item.texts(bounds::LIST, bounds::LINE, problems);
     if matches!(named.as_deref(), Some([])) {
         problems.at(item, "the list is empty: name who may decide, or leave the key out");

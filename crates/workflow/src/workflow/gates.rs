@@ -175,7 +175,7 @@ pub(super) fn of_phase(
     for key in &OWN[..AROUND_STEPS] {
         let Some(item) = fields.find(key) else { continue };
         named = true;
-        if !stands(key, &read.kind) {
+        if !is_applicable(key, &read.kind) {
             problems.at(item, format!("`{key}` means nothing in a phase of the kind `{word}`"));
         }
     }
@@ -198,7 +198,7 @@ pub(super) fn of_phase(
 
 /// Returns true if a step gate applies to phases of this kind. A checkpoint has no steps. Planning and idea generation
 /// have gates on their results instead.
-fn stands(key: &str, kind: &PhaseKind) -> bool {
+fn is_applicable(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,
         PhaseKind::Planning(_) | PhaseKind::IdeaGeneration(_) => key == "on_error",

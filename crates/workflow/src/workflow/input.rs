@@ -30,7 +30,7 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     }
     let refused = schema::refuse(&schema, "");
     for problem in &refused {
-        problems.at(&find(item, &problem.pointer), told(problem));
+        problems.at(&find(item, &problem.pointer), describe_problem(problem));
     }
     if !refused.is_empty() {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
 }
 
 /// Returns the message of a problem. It names a rejected keyword, because the reported place is the keyword's value.
-fn told(problem: &schema::Problem) -> String {
+fn describe_problem(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
         Some(_) | None => problem.message.clone(),

@@ -120,7 +120,7 @@ fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String
         .filter(|(id, item)| table.row(item, id, problems).is_some())
         .map(|(id, _)| id)
         .collect();
-    let rows = || table.rows().map(Offer::of);
+    let rows = || table.rows().map(Offer::from_row);
     if problems.len() == before && !rows().any(|row| named.contains(&row.id) && !row.releases()) {
         let others: Vec<_> =
             rows().filter(|row| !row.releases()).map(|row| format!("`{}`", row.id)).collect();

@@ -349,7 +349,7 @@ fn workers(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) ->
     named
         .into_iter()
         .map(|(name, item)| {
-            known(&name, &item, agents, problems);
+            check_agent(&name, &item, agents, problems);
             name
         })
         .collect()
@@ -368,11 +368,11 @@ fn maybe_agent(
 ) -> Option<String> {
     let item = fields.find(key)?;
     let name = item.text(bounds::LINE, problems)?;
-    known(&name, item, around.agents, problems);
+    check_agent(&name, item, around.agents, problems);
     Some(name)
 }
 
-fn known(name: &str, item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) {
+fn check_agent(name: &str, item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) {
     if let Some(agents) = agents.filter(|agents| !agents.has(name)) {
         problems.unknown(item, name, format!("there is no agent `{name}`"), agents.names());
     }

@@ -64,7 +64,7 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
 
 /// Reports limits that mean nothing in a phase of this kind.
 pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: &mut Problems) {
-    let Some(fields) = item.fields(&LIMITS, &mut Problems::of("")) else { return };
+    let Some(fields) = item.fields(&LIMITS, &mut Problems::for_file("")) else { return };
     for key in keys {
         if let Some(item) = fields.find(key) {
             problems.at(item, format!("`{key}` means nothing in a phase of the kind `{kind}`"));

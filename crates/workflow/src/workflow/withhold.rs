@@ -30,14 +30,14 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Vec<Withhold> {
 }
 
 fn roles(item: &Item<'_>, problems: &mut Problems) -> BTreeSet<Role> {
-    let words = BLINDED.map(|role| (role.word(), role));
+    let words = BLINDED.map(|role| (role.as_str(), role));
     let items = item.list(ROLES.len(), problems).unwrap_or_default();
     if items.is_empty() {
         problems.at(item, "names no role");
     }
     let mut roles = BTreeSet::new();
     for item in items {
-        let is_it = |role: &Role| matches!(&item.node.value, Value::Text(text) if text == role.word());
+        let is_it = |role: &Role| matches!(&item.node.value, Value::Text(text) if text == role.as_str());
         match ROLES.into_iter().find(is_it).and_then(flaw_of_role) {
             Some(why) => problems.at(&item, why),
             None => roles.extend(item.one_of(&words, problems)),

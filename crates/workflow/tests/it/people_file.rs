@@ -28,7 +28,7 @@ fn the_hours_of_groups_are_read() {
     let (name, legal) = &hours[0];
     assert_eq!((name.as_str(), legal.time_zone.as_str()), ("legal", "Europe/Berlin"));
     let week: Vec<String> =
-        legal.week.iter().map(|(day, spans)| format!("{} {}", day.word(), spans.len())).collect();
+        legal.week.iter().map(|(day, spans)| format!("{} {}", day.as_str(), spans.len())).collect();
     assert_eq!(week, ["mon 1", "tue 1", "wed 1", "thu 1", "fri 2"]);
     assert_eq!(legal.holidays.len(), 1);
     assert_eq!((hours[1].0.as_str(), hours[1].1.week.len()), ("nights", 2));

@@ -15,7 +15,7 @@ use holdshort_core::run::{Action, Begin, Config, Context, Fact, Input, Origin, R
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
-use holdshort_core::tool::{Inspected, Inspection, Outcome, SandboxLevel, Tried, Yielded};
+use holdshort_core::tool::{Inspection, InspectionOutcome, Outcome, SandboxLevel, TrialOutcome, TrialResult};
 use serde_json::{Value, json};
 
 /// 2026-01-31T09:30:00Z.
@@ -149,7 +149,7 @@ impl Stage {
                         &Actor::engine(),
                         Input::Begin { begins: vec![Begin::Trial { call: call.clone() }] },
                     );
-                    let yielded = Yielded {
+                    let yielded = TrialResult {
                         changeset: Changeset::default(),
                         layer: None,
                         ask_because: Vec::new(),
@@ -157,7 +157,7 @@ impl Stage {
                         data: Value::Null,
                         card: Value::Null,
                     };
-                    let tried = Tried::Yielded(yielded);
+                    let tried = TrialOutcome::Yielded(yielded);
                     self.send(&Actor::engine(), Input::Tried { call, attempt, tried });
                 }
             }
@@ -166,8 +166,8 @@ impl Stage {
         false
     }
 
-    fn inspected(&self, call: &str) -> Inspected {
-        Inspected::Ready(Inspection {
+    fn inspected(&self, call: &str) -> InspectionOutcome {
+        InspectionOutcome::Ready(Inspection {
             workspace: "/ws".to_owned(),
             cwd: "/ws".to_owned(),
             preconditions: Vec::new(),

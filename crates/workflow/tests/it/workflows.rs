@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use holdshort_core::asking::{Asking, Deliver, Form};
 use holdshort_core::definition::{
-    CheckpointPhase, Control, Definition, Ends, Gates, Grants, IdeaGeneration, Judge, KindGate, Limits,
-    NoChannel, Phase, PhaseKind, PlanGate, Planning, SameAction, Smart, StepGates,
+    CheckpointPhase, Control, Definition, EndCondition, Gates, Grants, IdeaGeneration, Judge, KindGate,
+    Limits, NoChannel, Phase, PhaseKind, PlanGate, Planning, SameAction, Smart, StepGates,
 };
 use holdshort_core::handoff;
 use holdshort_core::interrupt::{Effect, Escalation, Kind, Reminders};
@@ -149,7 +149,7 @@ fn every_key_is_read() {
         options: vec!["reject".into(), "approve".into()],
         labels: [("approve".to_owned(), "Publish".to_owned())].into(),
         on_expiry: Some("reject".into()),
-        assignment: Some(holdshort_core::interrupt::Assignment::of(vec!["operator".into()])),
+        assignment: Some(holdshort_core::interrupt::Assignment::from_approvers(vec!["operator".into()])),
         ..nothing
     };
     let draft = Phase {
@@ -179,7 +179,7 @@ fn every_key_is_read() {
     assert_eq!(definition.tools["finish"], handoff::finish());
     assert_eq!(
         (definition.agents["Author"].ends, definition.agents["critic"].ends),
-        (Ends::Finish, Ends::Reply)
+        (EndCondition::Finish, EndCondition::Reply)
     );
     assert_eq!(definition.agents["Author"].model.as_deref(), Some("large"));
     assert_eq!((definition.limits, definition.network), (limits, true));
@@ -203,7 +203,7 @@ fn full_gates() -> Gates {
         reject: Some(Effect::EndTurn),
         expires_in_ms: Some(30 * 60 * 1000),
         on_expiry: Some("reject".into()),
-        assignment: Some(holdshort_core::interrupt::Assignment::of(texts(&["operator"]))),
+        assignment: Some(holdshort_core::interrupt::Assignment::from_approvers(texts(&["operator"]))),
         reminders: Some(Reminders { after_ms: 10 * 60 * 1000, every_ms: Some(5 * 60 * 1000), limit: 10 }),
         escalation: vec![Escalation {
             after_ms: 20 * 60 * 1000,

@@ -2,7 +2,7 @@
 //!
 //! PURE. Data in, a string out: no files, clock, randomness or local time zone; equal reports give equal bytes.
 //! `holdshort_presentation` renders the texts of agents. Numbers that an agent writes are looked up among the numbers
-//! that tools computed and people gave ([`Known`]). Numbers that are not found are marked. Read next: `model.rs`,
+//! that tools computed and people gave ([`KnownNumbers`]). Numbers that are not found are marked. Read next: `model.rs`,
 //! `page.rs`, `trace/mod.rs`, `chart/mod.rs`.
 
 mod chart;
@@ -15,7 +15,8 @@ mod trace;
 
 pub use chart::{Band, Bar, Bars, Chart, Lines, Row, Series, Zones};
 pub use model::{
-    Assumption, Competition, Computed, Given, NotComputed, Question, Report, Section, Unread, UnreadRow,
+    Assumption, Competition, Computed, NotComputed, Question, Report, Section, TrainingValue, Unread,
+    UnreadRow,
 };
 pub use page::html;
-pub use trace::{Known, Quantity, untraced};
+pub use trace::{KnownNumbers, Quantity, untraced};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
-use crate::report::{Chart, Known};
+use crate::report::{Chart, KnownNumbers};
 
 /// Report, with its parts from the top to the foot of the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Report {
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
     /// Values of the training data, with their places.
-    pub given: Vec<Given>,
+    pub given: Vec<TrainingValue>,
     /// Explanations of the caveats of these numbers, by the caveat's name.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
@@ -32,7 +32,7 @@ pub struct Report {
     pub assumptions: Vec<Assumption>,
     /// Numbers of tool results and inputs. The numbers of [`Self::computed`], the charts, competitions and answers are
     /// known without being listed here.
-    pub known: Known,
+    pub known: KnownNumbers,
 }
 
 impl Report {
@@ -54,7 +54,7 @@ impl Report {
             competitions: Vec::new(),
             questions: Vec::new(),
             assumptions: Vec::new(),
-            known: Known::default(),
+            known: KnownNumbers::default(),
         }
     }
 }
@@ -89,7 +89,7 @@ pub struct Computed {
 
 /// Value from the training data.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct TrainingValue {
     /// Measure and time of the value.
     pub label: String,
     pub value: f64,

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use holdshort_presentation::markup::{line, said};
+use holdshort_presentation::markup::{line, multiline};
 use holdshort_presentation::prose::{self, Lookup, Rendered};
 use holdshort_presentation::{POLICY, STYLE};
 
 use crate::report::chart::Chart;
 use crate::report::gaps;
 use crate::report::limits::NAMES;
-use crate::report::model::{Assumption, Competition, Given, Question, Report, Section};
+use crate::report::model::{Assumption, Competition, Question, Report, Section, TrainingValue};
 use crate::report::number;
-use crate::report::trace::{Found, Known, Places};
+use crate::report::trace::{FoundNumber, KnownNumbers, NumberLookup};
 
 /// Renders the report as one HTML page that is also well-formed XML.
 pub fn html(report: &Report) -> String {
-    let mut lookup = Places::new(known(report), report.given.clone());
+    let mut lookup = NumberLookup::new(collect_known_numbers(report), report.given.clone());
     let mut body = String::new();
     let mut contents = Vec::new();
     competitions(&mut body, &report.competitions, &mut contents);
@@ -43,28 +43,28 @@ pub fn html(report: &Report) -> String {
 }
 
 /// Returns the numbers that an agent may write: those of tools and inputs, and those on the page from other sources.
-fn known(report: &Report) -> Known {
+fn collect_known_numbers(report: &Report) -> KnownNumbers {
     let mut known = report.known.clone();
-    known.day(report.date);
+    known.add_day(report.date);
     for computed in &report.computed {
-        known.text(&match &*computed.unit {
+        known.add_text(&match &*computed.unit {
             "1" => computed.value.clone(),
             unit => format!("{} {unit}", computed.value),
         });
         for text in [&computed.label, &computed.how, &computed.inputs] {
-            known.text(text);
+            known.add_text(text);
         }
     }
     for competition in &report.competitions {
-        known.text(&competition.name);
-        known.text(&competition.date);
-        known.text(competition.target.as_deref().unwrap_or_default());
+        known.add_text(&competition.name);
+        known.add_text(&competition.date);
+        known.add_text(competition.target.as_deref().unwrap_or_default());
     }
     for answer in report.questions.iter().filter_map(|question| question.answer.as_deref()) {
-        known.text(answer);
+        known.add_text(answer);
     }
     for chart in &report.charts {
-        chart.tell(&mut known);
+        chart.collect_numbers(&mut known);
     }
     known
 }
@@ -89,7 +89,7 @@ fn head(out: &mut String, report: &Report, contents: &[(String, String)]) {
             out,
             "<div class=\"banner\" role=\"note\"><p><strong>This report is not complete.</strong> The run did not \
              finish: <span class=\"said\">{}</span></p></div>",
-            said(reason)
+            multiline(reason)
         );
     }
     if report.is_rehearsal {
@@ -188,7 +188,7 @@ fn charts(out: &mut String, charts: &[Chart], contents: &mut Vec<(String, String
     out.push_str("</div>\n</section>\n");
 }
 
-fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut Places) -> Rendered {
+fn section(out: &mut String, section: &Section, anchor: &str, lookup: &mut NumberLookup) -> Rendered {
     let _ = write!(
         out,
         "<section id=\"{anchor}\" aria-labelledby=\"{anchor}-title\">\n<h2 id=\"{anchor}-title\">{}</h2>\n\
@@ -253,7 +253,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
             line(unit),
             line(&number.how),
             line(&number.inputs),
-            named(&number.named)
+            render_input_names(&number.named)
         );
     }
     out.push_str("</tbody></table></div>\n");
@@ -268,7 +268,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
 }
 
 /// Writes the numbers of the texts that occur in the training data, with their places there.
-fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
+fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;
     }
@@ -279,8 +279,8 @@ fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
          unknown.</p>\n",
     );
     table_head(out, "Numbers from the data", &["Written", "Where it occurs"]);
-    for (at, Found { written, places, more }) in found.iter().enumerate() {
-        let place = |given: &Given| {
+    for (at, FoundNumber { written, places, more }) in found.iter().enumerate() {
+        let place = |given: &TrainingValue| {
             let value = number::number(given.value);
             let text = format!("{} {value} {}: {}", given.label, given.unit, given.place);
             format!("<li>{}</li>", line(&text))
@@ -298,7 +298,7 @@ fn found(out: &mut String, found: &[Found], contents: &mut Contents) {
 }
 
 /// Renders the names of a number's inputs in a collapsed list.
-fn named(names: &[String]) -> String {
+fn render_input_names(names: &[String]) -> String {
     if names.is_empty() {
         return String::new();
     }
@@ -322,13 +322,13 @@ fn questions(out: &mut String, questions: &[Question], contents: &mut Vec<(Strin
             "<li><p class=\"by\">{}{kind} · {}</p>\n<p class=\"asked said\">{}</p>",
             line(&question.agent),
             line(&question.outcome),
-            said(&question.question)
+            multiline(&question.question)
         );
         if let Some(context) = &question.context {
-            let _ = writeln!(out, "<p class=\"context said\">{}</p>", said(context));
+            let _ = writeln!(out, "<p class=\"context said\">{}</p>", multiline(context));
         }
         if let Some(answer) = &question.answer {
-            let _ = writeln!(out, "<div class=\"answer\"><p class=\"said\">{}</p>", said(answer));
+            let _ = writeln!(out, "<div class=\"answer\"><p class=\"said\">{}</p>", multiline(answer));
             let by: Vec<String> =
                 [&question.by, &question.at].into_iter().flatten().map(|text| line(text)).collect();
             if !by.is_empty() {
@@ -354,11 +354,11 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
             out,
             "<li><p class=\"by\">{}</p>\n<p class=\"asked said\">{}</p>",
             line(&assumption.agent),
-            assumption.assumption.as_deref().map_or("The assumption was not stated.".to_owned(), said)
+            assumption.assumption.as_deref().map_or("The assumption was not stated.".to_owned(), multiline)
         );
         for (label, text) in [("Instead of asking", &assumption.question), ("Why", &assumption.why)] {
             if let Some(text) = text {
-                let _ = writeln!(out, "<p class=\"context said\">{label}: {}</p>", said(text));
+                let _ = writeln!(out, "<p class=\"context said\">{label}: {}</p>", multiline(text));
             }
         }
         out.push_str("</li>\n");

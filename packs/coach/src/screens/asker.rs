@@ -70,7 +70,7 @@ impl Asker for Runner {
     /// Takes the typed words as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
         let word = line.trim().to_lowercase();
-        if LEAVES.contains(&&*word) && !prompt.takes(line.trim()) {
+        if LEAVES.contains(&&*word) && !prompt.accepts_value(line.trim()) {
             return Reaction::Decide(decision(prompt, "cancel", None));
         }
         if word.is_empty() && prompt.is_choosing() {
@@ -87,7 +87,7 @@ impl Asker for Runner {
             ]);
         }
         self.was_empty = false;
-        prompt.said(line, false, paint)
+        prompt.read_conversation_line(line, false, paint)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::report::{Bar, Bars, Chart, Lines, Row, Series, Zones};
 const DAYS: [(&str, &str); 3] =
     [("hrv", "Heart-rate variability"), ("resting_heart_rate", "Resting heart rate"), ("sleep", "Sleep")];
 
-pub(super) fn of(story: &Story) -> Vec<Chart> {
+pub(super) fn from_story(story: &Story) -> Vec<Chart> {
     let last = |metric: &str| story.computed.iter().rev().map(|(_, it)| it).find(|it| it["metric"] == metric);
     let mut charts = Vec::new();
     charts.extend(last("weekly_volume").and_then(weeks));

@@ -147,7 +147,7 @@ struct Output {
 
 /// Input and settings of a run, as the configuration describes them.
 #[derive(Debug)]
-pub(super) struct Described {
+pub(super) struct RunSetup {
     pub input: Value,
     /// Folder of the training data.
     pub data: PathBuf,
@@ -163,7 +163,7 @@ pub(super) struct Described {
     pub notices: Vec<String>,
 }
 
-impl Described {
+impl RunSetup {
     /// Checks the folders. A data folder that the configuration names must exist: a typo must not look like no data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
@@ -221,7 +221,7 @@ impl Config {
         }
         for number in AthleteNumber::ALL {
             let stated = self.athlete.number(*number);
-            if let Some(value) = stated.filter(|value| !number.takes(*value)) {
+            if let Some(value) = stated.filter(|value| !number.is_plausible(*value)) {
                 let ((least, most), unit) = (number.plausible(), number.unit());
                 let name = number.name();
                 return Err(format!(
@@ -255,7 +255,7 @@ impl Config {
     }
 
     /// Prepares a run. `beside` is the folder of the file. `today` is used if the file names no day.
-    pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> Described {
+    pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         let mut notices = Vec::new();
         if self.credentials.is_some() {
             notices.push("credentials have no effect: your training data is read from files".to_owned());
@@ -280,7 +280,7 @@ impl Config {
             "metrics_days": self.extraction.metrics_days,
             "competitions": self.competitions.unwrap_or_default(),
         });
-        Described {
+        RunSetup {
             input,
             data,
             names_data,
@@ -359,7 +359,7 @@ impl Competition {
 }
 
 fn json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| in_words(&error.to_string()))
+    serde_json::from_str(text).map_err(|error| reword_yaml_error(&error.to_string()))
 }
 
 fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
@@ -373,16 +373,16 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         let error = error.without_snippet();
         let told = error.to_string();
         let told = told.lines().next().unwrap_or_default();
-        let Some(at) = error.location() else { return in_words(told) };
+        let Some(at) = error.location() else { return reword_yaml_error(told) };
         // The library repeats the place at the end of its message.
         let again = format!(" at line {}, column {}", at.line(), at.column());
         let told = told.strip_suffix(&again).unwrap_or(told);
-        format!("line {}: {}", at.line().max(1), in_words(told))
+        format!("line {}: {}", at.line().max(1), reword_yaml_error(told))
     })
 }
 
 /// Rewords a library's message about a key or a value for a person who writes YAML.
-fn in_words(told: &str) -> String {
+fn reword_yaml_error(told: &str) -> String {
     const WORDS: [(&str, &str); 18] = [
         ("invalid u16", "a whole number is needed"),
         ("invalid f64", "a number is needed"),

@@ -3,10 +3,10 @@
 mod asker;
 mod charts;
 mod config;
-mod given;
 mod numbers;
 mod save;
 mod story;
+mod training_values;
 mod unread;
 
 use std::fs::OpenOptions;
@@ -14,12 +14,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, value_parser};
-use holdshort_cli::kit::{Client, MadeFolders, Paint, error, holdshort, say, say_all, tell, tell_all, usage};
+use holdshort_cli::kit::{
+    Client, MadeFolders, Paint, error, holdshort, print_lines, print_message, print_message_lines,
+    print_text, usage,
+};
 use holdshort_cli::pack::{Files, Prepared, RunArguments, Start};
 use holdshort_protocol::{AskingConfig, Run, RunConfig, Status, plain};
 
 pub(crate) use self::asker::Runner;
-use self::config::{Config, Described};
+use self::config::{Config, RunSetup};
 use crate::{WORKFLOW, tools};
 
 /// Tool that draws. Agents have it only if the configuration enables plotting.
@@ -86,32 +89,34 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     for folder in [&described.data, &described.output] {
         made.make(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     }
-    for notice in described.notices.iter().cloned().chain(save::of_another(&described.output)) {
-        tell_all(&Paint::stderr().message(&format!("Note: {notice}."), 2));
+    for notice in described.notices.iter().cloned().chain(save::earlier_run_notice(&described.output)) {
+        print_message_lines(&Paint::stderr().message(&format!("Note: {notice}."), 2));
     }
-    tell_of_data(&described);
+    report_unread_data(&described);
     let config = described.config();
-    let Described { input, data: workspace, output, .. } = described;
+    let RunSetup { input, data: workspace, output, .. } = described;
     Ok(Prepared { input, workspace, config, output, made })
 }
 
 /// Reports unread training data before the agents start: a day without its recording looks like a day of rest.
-fn tell_of_data(described: &Described) {
+fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
     match tools::not_read(&described.data, described.time_zone.as_deref()) {
         Ok(not_read) => {
             if not_read.refused == not_read.files {
-                tell(&format!("Note: {folder} contains no training data, so no metric can be computed."));
+                print_message(&format!(
+                    "Note: {folder} contains no training data, so no metric can be computed."
+                ));
             }
             if let Some(line) = unread::line(&not_read) {
-                tell_all(&Paint::stderr().message(&format!("Training data: {line}."), 2));
+                print_message_lines(&Paint::stderr().message(&format!("Training data: {line}."), 2));
             }
         }
-        Err(error) => tell(&format!("Note: the training data in {folder} cannot be read: {error}.")),
+        Err(error) => print_message(&format!("Note: the training data in {folder} cannot be read: {error}.")),
     }
 }
 
-impl Described {
+impl RunSetup {
     /// Returns the settings that the run overrides.
     fn config(&self) -> RunConfig {
         RunConfig {
@@ -142,10 +147,10 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
             let partial = if status == Status::Completed { "" } else { ", partial results" };
             let told =
                 format!("  In {}{partial}: {}", plain::line(&folder.display().to_string()), names.join(", "));
-            say_all(&Paint::stdout().message(&told, 2));
+            print_lines(&Paint::stdout().message(&told, 2));
         }
         Ok(_) => {}
-        Err(why) => tell(&format!("  The files of the run were not written: {}", error(&why))),
+        Err(why) => print_message(&format!("  The files of the run were not written: {}", error(&why))),
     }
 }
 
@@ -164,8 +169,8 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
         _ => usage(format!("{}: {error}", path.display())),
     })?;
     file.write_all(TEMPLATE.as_bytes())?;
-    say(&path.display().to_string());
-    tell(&format!(
+    print_text(&path.display().to_string());
+    print_message(&format!(
         "Edit it, copy your training data to the folder `data` next to it, and run: {} run coach --config {}",
         holdshort(),
         path.display()

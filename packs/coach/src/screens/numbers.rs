@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::story::Story;
 use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
-use crate::training::tools::written;
+use crate::training::tools::format_number;
 
 /// Returns a row for each value of each result, in the order of the calls. Equal calls are listed once.
-pub(super) fn of(story: &Story) -> Vec<Computed> {
+pub(super) fn from_story(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
     let mut rows = Vec::new();
@@ -59,12 +59,12 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
         Computed {
             id: format!("n{}", before + at + 1),
             label,
-            value: written(value["value"].as_f64().unwrap_or_default()),
+            value: format_number(value["value"].as_f64().unwrap_or_default()),
             unit: value["unit"].as_str().filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
             how: how.to_owned(),
             inputs: inputs.clone(),
             // Listed once for all values of a result.
-            named: if at == 0 { named(piece) } else { Vec::new() },
+            named: if at == 0 { input_names(piece) } else { Vec::new() },
         }
     };
     values.iter().enumerate().map(row).collect()
@@ -95,7 +95,7 @@ fn inputs(piece: &Value) -> String {
 }
 
 /// Returns the names of the inputs: activities, days, values of the athlete, files.
-fn named(piece: &Value) -> Vec<String> {
+fn input_names(piece: &Value) -> Vec<String> {
     let list = |key: &str| piece["inputs"][key].as_array().into_iter().flatten().filter_map(Value::as_str);
     let plain = ["activities", "days"].into_iter().flat_map(list).map(str::to_owned);
     plain.chain(list("athlete").map(spaced)).chain(list("files").map(str::to_owned)).collect()

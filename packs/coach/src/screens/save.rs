@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use holdshort_cli::kit::folder::{self, SUMMARY, put};
 use holdshort_cli::kit::{Client, REHEARSAL};
-use holdshort_protocol::{Run, Status, plain, told_lines};
+use holdshort_protocol::{Run, Status, labelled_lines, plain};
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::story::{self, Story};
-use super::{charts, given, numbers, unread};
-use crate::report::{Assumption, Competition, Known, Question, Report, Section, html};
+use super::{charts, numbers, training_values, unread};
+use crate::report::{Assumption, Competition, KnownNumbers, Question, Report, Section, html};
 
 /// Part of an agent: its step, its file, its title, and true if the agent plans.
 struct Part(&'static str, &'static str, &'static str, bool);
@@ -37,7 +37,7 @@ fn names() -> Vec<&'static str> {
 /// Rejects a folder in which files of these names are the person's own. They are never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
-    let own = folder::own(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
+    let own = folder::find_unmanaged_files(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
     if own.is_empty() {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
 }
 
 /// Returns a notice if the folder holds files of another run.
-pub(super) fn of_another(folder: &Path) -> Option<String> {
+pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let earlier = folder::earlier(folder).ok()??;
     let shown = plain::line(&folder.display().to_string()).into_owned();
     let run = plain::line(&earlier.run).into_owned();
@@ -71,7 +71,7 @@ pub(super) async fn save(
     folder: &Path,
 ) -> anyhow::Result<(PathBuf, Vec<String>)> {
     let shared = folder;
-    let folder = folder::of_run(shared, &run.id, run.status == Status::Completed)?;
+    let folder = folder::for_run(shared, &run.id, run.status == Status::Completed)?;
     let folder = folder.as_path();
     check(folder).map_err(anyhow::Error::msg)?;
     let story = story::read(client, run).await?;
@@ -121,7 +121,7 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
         })
         .collect();
     report.competitions = competitions(&run.input);
-    report.known = known(run, story);
+    report.known = collect_known_numbers(run, story);
     let mine = |agent: &Value| {
         let of_page = |Part(step, ..): &&Part| agent.as_str().is_some_and(|agent| belongs(agent, step));
         PARTS.iter().find(of_page).is_none_or(|part| part.3 == plans)
@@ -133,12 +133,12 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     if plans {
         report.charts = charts::planned(story);
     } else {
-        report.charts = charts::of(story);
-        report.computed = numbers::of(story);
-        report.given = given::of(story);
+        report.charts = charts::from_story(story);
+        report.computed = numbers::from_story(story);
+        report.given = training_values::from_story(story);
         report.caveats = numbers::caveats(story);
         report.not_computed = numbers::missing(story);
-        report.unread = unread::of(story);
+        report.unread = unread::from_story(story);
     }
     report
 }
@@ -162,18 +162,18 @@ fn unfinished(run: &Run) -> Option<String> {
 }
 
 /// Returns all numbers that an analysis may quote: tool results, the run's input, and answers to questions.
-fn known(run: &Run, story: &Story) -> Known {
-    let mut known = Known::default();
-    known.json(&run.input);
+fn collect_known_numbers(run: &Run, story: &Story) -> KnownNumbers {
+    let mut known = KnownNumbers::default();
+    known.add_json(&run.input);
     story
         .given
         .iter()
         .chain(&story.parts)
         .chain(story.computed.iter().map(|(_, it)| it))
-        .for_each(|it| known.json(it));
+        .for_each(|it| known.add_json(it));
     for question in &story.questions {
-        known.json(&question["answer"]);
-        known.json(&question["text"]);
+        known.add_json(&question["answer"]);
+        known.add_json(&question["text"]);
     }
     known
 }
@@ -207,7 +207,7 @@ fn question(it: &Value, schema: Option<&Value>) -> Question {
         Value::String(text) => Some(text.clone()),
         data => {
             let words = text("text").filter(|words| !words.trim().is_empty());
-            Some(told_lines(schema, data).into_iter().chain(words).collect::<Vec<_>>().join("\n"))
+            Some(labelled_lines(schema, data).into_iter().chain(words).collect::<Vec<_>>().join("\n"))
         }
     };
     Question {

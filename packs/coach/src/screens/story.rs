@@ -77,14 +77,14 @@ impl Reader {
             "step_started" => {
                 self.story.agents.insert(text("step"), text("agent"));
             }
-            "model_replied" => self.replied(data),
-            "tool_finished" => self.finished(data),
+            "model_replied" => self.record_calls(data),
+            "tool_finished" => self.record_result(data),
             "step_ended" if data["end"] == "completed" => {
                 if let Some(said) = data["content"]["text"].as_str().filter(|said| !said.trim().is_empty()) {
                     self.story.texts.insert(text("step"), said.to_owned());
                 }
             }
-            "interrupt_opened" if data["kind"] == "question" => self.asked(data),
+            "interrupt_opened" if data["kind"] == "question" => self.record_question(data),
             "interrupt_resolved" => {
                 if let Some(at) = self.asked.get(&text("interrupt")) {
                     self.story.questions[*at]["outcome"] = data["outcome"].clone();
@@ -109,7 +109,7 @@ impl Reader {
         }
     }
 
-    fn replied(&mut self, data: &Value) {
+    fn record_calls(&mut self, data: &Value) {
         let agent =
             data["step"].as_str().and_then(|step| self.story.agents.get(step)).cloned().unwrap_or_default();
         let arguments = &data["content"]["data"]["arguments"];
@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    fn finished(&mut self, data: &Value) {
+    fn record_result(&mut self, data: &Value) {
         let call = data["call"].as_str().unwrap_or_default();
         let Some((agent, tool, arguments)) = self.calls.get(call) else { return };
         if data["end"] != "done" {
@@ -151,7 +151,7 @@ impl Reader {
         }
     }
 
-    fn asked(&mut self, data: &Value) {
+    fn record_question(&mut self, data: &Value) {
         let content = &data["content"]["data"];
         let interrupt = data["interrupt"].as_str().unwrap_or_default().to_owned();
         let mut question = serde_json::json!({

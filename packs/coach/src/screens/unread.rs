@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::story::Story;
 use crate::limits::NOT_READ_NAMED;
 use crate::report::{Unread, UnreadRow};
-use crate::training::{NotRead, Severity};
+use crate::training::{Severity, UnreadData};
 
 /// Describes the unread data in one line: `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more; 2 with
 /// something left out or assumed: c.csv (bad_date)`. Returns None if everything was read.
-pub(super) fn line(not_read: &NotRead) -> Option<String> {
+pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     let list = |severity: Severity| -> Vec<String> {
         let mut files: Vec<(&str, &str)> = Vec::new();
         for told in not_read.problems.iter().filter(|told| told.severity == severity) {
@@ -45,7 +45,7 @@ pub(super) fn line(not_read: &NotRead) -> Option<String> {
 }
 
 /// Returns the section of the report, with everything that was reported.
-pub(super) fn of(story: &Story) -> Option<Unread> {
+pub(super) fn from_story(story: &Story) -> Option<Unread> {
     let told = &story.not_read;
     let rows: Vec<UnreadRow> = told["problems"].as_array()?.iter().map(row).collect();
     if rows.is_empty() {
@@ -67,7 +67,7 @@ pub(super) fn of(story: &Story) -> Option<Unread> {
 }
 
 /// Formats a place after the name of its file: `, line 44`.
-pub(super) fn place(place: &Value) -> String {
+pub(super) fn format_place(place: &Value) -> String {
     match place.as_object().and_then(|place| place.iter().next()) {
         Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),
         Some((kind, at)) => format!(", {kind} {at}"),
@@ -77,7 +77,7 @@ pub(super) fn place(place: &Value) -> String {
 
 fn row(told: &Value) -> UnreadRow {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let place = place(&told["source"]["place"]);
+    let place = format_place(&told["source"]["place"]);
     let what_to_do = text(&told["what_to_do"]);
     UnreadRow {
         place: format!("{}{place}", text(&told["source"]["file"])),

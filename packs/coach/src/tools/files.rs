@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use crate::limits;
-use crate::training::{self, Analyst, Code, File, Format, NotRead, Options, Reading, parts};
+use crate::training::{self, Analyst, Code, File, Format, Options, Reading, UnreadData, parts};
 
 /// Training data of a folder.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Loaded {
 /// # Errors
 /// Returns an error if the folder cannot be read, or if the time zone is unknown.
 #[expect(clippy::disallowed_methods, reason = "the zone that an athlete named is looked up")]
-pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<NotRead> {
+pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<UnreadData> {
     let zone = time_zone.map(TimeZone::get).transpose().map_err(io::Error::other)?;
     let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
     let named = folder.to_string_lossy();
@@ -38,7 +38,7 @@ pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<NotRead> {
 /// Reads a folder. Only the last reading is cached, so two runs on different folders each read their own again.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
-    let mut found = Found::default();
+    let mut found = FolderScan::default();
     found.walk(dir, "", 0)?;
     found.choose();
     let zone = options.zone.as_ref().map(|zone| format!("{zone:?}")).unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
 }
 
 /// Files that people and their systems usually keep next to training data. They are skipped without a notice.
-const KEPT_THERE: [&str; 10] = [
+const IGNORED_NAMES: [&str; 10] = [
     "coach.yaml",
     "coach.yml",
     "desktop.ini",
@@ -71,12 +71,12 @@ const KEPT_THERE: [&str; 10] = [
     "thumbs.db",
 ];
 
-fn is_kept_there(name: &str) -> bool {
-    name.starts_with('.') || KEPT_THERE.contains(&&*name.to_lowercase())
+fn is_ignored_name(name: &str) -> bool {
+    name.starts_with('.') || IGNORED_NAMES.contains(&&*name.to_lowercase())
 }
 
 #[derive(Default)]
-struct Found {
+struct FolderScan {
     files: Vec<Stamp>,
     /// Paths that are not opened, each with its code and the reason.
     left: Vec<(String, &'static str, String)>,
@@ -89,13 +89,13 @@ struct Stamp {
     changed: i128,
 }
 
-impl Found {
+impl FolderScan {
     fn walk(&mut self, dir: &Dir, at: &str, depth: usize) -> io::Result<()> {
         for entry in dir.entries()? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let kind = entry.file_type()?;
-            if is_kept_there(&name) {
+            if is_ignored_name(&name) {
                 continue;
             }
             let path = if at.is_empty() { name.clone() } else { format!("{at}/{name}") };
@@ -108,7 +108,7 @@ impl Found {
                 self.left.push((path, Code::TooDeep.name(), told));
             } else if !kind.is_file() {
                 self.left.push((path, Code::UnknownFormat.name(), "no file".to_owned()));
-            } else if Format::of(&name).is_some() {
+            } else if Format::from_file_name(&name).is_some() {
                 self.files.push(stamp(&entry, path)?);
             } else {
                 let told = match name.rsplit_once('.') {
@@ -156,7 +156,7 @@ impl Found {
         let borrowed: Vec<File<'_>> = files.iter().map(|(name, bytes)| File { name, bytes }).collect();
         let mut reading = training::read(&borrowed, options);
         for (path, code, told) in &self.left {
-            if let Some(code) = Code::named(code) {
+            if let Some(code) = Code::from_name(code) {
                 reading.not_opened(path, code, told);
             }
         }
@@ -174,7 +174,7 @@ fn stamp(entry: &DirEntry, path: String) -> io::Result<Stamp> {
 
 fn own_parts(files: &[File<'_>], analyst: Analyst) -> Option<Map<String, Value>> {
     let mut own = Map::new();
-    let is_data = |name: &str| matches!(Format::of(name), Some(Format::Json | Format::Yaml));
+    let is_data = |name: &str| matches!(Format::from_file_name(name), Some(Format::Json | Format::Yaml));
     for file in files.iter().filter(|file| is_data(file.name)) {
         // A refused file is already among the problems of the reading.
         let Ok(parts) = parts(file) else { continue };

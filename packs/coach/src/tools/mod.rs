@@ -17,7 +17,7 @@ pub use self::files::not_read;
 use self::files::{Loaded, load};
 use self::planned::PlanWeeks;
 use crate::limits;
-use crate::training::tools::{Number, Piece, written};
+use crate::training::tools::{Number, Piece, format_number};
 use crate::training::{
     Analyst, Athlete, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, compute, summary,
 };
@@ -32,11 +32,11 @@ impl Toolset for Training {
     }
 
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>> {
-        let data = |analyst| read_arguments(arguments).map(|ReadData {}| OnTraining::Data(analyst));
+        let data = |analyst| read_arguments(arguments).map(|ReadData {}| TrainingCall::Data(analyst));
         let call = match tool {
-            "compute_metric" => read_arguments(arguments).map(OnTraining::Metric),
-            "plot_series" => read_arguments(arguments).map(OnTraining::Plot),
-            "plan_weeks" => read_arguments(arguments).map(OnTraining::Plan),
+            "compute_metric" => read_arguments(arguments).map(TrainingCall::Metric),
+            "plot_series" => read_arguments(arguments).map(TrainingCall::Plot),
+            "plan_weeks" => read_arguments(arguments).map(TrainingCall::Plan),
             "read_load_data" => data(Analyst::Metrics),
             "read_activity_data" => data(Analyst::Activities),
             "read_physiology_data" => data(Analyst::Physiology),
@@ -46,7 +46,7 @@ impl Toolset for Training {
     }
 }
 
-impl Work for OnTraining {
+impl Work for TrainingCall {
     fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal> {
         run(workspace, input, &self)
     }
@@ -54,7 +54,7 @@ impl Work for OnTraining {
 
 /// Call of one of these tools.
 #[derive(Debug)]
-enum OnTraining {
+enum TrainingCall {
     Data(Analyst),
     Metric(ComputeMetric),
     Plot(PlotSeries),
@@ -95,7 +95,7 @@ const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_he
 
 /// Athlete and period in the input of a run. The rest of the input is for the agents.
 #[derive(Debug, Deserialize)]
-struct Stated {
+struct RunInput {
     #[serde(default)]
     athlete: Person,
     current_date: Date,
@@ -142,8 +142,8 @@ impl From<Gender> for Sex {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the zone that the input names is looked up")]
-fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Outcome, Refusal> {
-    let stated = Stated::deserialize(input).map_err(|error| {
+fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<Outcome, Refusal> {
+    let stated = RunInput::deserialize(input).map_err(|error| {
         Refusal::new("bad_input", format!("the input of this run does not describe the athlete: {error}"))
     })?;
     let zone = stated.athlete.time_zone.as_deref().map(|name| {
@@ -173,13 +173,13 @@ fn run(workspace: &Workspace, input: &Value, request: &OnTraining) -> Result<Out
         metrics_days: stated.metrics_days,
     };
     match request {
-        OnTraining::Data(analyst) => {
+        TrainingCall::Data(analyst) => {
             let given = summary(&reading.season, &settings, *analyst);
             Ok(data(&given, *analyst, &loaded))
         }
-        OnTraining::Metric(call) => metric(reading, &settings, call),
-        OnTraining::Plot(call) => plot(reading, &settings, call),
-        OnTraining::Plan(call) => planned::plan(reading, &settings, call),
+        TrainingCall::Metric(call) => metric(reading, &settings, call),
+        TrainingCall::Plot(call) => plot(reading, &settings, call),
+        TrainingCall::Plan(call) => planned::plan(reading, &settings, call),
     }
 }
 
@@ -222,7 +222,7 @@ fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
 fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Result<Outcome, Refusal> {
     match compute(&call.metric, &reading.season, settings, &call.parameters) {
         Ok(computed) => {
-            Ok(Outcome::Done { text: in_words(&computed), data: json!({ "computed": computed }) })
+            Ok(Outcome::Done { text: render_computed(&computed), data: json!({ "computed": computed }) })
         }
         // A number that cannot be computed is an answer as well, and the report lists it.
         Err(refusal) if refusal.code == RefusalCode::NotComputable => {
@@ -234,7 +234,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
 }
 
 /// Renders a result for a model, one line for each piece. The exact values are in the data.
-fn in_words(computed: &Computed) -> String {
+fn render_computed(computed: &Computed) -> String {
     let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
     lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
     lines.extend(computed.caveats.values().map(|caveat| format!("Note: {caveat}")));
@@ -256,7 +256,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
 
 /// Formats a value with its unit. Times from one minute on are also given as a clock time.
 fn quantity(value: f64, unit: &str) -> String {
-    let number = written(value);
+    let number = format_number(value);
     match unit {
         "s" if value >= 60.0 => format!("{number} s ({})", clock(value)),
         "1" => number,

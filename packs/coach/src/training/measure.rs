@@ -53,7 +53,7 @@ impl Measure {
         (least, most)
     }
 
-    pub fn takes(self, value: f64) -> bool {
+    pub fn is_plausible(self, value: f64) -> bool {
         let (least, most) = self.plausible();
         value.is_finite() && (least..=most).contains(&value)
     }

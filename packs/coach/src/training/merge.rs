@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use crate::training::measure::Measure;
 use crate::training::model::{
-    Activity, Athlete, AthleteNumber, Day, Known, OffsetFrom, Season, Sex, Source, Sport,
+    Activity, Athlete, AthleteNumber, Day, OffsetFrom, Season, Sex, Source, SourcedValue, Sport,
 };
 use crate::training::problem::{Code, Problem, Problems};
 
@@ -115,9 +115,9 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });
     let mut kept: Vec<Activity> = Vec::new();
-    let mut starts = Starts::default();
+    let mut starts = StartIndex::default();
     for RankedActivity { activity, .. } in ranked {
-        let Some(index) = starts.same(&activity, &kept) else {
+        let Some(index) = starts.find_duplicate(&activity, &kept) else {
             starts.add(&activity, kept.len());
             kept.push(activity);
             continue;
@@ -130,13 +130,13 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
         starts.add(other, index);
     }
     kept.sort_by(|a, b| (a.start, &a.sport, &a.sources).cmp(&(b.start, &b.sport, &b.sources)));
-    tell_offsets(&kept, problems);
+    report_offset_changes(&kept, problems);
     kept
 }
 
 /// Starts of activities by sport, in UTC and in local time. They limit how many activities are compared.
 #[derive(Default)]
-struct Starts {
+struct StartIndex {
     /// Sport, start in seconds, and index of the kept activity.
     utc: BTreeSet<(Sport, i64, usize)>,
     local: BTreeSet<(Sport, i64, usize)>,
@@ -144,14 +144,14 @@ struct Starts {
     sports: BTreeSet<Sport>,
 }
 
-impl Starts {
-    fn of(activity: &Activity) -> (i64, i64) {
+impl StartIndex {
+    fn utc_and_local(activity: &Activity) -> (i64, i64) {
         let utc = activity.start.as_second();
         (utc, utc + i64::from(activity.offset.seconds()))
     }
 
     fn add(&mut self, activity: &Activity, index: usize) {
-        let (utc, local) = Self::of(activity);
+        let (utc, local) = Self::utc_and_local(activity);
         self.utc.insert((activity.sport.clone(), utc, index));
         self.local.insert((activity.sport.clone(), local, index));
         self.sports.insert(activity.sport.clone());
@@ -160,8 +160,8 @@ impl Starts {
     /// Returns the kept activity that equals this activity: the one with the nearest start, and of several the first.
     /// An activity without a sport matches any sport, and any activity matches one without. At equal distance an
     /// activity of the same sport takes precedence.
-    fn same(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
-        let (utc, local) = Self::of(activity);
+    fn find_duplicate(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
+        let (utc, local) = Self::utc_and_local(activity);
         let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
             self.sports.iter().collect()
         } else {
@@ -175,14 +175,14 @@ impl Starts {
         let near = sports.into_iter().flat_map(|sport| {
             around(&self.utc, sport, utc).into_iter().chain(around(&self.local, sport, local))
         });
-        let same = near.filter_map(|index| Some((apart(&kept[index], activity)?, index)));
+        let same = near.filter_map(|index| Some((seconds_between_starts(&kept[index], activity)?, index)));
         same.min_by_key(|(seconds, index)| (*seconds, kept[*index].sport != activity.sport, *index))
             .map(|(_, index)| index)
     }
 }
 
 /// Returns the seconds between the starts of two activities. None if they are different activities.
-fn apart(a: &Activity, b: &Activity) -> Option<i64> {
+fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     if a.sport != b.sport && a.sport != Sport::Unknown && b.sport != Sport::Unknown {
         return None;
     }
@@ -194,7 +194,8 @@ fn apart(a: &Activity, b: &Activity) -> Option<i64> {
         let half = half as i64;
         (seconds.abs() <= SAME_START_S.min(half)).then_some(seconds.abs())
     };
-    let ((utc, local), (other_utc, other_local)) = (Starts::of(a), Starts::of(b));
+    let ((utc, local), (other_utc, other_local)) =
+        (StartIndex::utc_and_local(a), StartIndex::utc_and_local(b));
     // Away from home the local time of a file without UTC is right, and its UTC is wrong.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
     let by_local = is_local.then(|| near(local - other_local)).flatten();
@@ -219,10 +220,10 @@ fn absorb(activity: &mut Activity, other: Activity) {
     activity.sources.extend(other.sources);
     activity.sources.sort();
     activity.sources.dedup();
-    activity.name();
+    activity.update_id();
 }
 
-fn tell_offsets(activities: &[Activity], problems: &mut Problems) {
+fn report_offset_changes(activities: &[Activity], problems: &mut Problems) {
     let stated: Vec<&Activity> =
         activities.iter().filter(|activity| activity.offset_from == OffsetFrom::File).collect();
     for (before, after) in stated.iter().zip(stated.iter().skip(1)) {
@@ -260,7 +261,7 @@ fn days(ranked: Vec<RankedDay>, problems: &mut Problems) -> BTreeMap<Date, Day> 
         }
         same_rank.iter().skip(1).for_each(|day| tell(Code::DuplicateDay, day));
         lower.iter().filter(|day| !is_equal(day)).for_each(|day| tell(Code::OverriddenDay, day));
-        let known = Known { value: first.value, source: first.source.clone() };
+        let known = SourcedValue { value: first.value, source: first.source.clone() };
         days.entry(date).or_default().measures.insert(measure, known);
     }
     days

@@ -20,9 +20,10 @@ mod unread;
 
 pub use measure::{Level, Measure};
 pub use model::{
-    Activity, Athlete, AthleteNumber, Day, Known, OffsetFrom, Place, Sample, Season, Sex, Source, Sport,
+    Activity, Athlete, AthleteNumber, Day, FileLocation, OffsetFrom, Sample, Season, Sex, Source,
+    SourcedValue, Sport,
 };
 pub use problem::{Code, Problem, Severity};
 pub use read::{File, Format, Options, PARTS, Reading, csv_headers, parts, read};
 pub use tools::{Analyst, Computed, Refusal, RefusalCode, Settings, Summary, catalogue, compute, summary};
-pub use unread::{NotRead, Told};
+pub use unread::{UnreadData, UnreadProblem};

@@ -16,7 +16,7 @@ use holdshort_tools::named;
 /// Place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum FileLocation {
     File,
     /// Number of the line, from 1.
     Line(u64),
@@ -30,11 +30,11 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Source {
     pub file: Arc<str>,
-    pub place: Place,
+    pub place: FileLocation,
 }
 
 impl Source {
-    pub(crate) fn of(file: &Arc<str>, place: Place) -> Self {
+    pub(crate) fn new(file: &Arc<str>, place: FileLocation) -> Self {
         Self { file: Arc::clone(file), place }
     }
 }
@@ -42,17 +42,17 @@ impl Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::File => write!(f, "{}", self.file),
-            Place::Line(line) => write!(f, "{}:{line}", self.file),
-            Place::Byte(byte) => write!(f, "{}@{byte}", self.file),
-            Place::Pointer(pointer) => write!(f, "{}#{pointer}", self.file),
+            FileLocation::File => write!(f, "{}", self.file),
+            FileLocation::Line(line) => write!(f, "{}:{line}", self.file),
+            FileLocation::Byte(byte) => write!(f, "{}@{byte}", self.file),
+            FileLocation::Pointer(pointer) => write!(f, "{}#{pointer}", self.file),
         }
     }
 }
 
 /// Value with its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Known {
+pub struct SourcedValue {
     pub value: f64,
     pub source: Source,
 }
@@ -104,7 +104,7 @@ const SPORTS: [(&str, Sport); 22] = [
 
 impl Sport {
     /// Returns the sport of names such as `trail_running`, `Biking` and `Ride`.
-    pub fn named(text: &str) -> Self {
+    pub fn from_name(text: &str) -> Self {
         // The name becomes part of ids and of displayed text.
         let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
         let lower: String = plain.take(limits::SPORT_CHARS).collect::<String>().to_lowercase();
@@ -118,7 +118,7 @@ impl Sport {
 
     /// Returns a speed in m/s that is far above what anybody holds over an activity. Beyond it the distance or the time
     /// is wrong.
-    pub(crate) const fn beyond(&self) -> f64 {
+    pub(crate) const fn speed_limit(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,
             Self::Rowing => 10.0,
@@ -190,7 +190,7 @@ pub struct Activity {
     pub offset: Offset,
     pub offset_from: OffsetFrom,
     pub sport: Sport,
-    pub measures: BTreeMap<Measure, Known>,
+    pub measures: BTreeMap<Measure, SourcedValue>,
     /// Samples in the order of time, one for each moment.
     pub samples: Vec<Sample>,
     /// Sources of the activity, one for each file that has it.
@@ -210,14 +210,14 @@ impl Activity {
 
     /// Returns the value of a measure, or None if it is unknown or implausible: metrics get plausible numbers only.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
-        self.known(measure).map(|known| known.value)
+        self.sourced_value(measure).map(|known| known.value)
     }
 
-    pub fn known(&self, measure: Measure) -> Option<&Known> {
-        self.measures.get(&measure).filter(|known| measure.takes(known.value))
+    pub fn sourced_value(&self, measure: Measure) -> Option<&SourcedValue> {
+        self.measures.get(&measure).filter(|known| measure.is_plausible(known.value))
     }
 
-    pub(crate) fn name(&mut self) {
+    pub(crate) fn update_id(&mut self) {
         self.id = format!("{} {}", self.start, self.sport.name());
     }
 }
@@ -225,17 +225,17 @@ impl Activity {
 /// Measures of one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Day {
-    pub measures: BTreeMap<Measure, Known>,
+    pub measures: BTreeMap<Measure, SourcedValue>,
 }
 
 impl Day {
     /// Returns the value of a measure, or None if it is unknown or implausible: metrics get plausible numbers only.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
-        self.known(measure).map(|known| known.value)
+        self.sourced_value(measure).map(|known| known.value)
     }
 
-    pub fn known(&self, measure: Measure) -> Option<&Known> {
-        self.measures.get(&measure).filter(|known| measure.takes(known.value))
+    pub fn sourced_value(&self, measure: Measure) -> Option<&SourcedValue> {
+        self.measures.get(&measure).filter(|known| measure.is_plausible(known.value))
     }
 }
 
@@ -270,7 +270,7 @@ impl AthleteNumber {
         (least, most)
     }
 
-    pub fn takes(self, value: f64) -> bool {
+    pub fn is_plausible(self, value: f64) -> bool {
         let (least, most) = self.plausible();
         (least..=most).contains(&value)
     }

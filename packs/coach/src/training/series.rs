@@ -12,7 +12,7 @@ fn held(samples: &[Sample], measure: Measure, value: impl Fn(&Sample) -> Option<
     let pairs = samples.iter().zip(samples.iter().skip(1));
     let held = pairs.filter_map(|(sample, next)| Some((next.at_s - sample.at_s, value(sample)?)));
     // Samples out of order hold for no time.
-    held.filter(|(seconds, value)| *seconds > 0.0 && measure.takes(*value))
+    held.filter(|(seconds, value)| *seconds > 0.0 && measure.is_plausible(*value))
         .map(|(seconds, value)| (seconds.min(HOLD_S), value))
         .collect()
 }

@@ -10,13 +10,13 @@ use crate::training::read::Reading;
 
 /// Unread data of some files. The counts include the problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct NotRead {
+pub struct UnreadData {
     /// Number of files, read or not.
     pub files: usize,
     /// Number of refused files.
     pub refused: usize,
     /// Problems: refused files first, then files that are used in part, then problems that need no action.
-    pub problems: Vec<Told>,
+    pub problems: Vec<UnreadProblem>,
     /// Counts of further problems, by code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, usize>,
@@ -24,7 +24,7 @@ pub struct NotRead {
 
 /// Problem code of a file, with the first place where it occurred.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told {
+pub struct UnreadProblem {
     #[serde(flatten)]
     pub problem: Problem,
     pub severity: Severity,
@@ -35,7 +35,7 @@ pub struct Told {
 
 impl Reading {
     /// Returns the unread data, with at most `most` lines.
-    pub fn not_read(&self, most: usize) -> NotRead {
+    pub fn not_read(&self, most: usize) -> UnreadData {
         let mut first: BTreeMap<(u8, &str, Code), &Problem> = BTreeMap::new();
         for problem in &self.problems {
             first.entry((rank(problem.code), &*problem.source.file, problem.code)).or_insert(problem);
@@ -46,13 +46,13 @@ impl Reading {
         let is_refused = |problem: &&Problem| problem.severity() == Severity::Error;
         let refused: BTreeSet<&str> =
             self.problems.iter().filter(is_refused).map(|problem| &*problem.source.file).collect();
-        let told = first.values().take(most).map(|problem| Told {
+        let told = first.values().take(most).map(|problem| UnreadProblem {
             severity: problem.severity(),
             places: count(problem),
             what_to_do: problem.code.what_to_do(),
             problem: (*problem).clone(),
         });
-        let problems: Vec<Told> = told.collect();
+        let problems: Vec<UnreadProblem> = told.collect();
         let named: BTreeSet<(&str, Code)> =
             problems.iter().map(|told| (&*told.problem.source.file, told.problem.code)).collect();
         let mut more = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Reading {
                 *more.entry(code.name()).or_default() += count;
             }
         }
-        NotRead { files: self.files, refused: refused.len(), problems, more }
+        UnreadData { files: self.files, refused: refused.len(), problems, more }
     }
 }
 
@@ -74,7 +74,7 @@ fn rank(code: Code) -> u8 {
     }
 }
 
-impl NotRead {
+impl UnreadData {
     pub const fn is_empty(&self) -> bool {
         self.problems.is_empty()
     }

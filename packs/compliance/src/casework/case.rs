@@ -204,7 +204,7 @@ fn read_customers(
     for row in &table.rows {
         let id = own_id(table, row, &mut ids, problems);
         let name = table.value(row, "name", problems, |cell| Ok(cell.to_owned()));
-        let birth_date = table.maybe(row, "birth_date", problems, |cell| birth_date(cell, as_of));
+        let birth_date = table.optional_value(row, "birth_date", problems, |cell| birth_date(cell, as_of));
         let country = table.value(row, "country", problems, country);
         let is_pep = table.value(row, "pep", problems, yes);
         if let (Some(id), Some(name), Some(country), Some(is_pep)) = (id, name, country, is_pep) {
@@ -234,7 +234,7 @@ fn read_watched(table: &Table, case: &mut Case, problems: &mut Problems) {
     for row in &table.rows {
         let id = own_id(table, row, &mut ids, problems);
         let name = table.value(row, "name", problems, |cell| Ok(cell.to_owned()));
-        let birth_date = table.maybe(row, "birth_date", problems, day);
+        let birth_date = table.optional_value(row, "birth_date", problems, day);
         let list = table.value(row, "list", problems, |cell| match cell {
             "sanctions" => Ok(List::Sanctions),
             "pep" => Ok(List::Pep),

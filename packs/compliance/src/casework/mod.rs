@@ -22,11 +22,11 @@ pub use case::{
     CUSTOMERS, Case, Customer, Direction, List, OWN_RULES, TRANSACTIONS, Transaction, WATCH_LIST, Watched,
     read,
 };
-pub use findings::{Examined, Finding, Subject, examine};
+pub use findings::{Examination, Finding, Subject, examine};
 pub use names::similarity;
 pub use problem::{Code, Problem, Problems};
 pub use query::{GROUPS, Query, query};
 pub use redact::{redact, redact_members};
-pub use report::{Report, as_file, overview, report, told};
+pub use report::{Report, as_file, format_finding, overview, report};
 pub use rules::{Pause, Rule, RuleId, Rules};
 pub use value::money;

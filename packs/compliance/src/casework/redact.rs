@@ -13,19 +13,19 @@ const LEAST_BYTES: usize = 4;
 /// Replaces the names, ids, accounts and birth dates of the case with numbers, in any spelling: upper or lower case,
 /// marks as separate characters, any white space.
 pub fn redact(case: &Case, text: &str) -> String {
-    in_place(&words(case), text)
+    in_place(&collect_terms(case), text)
 }
 
 /// Redacts all content of a value: its texts, the names of its members, and numbers that are accounts.
 pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, Value> {
-    in_members(&words(case), members)
+    in_members(&collect_terms(case), members)
 }
 
 /// Normalized word, with its replacement.
-type Word = (Vec<char>, String);
+type RedactedTerm = (Vec<char>, String);
 
 /// Returns the words of the case, the longest first: a longer name may contain a shorter one.
-fn words(case: &Case) -> Vec<Word> {
+fn collect_terms(case: &Case) -> Vec<RedactedTerm> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
         .customers
@@ -44,7 +44,7 @@ fn words(case: &Case) -> Vec<Word> {
         let row = format!("row {} of the watch list", entry.row);
         words.extend(entry.written.iter().map(|name| (name.as_str(), row.clone())));
     }
-    let mut words: Vec<Word> = words
+    let mut words: Vec<RedactedTerm> = words
         .into_iter()
         .filter(|(word, _)| word.len() >= LEAST_BYTES)
         .map(|(word, instead)| (folded(word).into_iter().map(|letter| letter.char).collect(), instead))
@@ -53,7 +53,7 @@ fn words(case: &Case) -> Vec<Word> {
     words
 }
 
-fn in_place(words: &[Word], text: &str) -> String {
+fn in_place(words: &[RedactedTerm], text: &str) -> String {
     let mut text = text.to_owned();
     let mut letters = folded(&text);
     for (word, instead) in words {
@@ -65,7 +65,7 @@ fn in_place(words: &[Word], text: &str) -> String {
     text
 }
 
-fn in_members(words: &[Word], members: Map<String, Value>) -> Map<String, Value> {
+fn in_members(words: &[RedactedTerm], members: Map<String, Value>) -> Map<String, Value> {
     let mut kept = Map::new();
     for (name, value) in members {
         let mut name = in_place(words, &name);
@@ -78,7 +78,7 @@ fn in_members(words: &[Word], members: Map<String, Value>) -> Map<String, Value>
     kept
 }
 
-fn in_value(words: &[Word], value: Value) -> Value {
+fn in_value(words: &[RedactedTerm], value: Value) -> Value {
     match value {
         Value::String(text) => in_place(words, &text).into(),
         Value::Number(number) => {

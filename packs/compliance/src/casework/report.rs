@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::casework::case::{Case, Direction, hex};
-use crate::casework::findings::{Examined, Finding, Gravity};
+use crate::casework::findings::{Examination, Finding, Gravity};
 use crate::casework::limits;
 use crate::casework::rules::{RuleId, Rules};
 use crate::casework::value::{day_of, money};
@@ -70,7 +70,7 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 /// Formats a finding in one line, with its number in the case, from 1.
-pub fn told(finding: &Finding, number: usize, rules: &Rules) -> String {
+pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String {
     let Finding { rule, subject, amount, confidence, detail, .. } = finding;
     let (amount, base) = (money(*amount), &rules.base);
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
@@ -91,7 +91,7 @@ fn in_rows(rows: &[u64]) -> String {
 
 /// Returns the findings that a report lists, with their numbers: all, or the gravest. Counts the others by rule.
 fn listed<'e>(
-    examined: &'e Examined,
+    examined: &'e Examination,
     rules: &Rules,
 ) -> (Vec<(usize, &'e Finding)>, BTreeMap<&'static str, usize>) {
     let mut all: Vec<(usize, &Finding)> =
@@ -109,7 +109,7 @@ fn listed<'e>(
 }
 
 /// Builds the report of a case.
-pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> Report {
+pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -> Report {
     let (findings, not_listed) = listed(examined, rules);
     let details = details(case, examined, rules, as_of, (&findings, &not_listed));
     let findings_are = counted(examined.findings.len(), "finding", "findings");
@@ -138,7 +138,7 @@ pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> R
         text.push_str("The rules found nothing.\n");
     }
     for (number, finding) in &findings {
-        let _ = writeln!(text, "- {}", told(finding, *number, rules));
+        let _ = writeln!(text, "- {}", format_finding(finding, *number, rules));
     }
     for (rule, count) in &not_listed {
         let _ = writeln!(text, "- {count} more of {rule}, not listed");
@@ -146,7 +146,7 @@ pub fn report(case: &Case, examined: &Examined, rules: &Rules, as_of: Date) -> R
     text.push_str("\n## Rules\n\n");
     let met: BTreeSet<RuleId> = examined.findings.iter().map(|finding| finding.rule).collect();
     for rule in rules.rules.iter().filter(|rule| met.contains(&rule.id)) {
-        let numbers = rule.in_words();
+        let numbers = rule.describe_numbers();
         let numbers = if numbers.is_empty() { String::new() } else { format!(" ({numbers})") };
         let _ = writeln!(
             text,
@@ -196,7 +196,7 @@ fn reason(reason: &crate::casework::findings::Reason) -> String {
 
 fn details(
     case: &Case,
-    examined: &Examined,
+    examined: &Examination,
     rules: &Rules,
     as_of: Date,
     (findings, not_listed): (&[(usize, &Finding)], &BTreeMap<&'static str, usize>),

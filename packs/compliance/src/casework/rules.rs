@@ -27,7 +27,7 @@ named! {
 impl<'de> Deserialize<'de> for RuleId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::named(&name).ok_or_else(|| serde::de::Error::custom("there is no rule with this id"))
+        Self::from_name(&name).ok_or_else(|| serde::de::Error::custom("there is no rule with this id"))
     }
 }
 
@@ -108,7 +108,7 @@ impl Rule {
     }
 
     /// Returns its numbers in words, for readers of the report.
-    pub(crate) fn in_words(&self) -> String {
+    pub(crate) fn describe_numbers(&self) -> String {
         let named = self.numbers().into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
         named.collect::<Vec<_>>().join(", ")
     }
@@ -172,7 +172,7 @@ impl Rules {
     ///
     /// # Errors
     /// Returns a sentence that says what is wrong with the rules.
-    pub fn own(text: &str) -> Result<Self, String> {
+    pub fn parse_case_rules(text: &str) -> Result<Self, String> {
         Ok(Self { are_own: true, ..Self::parse(text)? })
     }
 

@@ -123,7 +123,7 @@ impl Table {
     }
 
     /// Parses a cell that may be empty, or whose column may be missing.
-    pub(crate) fn maybe<T>(
+    pub(crate) fn optional_value<T>(
         &self,
         row: &Row,
         name: &'static str,

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, value_parser};
 use holdshort_cli::kit::{
-    Client, MadeFolders, Paint, error, holdshort, quoted, say, say_all, tell, tell_all, usage,
+    Client, MadeFolders, Paint, error, holdshort, print_lines, print_message, print_message_lines,
+    print_text, quoted, usage,
 };
 use holdshort_cli::pack::{Files, Prepared, RunArguments, Start};
 use holdshort_protocol::{Run, RunConfig, Status, plain};
 use serde_json::{Map, Value};
 
 use crate::casework::{OWN_RULES, Rules, overview};
-use crate::tools::{Beginning, NoCase, begin_on};
+use crate::tools::{CaseError, PreparedCase, prepare_case};
 use crate::{WORKFLOW, workflow};
 
 /// Default folder of the sample.
@@ -47,31 +48,33 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     save::check(&output).map_err(usage)?;
     let asked = arguments.task.map(Value::from);
     let inputs: Map<String, Value> = asked.iter().map(|asked| ("task".to_owned(), asked.clone())).collect();
-    let begun = begin_on(&case, "folder", inputs).map_err(|error| match error {
-        NoCase::Nothing => usage(format!(
+    let begun = prepare_case(&case, "folder", inputs).map_err(|error| match error {
+        CaseError::Nothing => usage(format!(
             "{} holds no case (transactions.csv, customers.csv, watchlist.csv); `{} init {WORKFLOW}` writes \
              a sample",
             folder.display(),
             holdshort()
         )),
-        NoCase::Wrong(problems) => {
+        CaseError::Wrong(problems) => {
             usage(format!("the case in {} has problems\n{problems}", folder.display()))
         }
-        NoCase::Unreadable(error) => usage(format!("{}: {error}", folder.display())),
-        NoCase::NoDay => usage(format!("the day of the case {error}")),
+        CaseError::Unreadable(error) => usage(format!("{}: {error}", folder.display())),
+        CaseError::NoDay => usage(format!("the day of the case {error}")),
     })?;
-    let Beginning { loaded, input } = begun;
+    let PreparedCase { loaded, input } = begun;
     let paint = Paint::stderr();
     let counted = overview(&loaded.case, &loaded.rules);
-    tell_all(&paint.message(&format!("Case: {}.", counted[..2].join("; ")), 2));
+    print_message_lines(&paint.message(&format!("Case: {}.", counted[..2].join("; ")), 2));
     if loaded.rules.are_own {
-        tell_all(&paint.message(
+        print_message_lines(&paint.message(
             &format!("Note: the case has its own {OWN_RULES}, so its report is always held back."),
             2,
         ));
     }
     if asked.is_some_and(|asked| input.get("task") != Some(&asked)) {
-        tell_all(&paint.message("Note: agents see a number instead of the name in your question.", 2));
+        print_message_lines(
+            &paint.message("Note: agents see a number instead of the name in your question.", 2),
+        );
     }
     let made = MadeFolders::default();
     let config = RunConfig::default();
@@ -87,7 +90,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
         Ok(run) if run.status == Status::Completed => save::save(client, &run, folder).await,
         Ok(_) if json => return,
         Ok(_) => {
-            tell("  No file was written: the report was not released.");
+            print_message("  No file was written: the report was not released.");
             return;
         }
         Err(error) => Err(error),
@@ -96,10 +99,10 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
         Ok(names) if !json => {
             let shown = folder.display().to_string();
             let told = format!("  In {}: {}", plain::line(&shown), names.join(", "));
-            say_all(&Paint::stdout().message(&told, 2));
+            print_lines(&Paint::stdout().message(&told, 2));
         }
         Ok(_) => {}
-        Err(why) => tell(&format!("  The files of the run were not written: {}", error(&why))),
+        Err(why) => print_message(&format!("  The files of the run were not written: {}", error(&why))),
     }
 }
 
@@ -118,13 +121,13 @@ pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
         made.and_then(|mut file| file.write_all(bytes))
             .map_err(|error| usage(format!("{}: {error}", folder.join(name).display())))?;
     }
-    say(&shown.to_string());
-    tell(&format!(
+    print_text(&shown.to_string());
+    print_message(&format!(
         "Replace the tables of the sample with yours, and run: {} run {WORKFLOW} --case {} \"question\"",
         holdshort(),
         quoted(&shown.to_string())
     ));
-    tell(&format!(
+    print_message(&format!(
         "To change a threshold, copy rules.example.yaml to {OWN_RULES}. The report is then always held back."
     ));
     Ok(())

@@ -22,7 +22,7 @@ const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 /// Rejects a folder in which files of these names are the person's own. They are never overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
-    let own = folder::own(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
+    let own = folder::find_unmanaged_files(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
     if own.is_empty() {
         return Ok(());
     }
@@ -54,7 +54,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     check(folder).map_err(anyhow::Error::msg)?;
     let released = read(client, run).await?;
     let text = released.text.as_deref().filter(|text| !text.is_empty()).context("the run has no report")?;
-    let digest = Digest::of(text.as_bytes()).to_string();
+    let digest = Digest::of_bytes(text.as_bytes()).to_string();
     // After a hold the written text is the released one. Unless it was edited, it is also the shown one.
     if let Some(shown) = &released.held {
         ensure!(released.digest.as_ref() == Some(&digest), "the report differs from the released one");
@@ -140,7 +140,7 @@ fn summary(run: &Run, released: &Released, digest: &str, findings: &str, files: 
             "edited": released.edited,
         },
         "report_sha256": digest,
-        "findings_sha256": Digest::of(findings.as_bytes()).to_string(),
+        "findings_sha256": Digest::of_bytes(findings.as_bytes()).to_string(),
         "rehearsal": run.config.model.as_deref() == Some(REHEARSAL),
         "total_tokens": run.usage.as_ref().map(|usage| usage.input_tokens + usage.output_tokens),
         "files_generated": files,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use holdshort_testkit::model::{Recorded, Scripted, ScriptedModel};
+use holdshort_testkit::model::{RecordedRequest, Scripted, ScriptedModel};
 use holdshort_testkit::server::{Setup, TestServer, eventually};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ fn with(cases: &TempDir) -> Setup {
     TestServer::setup().env("CREW_CASES", named).env("CREW_RUNS_PER_MINUTE", "1000")
 }
 
-fn asked(model: &ScriptedModel) -> [usize; 5] {
+fn request_counts(model: &ScriptedModel) -> [usize; 5] {
     AGENTS.map(|agent| model.requests_of(agent).len())
 }
 
@@ -62,7 +62,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     assert_eq!((status, &run["status"]), (200, &json!("paused")), "{run}");
     assert_eq!(run.get("rehearsal"), None, "a model spoke");
     let (task, review) = (run["task_id"].as_str().unwrap(), run["result"]["review_id"].clone());
-    assert_eq!(asked(&model), [2, 2, 2, 2, 0], "the report waits");
+    assert_eq!(request_counts(&model), [2, 2, 2, 2, 0], "the report waits");
 
     // People of the case have numbers before anything is journalled.
     let heard = model.requests_of("nlq_translator")[0].texts().join("\n");
@@ -71,7 +71,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     let accounts = json!({"customer 2": "customer 2"});
     assert_eq!((&inputs["case"], &inputs["accounts"]), (&json!("T123"), &accounts), "{inputs}");
     let begun = server.events_of(task, "run_started").await[0].to_string();
-    let spoken: Vec<String> = model.requests().iter().flat_map(Recorded::texts).collect();
+    let spoken: Vec<String> = model.requests().iter().flat_map(RecordedRequest::texts).collect();
     for name in ["Hawthorn", "C-1001", "Elder", "DE02500105170137075030"] {
         assert!(!begun.contains(name) && !spoken.iter().any(|text| text.contains(name)), "{name}: {begun}");
     }
@@ -87,7 +87,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     assert_eq!((status, &told["status"]), (200, &json!("resuming")), "{told}");
     let done = wait_state(&server, task, "COMPLETED").await;
     assert_eq!(done["result"], report, "what was shown is what is released");
-    assert_eq!(asked(&model), [2, 2, 2, 2, 1], "nobody is asked again");
+    assert_eq!(request_counts(&model), [2, 2, 2, 2, 1], "nobody is asked again");
 }
 
 /// Without a question or a day the whole case is examined as of today. A rejection releases no report.
@@ -108,7 +108,7 @@ async fn a_case_alone_is_enough_to_begin() {
         failed["result"].is_null() && failed["error"].as_str().unwrap().contains("another case"),
         "{failed}"
     );
-    assert_eq!(asked(&model)[4], 0);
+    assert_eq!(request_counts(&model)[4], 0);
 }
 
 /// Without a model the agents play their script. The findings and the pause are real; every answer names the rehearsal.
@@ -220,7 +220,7 @@ async fn a_task_is_erased_by_whom_it_is_about() {
         wait_state(&server, &task, "FAILED").await;
         tasks.push((inputs["subject"].clone(), task));
     }
-    let spoken: Vec<String> = model.requests().iter().flat_map(Recorded::texts).collect();
+    let spoken: Vec<String> = model.requests().iter().flat_map(RecordedRequest::texts).collect();
     for name in ["C-1001", "Rowan Elder"] {
         assert!(!spoken.is_empty() && !spoken.iter().any(|text| text.contains(name)), "{name}");
     }

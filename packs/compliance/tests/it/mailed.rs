@@ -2,7 +2,7 @@
 //! through a sign-in (contracts D1, D3, E18).
 
 use holdshort_core::digest::Digest;
-use holdshort_testkit::mailbox::{Mailbox, Speaks};
+use holdshort_testkit::mailbox::{Mailbox, SmtpSecurity};
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::reviewer::{as_person, link, mailed, number, page, sign_in, text};
 use holdshort_testkit::server::TestServer;
@@ -44,7 +44,7 @@ async fn of_words() -> ScriptedModel {
 /// The mail leads to a page, the page requires its number, and the report is released.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_is_released_from_a_mail() {
-    let (model, mailbox) = (of_words().await, Mailbox::start(Speaks::Starttls, false));
+    let (model, mailbox) = (of_words().await, Mailbox::start(SmtpSecurity::Starttls, false));
     let mut server = server(&model, &mailbox).await;
     let run = server.start_run("mailed", "What do you think?").await;
     let held = server.wait_one(&run).await;
@@ -89,7 +89,7 @@ async fn a_report_is_released_from_a_mail() {
 /// A rejection from a mail fails the run with the reviewer's text.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_is_not_released_from_a_mail() {
-    let (model, mailbox) = (of_words().await, Mailbox::start(Speaks::Starttls, false));
+    let (model, mailbox) = (of_words().await, Mailbox::start(SmtpSecurity::Starttls, false));
     let server = server(&model, &mailbox).await;
     let run = server.start_run("mailed", "What do you think?").await;
     let path = link(&server, &mailbox.wait_for(1).await.remove(0));
@@ -106,7 +106,7 @@ async fn a_report_is_not_released_from_a_mail() {
 /// mail names a person of the case.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_critical_is_released_by_who_signs_in() {
-    let (model, mailbox) = (crew().await, Mailbox::start(Speaks::Starttls, false));
+    let (model, mailbox) = (crew().await, Mailbox::start(SmtpSecurity::Starttls, false));
     let server = server(&model, &mailbox).await;
     for name in TABLES {
         std::fs::write(server.workspace().join(name), sample(name)).unwrap();
@@ -129,7 +129,7 @@ async fn what_is_critical_is_released_by_who_signs_in() {
     assert_eq!(status, 200, "{decided}");
     let done = server.wait_status(run, &["completed"]).await;
     assert_eq!(done["result"]["released"][0]["content"], held["payload"]["content"]);
-    let digest = Digest::of(held["payload"]["content"].as_str().unwrap().as_bytes()).to_string();
+    let digest = Digest::of_bytes(held["payload"]["content"].as_str().unwrap().as_bytes()).to_string();
     assert_eq!(server.events_of(run, "output_released").await[0]["data"]["digest"], json!(digest));
     let mails = mailbox.wait_for(2).await;
     assert!(text(&mails[1], "/text").contains("\nBy: anna\n"), "{:#}", mails[1]);

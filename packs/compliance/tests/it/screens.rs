@@ -90,7 +90,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
 
     let text = read(&elsewhere.join("report.md"));
     let summary: Value = serde_json::from_str(&read(&elsewhere.join("summary.json"))).unwrap();
-    let digest = Digest::of(text.as_bytes()).to_string();
+    let digest = Digest::of_bytes(text.as_bytes()).to_string();
     assert_eq!(summary["report_sha256"], json!(digest));
     assert_eq!((&summary["findings"], &summary["gravity"]), (&json!(12), &json!("critical")));
     assert_eq!(summary["released"]["held_back"], true);
@@ -99,7 +99,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     assert!(
         text.contains(&format!("findings.json: SHA-256 {}", summary["findings_sha256"].as_str().unwrap()))
     );
-    assert_eq!(summary["findings_sha256"], json!(Digest::of(findings.as_bytes()).to_string()));
+    assert_eq!(summary["findings_sha256"], json!(Digest::of_bytes(findings.as_bytes()).to_string()));
     let page = read(&elsewhere.join("report.html"));
     assert!(
         page.contains("F3 structuring: customer 1") && page.contains(&digest) && !page.contains("<script"),

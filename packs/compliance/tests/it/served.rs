@@ -117,7 +117,7 @@ async fn the_report_is_held_and_released_as_it_was_shown_and_names_nobody() {
         held["options"].as_array().unwrap().iter().map(|option| &option["id"]).collect();
     assert_eq!(options, ["approve", "reject"]);
     let shown = held["payload"]["content"].as_str().unwrap().to_owned();
-    let digest = Digest::of(shown.as_bytes()).to_string();
+    let digest = Digest::of_bytes(shown.as_bytes()).to_string();
     assert_eq!(held["action_digest"], json!(digest));
     assert!(shown.contains("F9 sanctions: customer 8"), "{shown}");
     assert_eq!(held["payload"]["details"]["held_because"].as_array().unwrap().len(), 7);

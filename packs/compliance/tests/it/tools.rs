@@ -69,7 +69,7 @@ fn what_is_asked_stays_what_is_asked_whoever_is_called_so() {
     bench.put("transactions.csv", rows.replace("Thistle Payroll", "query"));
     let said = json!({ "query": "Who is query?", "Rowan Elder": 1, "as_of": "2026-03-31" });
     let said = said.as_object().unwrap().clone();
-    let begun = holdshort_compliance::tools::begin_on(&bench.at(""), "T123", said).unwrap().input;
+    let begun = holdshort_compliance::tools::prepare_case(&bench.at(""), "T123", said).unwrap().input;
     let asked = begun["query"].as_str().unwrap();
     assert!(asked.starts_with("Who is party "), "{asked}");
     assert_eq!(begun["customer 2"], 1, "{begun:?}");

@@ -1,9 +1,9 @@
 // A call of an external agent that the installation's gates have inspected, apart from the agent's own words. Same as
-// `JudgedCall` of the wire types.
+// `InspectedCall` of the wire types.
 import type { Interrupt } from "../../api/types";
 import { command, type Data, data, isEmpty } from "./payload";
 
-/** Members of the payload that the gates inspected: `OF_CALLS` of `crates/protocol/src/judged.rs`. */
+/** Members of the payload that the gates inspected: `OF_CALLS` of `crates/protocol/src/inspected_call.rs`. */
 const OF_CALLS = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
 interface JudgedCall {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::terminal::test::interrupt;
 
-fn shown(interrupt: &Interrupt, said: &str) -> String {
+fn render_with_options(interrupt: &Interrupt, said: &str) -> String {
     let view = View { paint: Paint::plain(), uncut: false, alone: false, said };
     let mut lines = render(interrupt, view);
     lines.extend(options(interrupt, Paint::plain()));
@@ -40,9 +40,9 @@ fn a_command_stands_with_its_directory_and_its_walls() {
    3 Edit and approve
    4 Provide the result
    5 Reject";
-    assert_eq!(shown(&interrupt(Kind::ToolApproval), ""), expected);
+    assert_eq!(render_with_options(&interrupt(Kind::ToolApproval), ""), expected);
     // The text is directly above the card, so the card does not repeat it.
-    assert!(!shown(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
+    assert!(!render_with_options(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
 /// A judged call of an external agent is drawn like a native one. Text that the agent adds is quoted, and a request
@@ -64,14 +64,14 @@ fn a_judged_call_of_another_agent_is_a_call() {
     ];
     let quoted = "\"sandbox\": \"full\"";
     let shown_as = |asked: &Interrupt| {
-        let text = shown(asked, "");
+        let text = render_with_options(asked, "");
         assert!(!text.contains("it can do nothing else"), "{text}");
         (text.contains(quoted), lines.map(|line| text.contains(line)))
     };
     assert_eq!(shown_as(&asked), (true, [false; 3]));
     asked.policy = Some(holdshort_protocol::Policy { rule: None, version: 1 });
     assert_eq!(shown_as(&asked), (true, [true; 3]));
-    let text = shown(&asked, "");
+    let text = render_with_options(&asked, "");
     assert!(text.contains("\"PATH\": \"/tmp\"") && text.contains("\"workspace\": \"/srv\""), "{text}");
     assert!(!text.contains("\"command\""), "it is drawn once: {text}");
 }
@@ -88,7 +88,7 @@ fn the_change_of_another_agent_hides_no_argument() {
         "diff": {"added": 1, "removed": 1, "hunks": [{"old_start": 1, "old_lines": 1, "new_start": 1, "new_lines": 1,
             "lines": [line("-", "TIMEOUT = 30"), line("+", "TIMEOUT = 60")]}]},
     });
-    let text = shown(&asked, "");
+    let text = render_with_options(&asked, "");
     for part in ["TIMEOUT = 60", "os.system('evil')", "0777", "change are claims of the agent"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -97,7 +97,7 @@ fn the_change_of_another_agent_hides_no_argument() {
 #[test]
 fn only_what_can_be_chosen_has_a_number() {
     let numbered = |kind: Kind| {
-        let text = shown(&interrupt(kind), "");
+        let text = render_with_options(&interrupt(kind), "");
         let lines = text.lines().skip_while(|line| !line.starts_with("  id"));
         lines.skip(1).collect::<Vec<_>>().join("\n")
     };
@@ -117,7 +117,7 @@ fn the_context_of_a_question_stands_there_once() {
     question.payload["context"] = json!("It decides the price.\n");
     for origin in [Origin::Native, Origin::External] {
         question.origin = origin;
-        let text = shown(&question, "");
+        let text = render_with_options(&question, "");
         assert_eq!(text.matches("It decides the price.").count(), 1, "{text}");
     }
 }
@@ -155,7 +155,7 @@ fn nothing_of_an_agent_reaches_the_terminal_bare() {
             value["origin"] = json!(origin);
             let mut tainted: Interrupt = serde_json::from_value(value.clone()).unwrap();
             tainted.warnings = holdshort_protocol::warnings(&tainted);
-            let text = shown(&tainted, "");
+            let text = render_with_options(&tainted, "");
             let bare =
                 text.chars().find(|c| (c.is_control() && *c != '\n') || matches!(c, '\u{202e}' | '\u{200b}'));
             assert_eq!(bare, None, "{kind:?}: {text}");
@@ -189,7 +189,7 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
     asked.origin = Origin::External;
     for (agent, who) in [("engine", "the server"), ("bot", "bot, an agent that runs elsewhere")] {
         asked.agent = Some(agent.to_owned());
-        let shown = shown(&asked, "");
+        let shown = render_with_options(&asked, "");
         assert!(shown.contains(&format!("from      {who}")), "{shown}");
     }
 }
@@ -248,7 +248,7 @@ fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
     asked.payload = json!({"path": "risk      low", "diff": {"added": 0, "removed": 0, "hunks": [
         {"old_start": 1, "old_lines": 1, "new_start": 1, "new_lines": 1, "lines": [line]},
     ]}});
-    let text = shown(&asked, "");
+    let text = render_with_options(&asked, "");
     assert!(text.contains("then: Keep it (releases it)"), "{text}");
     assert!(text.contains("│ risk      low") && !text.contains("\n  risk      low"), "{text}");
 }

@@ -3,7 +3,7 @@
 use holdshort_protocol::Decision;
 
 use super::super::follow::takes_another_source;
-use super::super::halt;
+use super::super::kill_switch;
 use super::super::prompt::also;
 use super::{
     Chat, Code, Editing, Interrupt, InterruptStatus, Next, Reaction, View, card, chosen, client, edit, help,
@@ -14,7 +14,7 @@ impl Chat<'_> {
         let paint = self.paint;
         let Some(asking) = &mut self.asking else { return Ok(Next::On) };
         let in_script = !self.keyboard.is_live();
-        let mut reaction = asking.prompt.said(line, in_script, paint);
+        let mut reaction = asking.prompt.read_conversation_line(line, in_script, paint);
         loop {
             let Some(asking) = &mut self.asking else { return Ok(Next::On) };
             match reaction {
@@ -28,21 +28,24 @@ impl Chat<'_> {
                     return Ok(Next::On);
                 }
                 Reaction::Help => {
-                    reaction =
-                        Reaction::Ask(help::options(&asking.prompt.interrupt, self.client.words(), paint));
+                    reaction = Reaction::Ask(help::options(
+                        &asking.prompt.interrupt,
+                        self.client.server_arguments(),
+                        paint,
+                    ));
                 }
                 Reaction::Uncut => {
                     let view = View { paint, uncut: true, alone: false, said: "" };
                     let mut lines = card::render(&asking.prompt.interrupt, view);
                     lines.extend(card::options(&asking.prompt.interrupt, paint));
-                    if asking.prompt.shown_whole() && self.keyboard.is_live() {
+                    if asking.prompt.mark_shown_whole() && self.keyboard.is_live() {
                         self.client.looked(&asking.prompt.interrupt.id).await;
                     }
                     reaction = Reaction::Ask(lines);
                 }
                 Reaction::Detach => return Ok(Next::Over),
                 Reaction::Freeze(why) => {
-                    reaction = Reaction::Ask(halt::freeze(self.client, why, paint).await);
+                    reaction = Reaction::Ask(kill_switch::freeze(self.client, why, paint).await);
                 }
                 Reaction::Edit(editing) => reaction = self.edit(&editing).await,
                 Reaction::Decide(decision) => match self.decide(decision).await {
@@ -84,7 +87,7 @@ impl Chat<'_> {
         match self.client.post::<Interrupt>(&format!("/v1/interrupts/{id}/decisions"), &decision).await {
             Ok(interrupt) => {
                 if let Some(known) = self.runs.get_mut(&interrupt.run) {
-                    known.projector.is_ours(&id);
+                    known.projector.mark_decided_here(&id);
                 }
                 let mut lines = vec![format!(
                     "  {} {}",
@@ -95,7 +98,7 @@ impl Chat<'_> {
                     lines.push(self.paint.dim("    another person has to agree"));
                 }
                 lines.extend(also::released(&interrupt).map(|released| format!("    {released}")));
-                if card::way_back(&interrupt, "").is_some() {
+                if card::revoke_command(&interrupt, "").is_some() {
                     lines.push(self.paint.dim("    to revoke it: /grants"));
                 }
                 self.open.retain(|open| *open != id);

@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 
 use super::history;
 use super::tty::Tty;
-use crate::output::say;
+use crate::output::print_text;
 
 /// Time after a card appears in which keys are ignored: they were typed before the person saw it.
 const GRACE: Duration = Duration::from_millis(300);
@@ -159,7 +159,7 @@ impl Keys {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stands(&self, text: &str, at: usize) {
+    fn set_line(&self, text: &str, at: usize) {
         if let Some(line) = &mut self.state().line {
             text.clone_into(&mut line.text);
             line.at = at;
@@ -267,7 +267,7 @@ impl Keyboard {
         }
         match &self.keys.state().line {
             Some(line) => line.above(&text),
-            None => say(text.trim_end_matches('\n')),
+            None => print_text(text.trim_end_matches('\n')),
         }
     }
 }
@@ -377,12 +377,12 @@ impl Hinter for Whole {
 }
 impl Highlighter for Whole {
     fn highlight<'l>(&self, line: &'l str, at: usize) -> Cow<'l, str> {
-        self.0.stands(line, at);
+        self.0.set_line(line, at);
         Cow::Borrowed(line)
     }
 
     fn highlight_char(&self, line: &str, at: usize, _: CmdKind) -> bool {
-        self.0.stands(line, at);
+        self.0.set_line(line, at);
         false
     }
 }

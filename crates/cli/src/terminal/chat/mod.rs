@@ -3,17 +3,17 @@
 //!
 //! A client like any other: it reads everything from the journal, so the same session may be open elsewhere, and
 //! leaving changes nothing. `keyboard.rs` has the terminal, `open_card.rs` the current card, `answer.rs` the decisions
-//! on cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `strike.rs` Ctrl-C, `slash.rs` the commands
+//! on cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs` Ctrl-C, `slash.rs` the commands
 //! with `/`. Input that was begun before a card was shown never decides on it.
 
 mod answer;
+mod ctrl_c;
 mod history;
 mod keyboard;
-mod known;
 mod open_card;
+mod session_run;
 mod slash;
 mod speech;
-mod strike;
 mod tty;
 mod turn;
 
@@ -29,22 +29,22 @@ use holdshort_protocol::{
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::ctrl_c::renewed;
 use self::keyboard::{Keyboard, Typed};
-use self::known::Known;
+use self::session_run::SessionRun;
 use self::speech::Speech;
-use self::strike::renewed;
 use self::turn::Turn;
 use super::card::{self, View};
 use super::follow::{AGAIN, chosen};
 use super::paint::Paint;
 use super::prompt::{Editing, Prompt, Reaction};
 use super::quote::{Cap, quote};
-use super::signals::{Leaving, came};
+use super::signals::{ExitSignals, came};
 use super::{REHEARSES, edit, help};
-use crate::called::holdshort;
 use crate::client::{self, Client};
 use crate::exit::Exit;
-use crate::output::{say, say_all};
+use crate::output::{print_lines, print_text};
+use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
 /// Number of recent utterances that a resumed conversation shows, and lines of each.
@@ -106,7 +106,7 @@ struct Chat<'a> {
     embedded: Option<&'a str>,
     keyboard: Keyboard,
     paint: Paint,
-    runs: BTreeMap<String, Known>,
+    runs: BTreeMap<String, SessionRun>,
     /// The last run that a message started.
     front: Option<String>,
     /// Interrupts to ask about, in their order.
@@ -150,13 +150,13 @@ enum Next {
 impl Chat<'_> {
     async fn talk(&mut self, mut events: Events) -> anyhow::Result<()> {
         let mut struck = signal(SignalKind::interrupt())?;
-        let mut leaving = Leaving::new(self.keyboard.is_live().then(SignalKind::hangup))?;
+        let mut leaving = ExitSignals::new(self.keyboard.is_live().then(SignalKind::hangup))?;
         loop {
             if self.interrupting.is_empty()
                 && let Some(typed) = self.held.pop_front()
             {
                 self.struck = false;
-                if self.means(typed).await? == Next::Over {
+                if self.handle_typed(typed).await? == Next::Over {
                     return Ok(());
                 }
                 continue;
@@ -165,7 +165,7 @@ impl Chat<'_> {
                 self.open_next().await?;
             }
             if self.asking.is_none() {
-                self.tell_turns();
+                self.print_turn_hints();
             }
             // Without a terminal the next line is for the outcome of the line before it.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
@@ -174,7 +174,7 @@ impl Chat<'_> {
             let label = self.asking.as_ref().map_or(LABEL, |asking| asking.prompt.label());
             let next = tokio::select! {
                 () = leaving.came() => Next::Over,
-                () = came(&mut struck) => self.strike().await?,
+                () = came(&mut struck) => self.handle_ctrl_c().await?,
                 item = events.next() => match item {
                     Some(item) => self.item(item).await?,
                     None => anyhow::bail!("the event stream ended unexpectedly"),
@@ -229,7 +229,7 @@ impl Chat<'_> {
 
     /// Takes up a live run: reads its events for the names in them, without printing them.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
-        let mut known = Known::new(self.paint, self.client.words());
+        let mut known = SessionRun::new(self.paint, self.client.server_arguments());
         let client = self.client;
         let look = |event: &Event| {
             known.note(event);
@@ -249,14 +249,14 @@ impl Chat<'_> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
             "interrupt_opened" => {
-                if !self.turn_opens(event) && !self.open.iter().any(|open| open == id) {
+                if !self.record_turn(event) && !self.open.iter().any(|open| open == id) {
                     self.open.push_back(id.to_owned());
                 }
                 None
             }
             "interrupt_resolved" => {
                 self.open.retain(|open| open != id);
-                self.turn_ends(event)
+                self.remove_turn(event)
             }
             _ => None,
         }
@@ -266,7 +266,7 @@ impl Chat<'_> {
         match item {
             Item::Event(event, _) => return self.event(&event).await,
             Item::Preview(preview) if preview.kind == PreviewKind::Text => {
-                self.arrives(&preview.run, &preview.step, &preview.text);
+                self.print_piece(&preview.run, &preview.step, &preview.text);
             }
             Item::Preview(_) => {}
             Item::Lost => {
@@ -280,14 +280,14 @@ impl Chat<'_> {
 
     async fn event(&mut self, event: &Event) -> anyhow::Result<Next> {
         if event.stream == self.session {
-            return Ok(self.of_session(event));
+            return Ok(self.handle_session_event(event));
         }
         let run = event.stream.clone();
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default();
         if event.kind == "run_started" && string("session") == self.session && !self.is_known(&run, event.seq)
         {
-            let (paint, words) = (self.paint, self.client.words());
-            self.runs.entry(run.clone()).or_insert_with(|| Known::new(paint, words));
+            let (paint, words) = (self.paint, self.client.server_arguments());
+            self.runs.entry(run.clone()).or_insert_with(|| SessionRun::new(paint, words));
             self.began(event);
         }
         let Some(known) = self.runs.get_mut(&run).filter(|known| event.seq > known.seen) else {
@@ -305,14 +305,14 @@ impl Chat<'_> {
         let spoken = known.projector.spoken(&said, text).into_owned();
         // Handled before the resolution, which would otherwise be printed like that of a card.
         if event.kind == "decision_made" {
-            self.said_in_turn(event, text);
+            self.print_turn_message(event, text);
         }
         let turn = self.follow_interrupts(event);
         match event.kind.as_str() {
             "model_replied" | "model_stopped" if is_aside => {}
             "step_started" => {
                 self.keyboard.print(&lines);
-                self.arrived_early(&run, &said);
+                self.print_early_text(&run, &said);
             }
             "model_replied" => {
                 let lines = self.speech.end((&run, &said), &lead, &spoken);
@@ -372,7 +372,7 @@ impl Chat<'_> {
         }
     }
 
-    fn of_session(&mut self, event: &Event) -> Next {
+    fn handle_session_event(&mut self, event: &Event) -> Next {
         let by = plain::line(&event.actor.id).into_owned();
         match event.kind.as_str() {
             "session_suspended" => {
@@ -465,12 +465,12 @@ impl Chat<'_> {
         if !matches!(typed, Typed::Interrupt) {
             self.struck = false;
         }
-        self.means(typed).await
+        self.handle_typed(typed).await
     }
 
-    async fn means(&mut self, typed: Typed) -> anyhow::Result<Next> {
+    async fn handle_typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
         match typed {
-            Typed::Interrupt => self.strike().await,
+            Typed::Interrupt => self.handle_ctrl_c().await,
             Typed::End => Ok(Next::Over),
             // The card for which the key was pressed may be gone.
             Typed::Digit { digit, at } if self.asking.as_ref().is_some_and(|asking| at >= asking.shown) => {
@@ -501,7 +501,7 @@ impl Chat<'_> {
                     }
                     None if !line.is_empty() => self.say(line).await,
                     None if self.is_interrupted() => {
-                        self.take_turns("continue").await;
+                        self.answer_turns("continue").await;
                         Ok(Next::On)
                     }
                     Some(_) | None => Ok(Next::On),
@@ -520,8 +520,8 @@ impl Chat<'_> {
         let path = format!("/v1/sessions/{}/messages", self.session);
         match self.client.post::<Delivered>(&path, &message).await {
             Ok(delivered) => {
-                let (paint, words) = (self.paint, self.client.words());
-                self.runs.entry(delivered.run.clone()).or_insert_with(|| Known::new(paint, words));
+                let (paint, words) = (self.paint, self.client.server_arguments());
+                self.runs.entry(delivered.run.clone()).or_insert_with(|| SessionRun::new(paint, words));
                 self.is_settled = None;
             }
             Err(error) => {
@@ -558,12 +558,12 @@ impl Chat<'_> {
     async fn leave(self) -> anyhow::Result<Exit> {
         let resting = self.resting().map(|turn| turn.interrupt.clone());
         let (client, paint, session) = (self.client, self.paint, self.session);
-        let words = self.embedded.unwrap_or_else(|| client.words()).to_owned();
+        let words = self.embedded.unwrap_or_else(|| client.server_arguments()).to_owned();
         // Restores the terminal first.
         drop(self.keyboard);
         for typed in &self.held {
             if let Typed::Text { text, .. } = typed {
-                say_all(&paint.message(&format!("Not sent: {}", plain::text(text.trim_end())), 2));
+                print_lines(&paint.message(&format!("Not sent: {}", plain::text(text.trim_end())), 2));
             }
         }
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
@@ -577,8 +577,8 @@ impl Chat<'_> {
             (false, _) if self.embedded.is_some() => " The work stops until then.",
             (false, _) => " The work continues.",
         };
-        say_all(&paint.message(&format!("Left.{what} To come back:"), 2));
-        say(&format!("  {} chat --session {session}{words}", holdshort()));
+        print_lines(&paint.message(&format!("Left.{what} To come back:"), 2));
+        print_text(&format!("  {} chat --session {session}{words}", holdshort()));
         Ok(if live.is_empty() { Exit::Ok } else { Exit::Waiting })
     }
 }

@@ -11,7 +11,7 @@ use crate::terminal::prompt::Prompt;
 impl Chat<'_> {
     /// Prints a card. Returns true if it shows everything that is asked.
     pub(super) fn ask(&mut self, interrupt: Interrupt) -> bool {
-        let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.said());
+        let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.last_message());
         let view = View { paint: self.paint, uncut: false, alone: false, said };
         let mut lines = vec![String::new()];
         lines.extend(card::render(&interrupt, view));

@@ -1,7 +1,7 @@
 //! Commands of a conversation, which begin with `/`. Never sent to the agent; an unknown one is reported.
 
 use holdshort_protocol::{
-    Covered, Event, Grant, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,
+    Event, Grant, GrantScope, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,
 };
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ impl Chat<'_> {
             ("resume", "") => self.resume().await,
             ("grants", _) => self.grants(rest).await,
             ("continue" | "done", "") => {
-                if !self.take_turns(word).await {
+                if !self.answer_turns(word).await {
                     self.note(if word == "done" {
                         "There is no task to end. Your next message goes to the agent or starts a task."
                     } else {
@@ -156,7 +156,7 @@ impl Chat<'_> {
         }
         self.is_settled = None;
         if self.is_interrupted() {
-            self.take_turns("continue").await;
+            self.answer_turns("continue").await;
         } else if !resumed {
             self.note("Nothing is paused.");
         }
@@ -175,7 +175,7 @@ impl Chat<'_> {
         let mut lines = Vec::new();
         self.grants.clear();
         for item in items {
-            let covered = Covered::of(&item).map(|covered| covered.words()).unwrap_or_default();
+            let covered = GrantScope::from_value(&item).map(|covered| covered.describe()).unwrap_or_default();
             let grant: Grant = serde_json::from_value(item)?;
             if !time::is_to_come(grant.expires_at.as_deref()) || grant.revoked_at.is_some() {
                 continue;
@@ -221,8 +221,8 @@ impl Chat<'_> {
         };
         let to = if rests(&last) { self.before_round(&last).await? } else { 0 };
         let undo: Run = self.client.post(&format!("/v1/runs/{}/undo", last.id), &UndoChanges { to }).await?;
-        let (paint, words) = (self.paint, self.client.words());
-        self.runs.entry(undo.id).or_insert_with(|| super::Known::new(paint, words));
+        let (paint, words) = (self.paint, self.client.server_arguments());
+        self.runs.entry(undo.id).or_insert_with(|| super::SessionRun::new(paint, words));
         self.is_settled = None;
         let task = last.task.as_deref().map(|task| quote::brief(task, paint.width / 2)).unwrap_or_default();
         self.note(&format!("The changes of “{task}” are undone once you release the undo."));
@@ -236,12 +236,12 @@ impl Chat<'_> {
         for run in &runs {
             let cost = self.cost_of(run).await?;
             if Some(&run.id) == self.front.as_ref() {
-                lines.push(format!("  {:9} {}", "last", cost.words()));
+                lines.push(format!("  {:9} {}", "last", cost.describe()));
             }
             whole.add(cost);
         }
         let runs = count(u64::try_from(runs.len()).unwrap_or(u64::MAX), "run");
-        lines.push(format!("  {:9} {}, {runs}", "session", whole.words()));
+        lines.push(format!("  {:9} {}, {runs}", "session", whole.describe()));
         self.keyboard.print(&lines);
         Ok(())
     }
@@ -305,7 +305,7 @@ impl Cost {
         self.ms += other.ms;
     }
 
-    fn words(self) -> String {
+    fn describe(self) -> String {
         let seconds = self.ms / 1_000;
         let time = if seconds < 60 {
             format!("{seconds} s")

@@ -118,7 +118,7 @@ impl Speech {
 
 impl Chat<'_> {
     /// Prints a piece of an agent's text as it arrives.
-    pub(super) fn arrives(&mut self, run: &str, step: &str, piece: &str) {
+    pub(super) fn print_piece(&mut self, run: &str, step: &str, piece: &str) {
         let Some(known) = self.runs.get(run) else { return };
         match known.projector.is_heard(step) {
             Some(true) => {
@@ -132,9 +132,9 @@ impl Chat<'_> {
     }
 
     /// Prints text that arrived before its step was known, if it is for a person.
-    pub(super) fn arrived_early(&mut self, run: &str, step: &str) {
+    pub(super) fn print_early_text(&mut self, run: &str, step: &str) {
         if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
-            self.arrives(run, step, &text);
+            self.print_piece(run, step, &text);
         }
     }
 }
@@ -143,7 +143,7 @@ impl Chat<'_> {
 mod tests {
     use super::*;
 
-    fn told(pieces: &[&str], whole: &str) -> Vec<String> {
+    fn printed_lines(pieces: &[&str], whole: &str) -> Vec<String> {
         let mut speech = Speech::new(Paint::narrow(40));
         let mut out = Vec::new();
         for piece in pieces {
@@ -165,21 +165,24 @@ mod tests {
         let expected: Vec<String> = whole.split_whitespace().map(str::to_owned).collect();
         let letters: Vec<String> = whole.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        assert_eq!(words(&told(&letters, whole)), expected);
+        assert_eq!(words(&printed_lines(&letters, whole)), expected);
         let pieces =
             ["\n\nFirst line.\n\nA para", "graph that is longer than one line is", " wide.\n- item\nEnd"];
-        assert_eq!(words(&told(&pieces, whole)), expected);
+        assert_eq!(words(&printed_lines(&pieces, whole)), expected);
         // Without a preview, the event brings the whole text.
-        assert_eq!(told(&[], "Short.\n"), ["", "ada │ Short."]);
-        assert_eq!(told(&["Short."], "Short."), ["", "ada │ Short."]);
-        assert_eq!(told(&["Short.\n"], "Short.\n"), ["", "ada │ Short."]);
-        assert_eq!(told(&["\u{1b}[2J\n"], "\u{1b}[2J\n"), ["", "ada │ \\u{1b}[2J"]);
+        assert_eq!(printed_lines(&[], "Short.\n"), ["", "ada │ Short."]);
+        assert_eq!(printed_lines(&["Short."], "Short."), ["", "ada │ Short."]);
+        assert_eq!(printed_lines(&["Short.\n"], "Short.\n"), ["", "ada │ Short."]);
+        assert_eq!(printed_lines(&["\u{1b}[2J\n"], "\u{1b}[2J\n"), ["", "ada │ \\u{1b}[2J"]);
     }
 
     #[test]
     fn what_broke_off_is_said_to_have() {
         let broken = "  … and broke off there";
-        assert_eq!(told(&["One.\nTw"], "Another.\n"), ["", "ada │ One.", broken, "", "ada │ Another."]);
+        assert_eq!(
+            printed_lines(&["One.\nTw"], "Another.\n"),
+            ["", "ada │ One.", broken, "", "ada │ Another."]
+        );
         let mut speech = Speech::new(Paint::narrow(40));
         speech.add(("run_1", "work"), "ada", "One.\nTwo");
         let next = speech.add(("run_1", "other"), "bob", "Me.\n");

@@ -32,7 +32,7 @@ enum After {
 
 impl Turn {
     /// Reads a turn that text can answer. Any other interrupt gets a card.
-    fn of(event: &Event) -> Option<Self> {
+    fn from_event(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
         let offers = event.data.get("options").and_then(Value::as_array)?.iter();
         let options: Vec<String> =
@@ -55,7 +55,7 @@ impl Turn {
         self.after == After::Interruption
     }
 
-    fn words(&self) -> String {
+    fn hint(&self) -> String {
         match &self.after {
             After::Round(title) => format!("{} Say what is next, or /done.", plain::line(title)),
             After::Interruption => format!("The agent was interrupted. {GUIDE}"),
@@ -87,8 +87,8 @@ impl Chat<'_> {
     }
 
     /// Records a turn that opens. Returns true if the event opens one.
-    pub(super) fn turn_opens(&mut self, event: &Event) -> bool {
-        let Some(mut turn) = Turn::of(event) else { return false };
+    pub(super) fn record_turn(&mut self, event: &Event) -> bool {
+        let Some(mut turn) = Turn::from_event(event) else { return false };
         if turn.is_of_interruption() {
             // A person who interrupted here has seen the hint.
             turn.is_told = self.struck;
@@ -102,14 +102,14 @@ impl Chat<'_> {
     }
 
     /// Removes and returns the turn that the event ends.
-    pub(super) fn turn_ends(&mut self, event: &Event) -> Option<Turn> {
+    pub(super) fn remove_turn(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         let at = self.turns.iter().position(|turn| turn.interrupt == id)?;
         Some(self.turns.remove(at))
     }
 
     /// Prints the message of a turn, unless it was typed here and is on the screen.
-    pub(super) fn said_in_turn(&mut self, event: &Event, text: &str) {
+    pub(super) fn print_turn_message(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
         let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
         if text.is_empty() {
@@ -121,22 +121,22 @@ impl Chat<'_> {
             self.keyboard.print(&quote(text, &lead, TURN, self.paint));
         }
         if let Some(known) = self.runs.get_mut(&run) {
-            known.projector.is_ours(&interrupt);
+            known.projector.mark_decided_here(&interrupt);
         }
     }
 
     /// Prints the hint of each turn once.
-    pub(super) fn tell_turns(&mut self) {
+    pub(super) fn print_turn_hints(&mut self) {
         for turn in self.turns.iter_mut().filter(|turn| !turn.is_told) {
             turn.is_told = true;
-            let lines = self.paint.fold(&format!("  {}", self.paint.dim(&turn.words())), 2);
+            let lines = self.paint.fold(&format!("  {}", self.paint.dim(&turn.hint())), 2);
             self.keyboard.print(&lines);
         }
     }
 
     /// Answers each turn that offers this option, without text. After an interruption only its turns are answered.
     /// Returns true if there was one.
-    pub(super) async fn take_turns(&mut self, option: &str) -> bool {
+    pub(super) async fn answer_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {
             turn.is_of_interruption() == of_interruption
@@ -150,7 +150,7 @@ impl Chat<'_> {
             match self.client.post::<Interrupt>(&path, &decision).await {
                 Ok(_) => {
                     if let Some(known) = self.runs.get_mut(run) {
-                        known.projector.is_ours(interrupt);
+                        known.projector.mark_decided_here(interrupt);
                     }
                 }
                 Err(error) => self.refused(&error),

@@ -7,13 +7,13 @@ use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
     /// Returns true if Enter alone does not send a decision: it releases something risky, or skips or cancels.
-    pub(super) fn wants_a_yes(&self, decision: &Decision) -> bool {
+    pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
     /// Describes how many lines the card cut.
-    pub(super) fn cut_words(&self) -> Option<String> {
+    pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,
             1 => Some("1 line of this card is not shown; v shows it".to_owned()),
@@ -32,7 +32,7 @@ impl Prompt {
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
-            "" if self.wants_a_yes(&decision) => {
+            "" if self.needs_explicit_yes(&decision) => {
                 self.stage = Stage::Confirm(decision);
                 return Reaction::Ask(vec!["  Nothing is sent yet.".to_owned()]);
             }
@@ -58,7 +58,7 @@ impl Prompt {
         // A yes or a no could mean this decision or the interrupt. Only a number or an option's own name is clear.
         if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
         {
-            let key = if self.wants_a_yes(&decision) { "y" } else { "Enter" };
+            let key = if self.needs_explicit_yes(&decision) { "y" } else { "Enter" };
             self.stage = Stage::Confirm(decision);
             let rule = "sends what is shown, n drops it; the number or name of an option replaces it.";
             return Reaction::Ask(vec![format!("  “{}”: {key} {rule}", plain::line(line))]);
@@ -81,7 +81,7 @@ impl Prompt {
         let stakes = self.interrupt.stakes(offer).filter(|_| !self.in_script);
         let unseen = self.interrupt.unseen_by(offer, edit);
         let unseen = unseen.map(|unseen| unseen.trim_end_matches('.').to_owned());
-        let cut = self.cut_words().filter(|_| offer.releases());
+        let cut = self.describe_cut().filter(|_| offer.releases());
         let why: Vec<String> = stakes.into_iter().chain(unseen).chain(cut).collect();
         (!why.is_empty()).then(|| plain::line(&why.join("; ")).into_owned())
     }

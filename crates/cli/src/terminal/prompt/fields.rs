@@ -7,7 +7,7 @@ use holdshort_protocol::pointer::{escape, is_within};
 use holdshort_protocol::{FieldError, plain};
 use serde_json::{Map, Value};
 
-use super::takes::{Takes, has_null, part, types};
+use super::value_kind::{ValueKind, has_null, part, types};
 use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ struct Field {
     blank: Blank,
     /// Innermost object around it that may be left out, as an index into [`Filling::objects`].
     within: Option<usize>,
-    takes: Takes,
+    takes: ValueKind,
 }
 
 /// Meaning of an empty line.
@@ -56,15 +56,18 @@ pub(super) enum Filled {
 
 impl Filling {
     /// Returns the form of a schema: a part, or an object of parts.
-    pub(super) fn of(schema: &Value) -> Option<Self> {
+    pub(super) fn from_schema(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
         let (fields, objects, left) = (Vec::new(), Vec::new(), VecDeque::new());
         let mut filling = Self { fields, objects, left, answer: Value::Object(Map::new()) };
         if types(whole.schema) == ["object"] {
             filling.object(whole.schema, schema, &[], None, FORM_DEPTH)?;
         } else {
-            let says = said(schema).or_else(|| said(whole.schema)).unwrap_or("the answer").to_owned();
-            let takes = Takes::of(whole.schema, schema, FORM_DEPTH)?;
+            let says = schema_description(schema)
+                .or_else(|| schema_description(whole.schema))
+                .unwrap_or("the answer")
+                .to_owned();
+            let takes = ValueKind::from_schema(whole.schema, schema, FORM_DEPTH)?;
             // A null answer is rejected: a person without an answer skips the question.
             let blank = Blank::Needed;
             filling.fields.push(Field { path: Vec::new(), says, blank, within: None, takes });
@@ -130,9 +133,9 @@ impl Filling {
                 let own = (blank != Blank::Needed).then(|| self.objects.len() - 1);
                 self.object(found.schema, whole, &path, own.or(within), depth)?;
             } else {
-                let says = said(schema).or_else(|| said(found.schema));
+                let says = schema_description(schema).or_else(|| schema_description(found.schema));
                 let says = says.map_or_else(|| path.join(" · "), str::to_owned);
-                let takes = Takes::of(found.schema, whole, FORM_DEPTH)?;
+                let takes = ValueKind::from_schema(found.schema, whole, FORM_DEPTH)?;
                 self.fields.push(Field { path, says, blank, within, takes });
             }
             if self.fields.len() > FORM_PARTS {
@@ -158,7 +161,7 @@ impl Filling {
     }
 
     /// Returns true if the line is a value of the current part, and therefore not a key.
-    pub(super) fn takes(&self, line: &str) -> bool {
+    pub(super) fn accepts_value(&self, line: &str) -> bool {
         self.now().is_some_and(|(_, field)| field.takes.has(line))
     }
 
@@ -223,7 +226,7 @@ impl Filling {
     }
 }
 
-fn said(schema: &Value) -> Option<&str> {
+fn schema_description(schema: &Value) -> Option<&str> {
     ["description", "title"].into_iter().find_map(|key| schema.get(key)?.as_str())
 }
 

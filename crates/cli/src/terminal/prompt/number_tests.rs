@@ -14,7 +14,7 @@ fn sent(question: &Interrupt, lines: &[&str], in_conversation: bool) -> Option<(
     let mut prompt = Prompt::new(question.clone(), 0);
     for (count, line) in (1..).zip(lines) {
         let reaction = if in_conversation {
-            prompt.said(line, false, Paint::plain())
+            prompt.read_conversation_line(line, false, Paint::plain())
         } else {
             prompt.line(line, Paint::plain())
         };

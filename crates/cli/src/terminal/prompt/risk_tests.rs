@@ -62,7 +62,8 @@ fn what_is_at_stake_stands_beside_what_was_not_shown() {
 /// A script gets no second question: its next line was written before a person could see the risk.
 #[test]
 fn a_script_is_asked_nothing_more() {
-    let said = |in_script| risky(Kind::ToolApproval).said("approve", in_script, Paint::plain());
+    let said =
+        |in_script| risky(Kind::ToolApproval).read_conversation_line("approve", in_script, Paint::plain());
     assert!(matches!(said(true), Reaction::Decide(_)));
     assert!(matches!(said(false), Reaction::Ask(_)));
 }

@@ -3,16 +3,16 @@
 use holdshort_protocol::plain;
 use serde_json::Value;
 
-use super::takes::{part, types};
+use super::value_kind::{part, types};
 use crate::limits::{FORM_DEPTH, SHAPE_CHARS};
 
 pub(super) fn shape(schema: &Value) -> String {
-    let shape = of(schema, schema, FORM_DEPTH);
+    let shape = describe_schema(schema, schema, FORM_DEPTH);
     let shown: String = shape.chars().take(SHAPE_CHARS).collect();
     if shown.len() < shape.len() { format!("{shown} …") } else { shown }
 }
 
-fn of(schema: &Value, whole: &Value, depth: usize) -> String {
+fn describe_schema(schema: &Value, whole: &Value, depth: usize) -> String {
     let Some(depth) = depth.checked_sub(1) else { return "…".to_owned() };
     let Some(found) = part(schema, whole) else { return "…".to_owned() };
     let shape = plain_shape(found.schema, whole, depth);
@@ -28,13 +28,13 @@ fn plain_shape(schema: &Value, whole: &Value, depth: usize) -> String {
         return shown.join(" | ");
     }
     if let Some(several) = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array()) {
-        let shown: Vec<String> = several.iter().map(|it| of(it, whole, depth)).collect();
+        let shown: Vec<String> = several.iter().map(|it| describe_schema(it, whole, depth)).collect();
         return shown.join(" or ");
     }
     let each = types(schema).into_iter().map(|kind| match kind {
         "object" => object(schema, whole, depth),
         "array" => match schema.get("items") {
-            Some(items) => format!("[{}, …]", of(items, whole, depth)),
+            Some(items) => format!("[{}, …]", describe_schema(items, whole, depth)),
             None => "[…]".to_owned(),
         },
         "string" => "text".to_owned(),
@@ -54,7 +54,7 @@ fn object(schema: &Value, whole: &Value, depth: usize) -> String {
     let is_needed = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
     let parts = properties.iter().map(|(name, part)| {
         let optional = if is_needed(name) { "" } else { "?" };
-        format!("\"{}\"{optional}: {}", plain::line(name), of(part, whole, depth))
+        format!("\"{}\"{optional}: {}", plain::line(name), describe_schema(part, whole, depth))
     });
     format!("{{{}}}", parts.collect::<Vec<_>>().join(", "))
 }

@@ -98,11 +98,14 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
         (Kind::Error, "leave it", None),
     ];
     for (kind, line, sent) in table {
-        let said =
-            |in_script: bool| match Prompt::new(interrupt(kind), 0).said(line, in_script, Paint::plain()) {
-                Reaction::Decide(decision) => Some(decision.option),
-                _ => None,
-            };
+        let said = |in_script: bool| match Prompt::new(interrupt(kind), 0).read_conversation_line(
+            line,
+            in_script,
+            Paint::plain(),
+        ) {
+            Reaction::Decide(decision) => Some(decision.option),
+            _ => None,
+        };
         assert_eq!(said(true).as_deref(), sent, "{kind:?}: {line}");
         assert_eq!(said(false).as_deref(), sent.filter(|_| kind == Kind::Question), "{kind:?}: {line}");
     }
@@ -121,7 +124,7 @@ fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     assert_eq!(refused.line("5", paint), Reaction::Decide(decision("reject", None)));
     let mut looked = Prompt::new(interrupt(Kind::ToolApproval), 9);
     assert_eq!(looked.line("v", paint), Reaction::Uncut);
-    assert!(looked.shown_whole());
+    assert!(looked.mark_shown_whole());
     assert_eq!(looked.line("1", paint), Reaction::Decide(decision("approve", None)));
 }
 
@@ -130,8 +133,11 @@ fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
 fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     let paint = Paint::plain();
     let mut prompt = Prompt::new(interrupt(Kind::Question), 0);
-    assert!(matches!(prompt.said("7", false, paint), Reaction::Ask(_)));
-    assert_eq!(prompt.said("", false, paint), Reaction::Decide(decision("answer", Some("7"))));
+    assert!(matches!(prompt.read_conversation_line("7", false, paint), Reaction::Ask(_)));
+    assert_eq!(
+        prompt.read_conversation_line("", false, paint),
+        Reaction::Decide(decision("answer", Some("7")))
+    );
 }
 
 /// Hidden parts of a card are named before they are released. A refusal needs no confirmation.
@@ -261,7 +267,7 @@ fn changes_are_kept_by_file() {
         holdshort_core::interrupt::Kind::ToolApproval,
         holdshort_core::interrupt::KEEP_SOME,
     );
-    let offer = serde_json::to_value(holdshort_core::interrupt::Offer::of(row.unwrap())).unwrap();
+    let offer = serde_json::to_value(holdshort_core::interrupt::Offer::from_row(row.unwrap())).unwrap();
     tried.options.push(serde_json::from_value(offer).unwrap());
     let mut prompt = Prompt::new(tried, 0);
     let Reaction::Edit(editing) = prompt.line("f", Paint::plain()) else { panic!("nothing to choose") };
@@ -357,7 +363,7 @@ fn a_number_is_an_answer_in_words_where_none_are_suggested() {
         let mut prompt = Prompt::new(question.clone(), 0);
         assert!(matches!(prompt.line(number, Paint::plain()), Reaction::Ask(_)), "{number} is sent unseen");
         assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(decision("answer", Some(number))));
-        let said = Prompt::new(question.clone(), 0).said(number, false, Paint::plain());
+        let said = Prompt::new(question.clone(), 0).read_conversation_line(number, false, Paint::plain());
         assert_eq!(said, Reaction::Decide(decision("answer", Some(number))));
     }
     let mut prompt = Prompt::new(question, 0);
@@ -400,7 +406,7 @@ fn an_earlier_answer_is_taken_with_h() {
             let mut sent = None;
             for line in lines {
                 let reaction = if in_conversation {
-                    prompt.said(line, false, Paint::plain())
+                    prompt.read_conversation_line(line, false, Paint::plain())
                 } else {
                     prompt.line(line, Paint::plain())
                 };

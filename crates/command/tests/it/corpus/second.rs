@@ -17,17 +17,17 @@ use super::{Entry, corpus, wrong};
 fn a_second_parser_finds_no_other_command() {
     let entries = corpus();
     let found = wrong(&entries, |entry| {
-        let Some(found) = Found::of(&entry.line) else { return Vec::new() };
+        let Some(found) = ParsedLine::parse(&entry.line) else { return Vec::new() };
         let others = found.programs.iter().filter(|name| !is_told(entry, &found, name));
         others.map(|name| format!("the second parser finds {name}")).collect()
     });
     assert!(found.is_empty(), "{}", found.join("\n"));
-    let understood = entries.iter().filter(|entry| Found::of(&entry.line).is_some()).count();
+    let understood = entries.iter().filter(|entry| ParsedLine::parse(&entry.line).is_some()).count();
     assert!(understood * 20 > entries.len() * 19, "it understands {understood} of {}", entries.len());
 }
 
 /// Returns true if the corpus lists the program. `coproc` is a keyword in bash, and a program in dash.
-fn is_told(entry: &Entry, found: &Found, name: &str) -> bool {
+fn is_told(entry: &Entry, found: &ParsedLine, name: &str) -> bool {
     entry.runs.contains(name)
         || entry.hides.contains(name)
         || found.functions.contains(name)
@@ -38,14 +38,14 @@ fn is_told(entry: &Entry, found: &Found, name: &str) -> bool {
 const MAX_DEPTH: usize = 8;
 
 #[derive(Default)]
-struct Found {
+struct ParsedLine {
     programs: BTreeSet<String>,
     functions: BTreeSet<String>,
     depth: usize,
 }
 
-impl Found {
-    fn of(line: &str) -> Option<Self> {
+impl ParsedLine {
+    fn parse(line: &str) -> Option<Self> {
         let mut found = Self::default();
         found.line(line)?;
         Some(found)
@@ -93,13 +93,13 @@ impl Found {
             Compound::BraceGroup(group) => self.list(&group.list),
             Compound::Subshell(shell) => self.list(&shell.list),
             Compound::ForClause(clause) => {
-                clause.values.iter().flatten().for_each(|word| self.word(word));
+                clause.values.iter().flatten().for_each(|word| self.visit_word(word));
                 self.list(&clause.body.list);
             }
             Compound::CaseClause(clause) => {
-                self.word(&clause.value);
+                self.visit_word(&clause.value);
                 for case in &clause.cases {
-                    case.patterns.iter().for_each(|word| self.word(word));
+                    case.patterns.iter().for_each(|word| self.visit_word(word));
                     case.cmd.iter().for_each(|list| self.list(list));
                 }
             }
@@ -120,7 +120,7 @@ impl Found {
 
     fn simple(&mut self, simple: &SimpleCommand) {
         if let Some(name) = &simple.word_or_name {
-            self.word(name);
+            self.visit_word(name);
             if let Some(name) = unquoted(&name.value) {
                 self.programs.insert(base(&name));
             }
@@ -130,10 +130,10 @@ impl Found {
         for item in prefix.chain(suffix) {
             match item {
                 Item::IoRedirect(redirect) => self.redirect(redirect),
-                Item::Word(word) => self.word(word),
+                Item::Word(word) => self.visit_word(word),
                 Item::AssignmentWord(assignment, _) => match &assignment.value {
-                    AssignmentValue::Scalar(word) => self.word(word),
-                    AssignmentValue::Array(words) => words.iter().for_each(|(_, word)| self.word(word)),
+                    AssignmentValue::Scalar(word) => self.visit_word(word),
+                    AssignmentValue::Array(words) => words.iter().for_each(|(_, word)| self.visit_word(word)),
                 },
                 Item::ProcessSubstitution(_, shell) => self.list(&shell.list),
             }
@@ -148,15 +148,17 @@ impl Found {
         match redirect {
             IoRedirect::File(_, _, Target::Filename(word) | Target::Duplicate(word))
             | IoRedirect::OutputAndError(word, _)
-            | IoRedirect::HereString(_, word) => self.word(word),
+            | IoRedirect::HereString(_, word) => self.visit_word(word),
             IoRedirect::File(_, _, Target::ProcessSubstitution(_, shell)) => self.list(&shell.list),
-            IoRedirect::HereDocument(_, document) if document.requires_expansion => self.word(&document.doc),
+            IoRedirect::HereDocument(_, document) if document.requires_expansion => {
+                self.visit_word(&document.doc)
+            }
             IoRedirect::File(_, _, Target::Fd(_)) | IoRedirect::HereDocument(..) => {}
         }
     }
 
     /// Reads the commands within a word.
-    fn word(&mut self, word: &Word) {
+    fn visit_word(&mut self, word: &Word) {
         if let Ok(pieces) = word::parse(&word.value, &ParserOptions::default()) {
             self.pieces(&pieces);
         }

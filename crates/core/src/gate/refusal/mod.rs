@@ -101,14 +101,16 @@ pub struct RefusedBefore {
 
 impl RefusedCall {
     /// Returns the call in the form that is compared with refusals.
-    pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
+    pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         let identity = match (subject.command, subject.path, subject.url) {
             (Some(line), _, _) => {
                 let programs = program::all(&holdshort_command::parse(line), subject);
                 Identity::Programs(programs.iter().map(NamedProgram::digested).collect())
             }
-            (None, Some(path), _) => Identity::Path(PathDigest::of(&program::full_path(path, subject))),
-            (None, None, Some(url)) => Identity::Page(PathDigest::of(&address(url))),
+            (None, Some(path), _) => {
+                Identity::Path(PathDigest::from_path(&program::full_path(path, subject)))
+            }
+            (None, None, Some(url)) => Identity::Page(PathDigest::from_path(&address(url))),
             (None, None, None) => Identity::Tool,
         };
         Self::with_identity(subject, arguments, identity)
@@ -197,7 +199,7 @@ impl RefusedCall {
 
 impl RefusalRecord {
     /// Records a refused call. A command line is recorded without its read-only programs, unless all of them are.
-    pub fn of(subject: &Subject<'_>, arguments: &Value) -> Self {
+    pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         if let Some(line) = subject.command {
             return Self::of_command(line, subject, arguments);
         }
@@ -206,14 +208,14 @@ impl RefusalRecord {
             (None, Some(url)) => format!("`{}` of `{}`", subject.tool, address(url)),
             (None, None) => format!("a call of `{}`", subject.tool),
         };
-        Self { call: RefusedCall::of(subject, arguments), words }
+        Self { call: RefusedCall::for_call(subject, arguments), words }
     }
 
     fn of_command(line: &str, subject: &Subject<'_>, arguments: &Value) -> Self {
         let programs = program::to_refuse(&holdshort_command::parse(line), subject);
         let is_short = programs.len() <= limits::REFUSED_PROGRAMS;
         let words = if is_short && programs.iter().all(|program| !program.is_cut) {
-            programs.iter().map(NamedProgram::words).collect::<Vec<_>>().join("; ")
+            programs.iter().map(NamedProgram::describe).collect::<Vec<_>>().join("; ")
         } else {
             line.to_owned()
         };
@@ -238,7 +240,7 @@ impl RefusedBefore {
         if standing.peek().is_none() {
             return Self::default();
         }
-        let call = RefusedCall::of(subject, arguments);
+        let call = RefusedCall::for_call(subject, arguments);
         let mut met: Vec<(&Refusal, Repeat)> =
             standing.filter_map(|refusal| Some((refusal, refusal.call.repeated_by(&call)?))).collect();
         met.sort_by_key(|(refusal, _)| std::cmp::Reverse(refusal.seq));
@@ -251,7 +253,7 @@ impl RefusedBefore {
 
 impl Refusal {
     /// Describes the refused call on one line. Names only the tool if the journal does not contain the line.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         self.words.clone().unwrap_or_else(|| format!("a call of `{}`", self.call.tool))
     }
 
@@ -259,7 +261,7 @@ impl Refusal {
     fn reason(&self, repeat: Repeat) -> Reason {
         let what = match repeat {
             Repeat::Same => "this call".to_owned(),
-            Repeat::Related => self.words(),
+            Repeat::Related => self.describe(),
         };
         let text = format!("refused before: `{}` refused {what} at {}", self.by, self.at);
         Reason { source: Source::Refusal, code: CODE.to_owned(), rule: None, text }

@@ -35,14 +35,14 @@ pub struct Paths {
 }
 
 impl PathDigest {
-    pub(super) fn of(path: &str) -> Self {
-        let mut digits = Digest::of(path.as_bytes()).to_string();
+    pub(super) fn from_path(path: &str) -> Self {
+        let mut digits = Digest::of_bytes(path.as_bytes()).to_string();
         digits.truncate(DIGITS);
         Self(digits)
     }
 
     pub(super) fn root() -> Self {
-        Self::of(ROOT)
+        Self::from_path(ROOT)
     }
 }
 
@@ -52,11 +52,11 @@ pub(super) fn name_or_digest(text: &str) -> String {
     if text.len() <= NAME_BYTES && text.chars().all(is_name) {
         return text.to_owned();
     }
-    PathDigest::of(text).0
+    PathDigest::from_path(text).0
 }
 
 impl Paths {
-    pub(super) fn of(paths: &BTreeSet<String>) -> Self {
+    pub(super) fn from_paths(paths: &BTreeSet<String>) -> Self {
         if paths.is_empty() {
             return Self::default();
         }
@@ -66,7 +66,7 @@ impl Paths {
             if path.matches('/').count() > DEPTH {
                 return Self::root();
             }
-            digested.paths.insert(PathDigest::of(path));
+            digested.paths.insert(PathDigest::from_path(path));
             let mut rest = path.as_str();
             while let Some((folder, _)) = rest.rsplit_once('/') {
                 folders.insert(folder);
@@ -74,7 +74,7 @@ impl Paths {
             }
         }
         folders.remove("");
-        digested.above = folders.into_iter().map(PathDigest::of).collect();
+        digested.above = folders.into_iter().map(PathDigest::from_path).collect();
         digested.above.insert(PathDigest::root());
         digested.above.retain(|folder| !digested.paths.contains(folder));
         digested

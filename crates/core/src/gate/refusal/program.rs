@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::{Paths, ROOT, name_or_digest};
 use crate::gate::Subject;
-use crate::gate::grant::place;
+use crate::gate::grant::resolve_path;
 use crate::json::is_default;
 use crate::limits;
 
@@ -48,14 +48,15 @@ pub(super) struct NamedProgram {
 }
 
 impl NamedProgram {
-    fn of(part: &Part, subject: &Subject<'_>) -> Self {
+    fn from_part(part: &Part, subject: &Subject<'_>) -> Self {
         let full_paths = |text: &str, expands: bool| {
             let literal = if expands { literal_folder(text) } else { text };
             let is_anywhere =
                 part.folders.is_empty() || text.starts_with('~') || (expands && text.contains(".."));
             let located = part.located(literal);
             let named = located.iter().map(|path| full_path(path, subject));
-            let resolved = located.iter().map(|path| place(path, subject).unwrap_or_else(|| ROOT.to_owned()));
+            let resolved =
+                located.iter().map(|path| resolve_path(path, subject).unwrap_or_else(|| ROOT.to_owned()));
             let root = is_anywhere.then(|| ROOT.to_owned());
             named.chain(resolved).chain(root).collect::<Vec<String>>()
         };
@@ -95,8 +96,9 @@ impl NamedProgram {
     }
 
     fn with_paths(&self, most: usize) -> RefusedProgram {
-        let paths =
-            |named: &BTreeSet<String>| if named.len() > most { Paths::root() } else { Paths::of(named) };
+        let paths = |named: &BTreeSet<String>| {
+            if named.len() > most { Paths::root() } else { Paths::from_paths(named) }
+        };
         RefusedProgram {
             program: name_or_digest(&self.program),
             subcommand: self.subcommand.as_deref().map(name_or_digest),
@@ -107,7 +109,7 @@ impl NamedProgram {
     }
 
     /// Describes the program and its paths on one line.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let name = [Some(self.program.as_str()), self.subcommand.as_deref()];
         let words = name.into_iter().flatten().chain(self.places.iter().map(String::as_str));
         let files = self.files.iter().flat_map(|file| [">", file.as_str()]);
@@ -134,7 +136,7 @@ impl RefusedProgram {
 /// Returns the programs of a line, including those that it may run.
 pub(super) fn all(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = command.parts.iter().chain(&command.guesses);
-    all.map(|part| NamedProgram::of(part, subject)).collect()
+    all.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
 /// Returns the programs of a line for its refusal. Read-only programs are left out if another one is not.
@@ -142,7 +144,7 @@ pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedPr
     let all = || command.parts.iter().chain(&command.guesses);
     let changes_something = all().any(|part| !part.is_read_only());
     let counted = all().filter(|part| !changes_something || !part.is_read_only());
-    counted.map(|part| NamedProgram::of(part, subject)).collect()
+    counted.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
 /// Returns the absolute path without `.` and `..`. A path in an unknown folder may be anywhere.

@@ -32,7 +32,7 @@ impl Loss {
         Self { unless, ..self }
     }
 
-    fn holds(&self, part: &Part) -> bool {
+    fn matches(&self, part: &Part) -> bool {
         let has = |word: &str| part.arguments.iter().any(|argument| argument == word);
         let subcommand = part.subcommand();
         let is_called =
@@ -162,7 +162,7 @@ pub(super) const RIGHTS: &[Loss] =
     &[loss(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"], &[]).with(&["--recursive"], "R")];
 
 pub(super) fn any(rows: &[Loss], part: &Part) -> bool {
-    rows.iter().any(|row| row.holds(part))
+    rows.iter().any(|row| row.matches(part))
 }
 
 /// Returns true if `chmod` lets all users write, or sets setuid or setgid.

@@ -72,7 +72,7 @@ const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promot
 const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
 /// Returns the risks of a command, including those of programs that it may run. Empty if no row matches.
-pub(crate) fn of(line: &str) -> Vec<Reason> {
+pub(crate) fn find_risks(line: &str) -> Vec<Reason> {
     let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
         command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only()).collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::payload::mark;
-use super::{place, sees_as};
+use super::{pointers, sees_as};
 use crate::actor::Role;
 use crate::digest::Digest;
 use crate::gate::Source;
@@ -27,7 +27,7 @@ pub struct Cover {
 
 /// Interrupt without its withheld values.
 #[derive(Clone, Debug)]
-pub struct Covered {
+pub struct RedactedInterrupt {
     pub interrupt: Interrupt,
     pub cover: Cover,
 }
@@ -81,7 +81,7 @@ const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
     /// Returns the redacted interrupt for a role. Returns `None` if nothing must be redacted.
-    pub fn covered(&self, sees: Role, people: &People) -> Option<Covered> {
+    pub fn redact_for(&self, sees: Role, people: &People) -> Option<RedactedInterrupt> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
         let mut edits = self.votes.iter().filter(|vote| !vote.edit.is_null());
@@ -105,7 +105,7 @@ impl Interrupt {
         for comment in &mut shown.comments {
             if !self.is_blind(&comment.by, comment.role, &patterns, people) {
                 comment.text =
-                    comment.text.as_deref().map(|text| cover.said(text, &comment.found, &patterns));
+                    comment.text.as_deref().map(|text| cover.redact_comment(text, &comment.found, &patterns));
             }
             comment.found = Value::Null;
         }
@@ -121,13 +121,13 @@ impl Interrupt {
         if !listed.is_empty() {
             cover.places = listed;
         }
-        Some(Covered { interrupt: shown, cover })
+        Some(RedactedInterrupt { interrupt: shown, cover })
     }
 
     /// Returns the SHA-256 of the content displayed to this person: of its canonical JSON, without values withheld from
     /// them.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
-        let covered = self.covered(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
+        let covered = self.redact_for(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
@@ -169,7 +169,7 @@ impl Interrupt {
         // Only the places for which the author received marks.
         let mut found = places(&edit, patterns, &BTreeSet::new());
         found.extend(cover.places.iter().filter(|place| edit.pointer(place).is_some()).cloned());
-        place::outermost(&found)
+        pointers::outermost(&found)
     }
 
     /// Returns true if the values of these patterns are withheld from the person too, so their texts cannot reveal
@@ -205,9 +205,9 @@ impl Interrupt {
 /// Returns the withheld places of a payload: those that match a pattern, and those that contain the same words.
 pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
-        patterns.iter().flat_map(|pattern| place::named(payload, pattern)).collect();
-    place::holding("", payload, words, &mut found);
-    place::outermost(&found)
+        patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)).collect();
+    pointers::holding("", payload, words, &mut found);
+    pointers::outermost(&found)
 }
 
 /// Replaces the values at these places with marks.
@@ -252,9 +252,9 @@ impl Cover {
 
     /// Adds the withheld values of another value of the same form.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
-        for place in patterns.iter().flat_map(|pattern| place::named(payload, pattern)) {
+        for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
-                place::words(value, &mut self.words);
+                pointers::collect_words(value, &mut self.words);
             }
             self.places.insert(place);
         }
@@ -269,7 +269,7 @@ impl Cover {
     }
 
     /// Redacts a comment. A finding is rendered again without its withheld values.
-    pub(crate) fn said(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
+    pub(crate) fn redact_comment(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
         if found.is_null() {
             return self.text(text);
         }
@@ -310,7 +310,7 @@ impl Cover {
         let is_called = members.remove("call").is_some();
         if let Some(schema) = members.get("response_schema") {
             let mut held = BTreeSet::new();
-            place::holding("", schema, &self.words, &mut held);
+            pointers::holding("", schema, &self.words, &mut held);
             if !held.is_empty() {
                 members.remove("response_schema");
             }

@@ -5,14 +5,14 @@
 
 mod cover;
 mod payload;
-mod place;
+mod pointers;
 mod restore;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use cover::{Cover, Covered};
+pub use cover::{Cover, RedactedInterrupt};
 
 use crate::actor::Role;
 use crate::limits;
@@ -35,10 +35,10 @@ pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
 /// Returns the reason why nothing can be withheld from a role, or `None`.
 pub fn flaw_of_role(role: Role) -> Option<String> {
-    let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.word())).collect();
+    let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
         let sees = if role == Role::Agent { "what it wrote" } else { "everything" };
-        format!("`{}` sees {sees}: only {} may be named", role.word(), known.join(", "))
+        format!("`{}` sees {sees}: only {} may be named", role.as_str(), known.join(", "))
     };
     (!BLINDED.contains(&role)).then(message)
 }

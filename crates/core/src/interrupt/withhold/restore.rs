@@ -110,7 +110,7 @@ fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value
         Value::Object(members) if is_mark(members) => found.push((at, value)),
         Value::Object(members) => {
             for (name, child) in members {
-                marks_of(format!("{at}/{}", super::place::escaped(name)), child, found);
+                marks_of(format!("{at}/{}", super::pointers::escaped(name)), child, found);
             }
         }
         Value::Array(items) => {

@@ -4,25 +4,25 @@ use serde_json::{Map, Value};
 
 /// A tool that the agent may call.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'t> {
+pub struct CallableTool<'t> {
     pub name: &'t str,
     /// JSON Schema of its arguments.
     pub parameters: &'t Value,
 }
 
-impl Known<'_> {
+impl CallableTool<'_> {
     pub(super) fn properties(&self) -> Option<&Map<String, Value>> {
         self.parameters.get("properties").and_then(Value::as_object)
     }
 
-    pub(super) fn takes(&self, key: &str) -> bool {
+    pub(super) fn has_parameter(&self, key: &str) -> bool {
         self.properties().is_some_and(|properties| properties.contains_key(key))
     }
 }
 
 /// Finds tool calls in one reply.
 pub(super) struct Finder<'t> {
-    pub(super) tools: &'t [Known<'t>],
+    pub(super) tools: &'t [CallableTool<'t>],
     /// True if the reply consists of fenced blocks only.
     pub(super) is_all: bool,
     /// True if the text outside fences states that work is done, so that the fenced blocks are its results.
@@ -31,7 +31,7 @@ pub(super) struct Finder<'t> {
 
 impl<'t> Finder<'t> {
     /// Returns a tool by its name, also after a namespace: `functions.`, `default_api:`, `functions/`.
-    pub(super) fn known(&self, name: &str) -> Option<&'t Known<'t>> {
+    pub(super) fn find_tool(&self, name: &str) -> Option<&'t CallableTool<'t>> {
         let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
         self.tools.iter().find(|tool| tool.name == name || tool.name == bare)

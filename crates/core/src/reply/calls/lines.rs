@@ -1,6 +1,6 @@
 //! Calls in lines: a tool's name at the start of a line, possibly after a label, with arguments next to it or below.
 
-use super::finder::{Finder, Known};
+use super::finder::{CallableTool, Finder};
 use super::objects;
 use crate::reply::prose;
 
@@ -99,7 +99,7 @@ impl Finder<'_> {
                 !(each.is_alphanumeric() || matches!(each, '_' | '-' | '.' | '/' | '"' | '\'' | '*'))
             })
             .unwrap_or(rest.len());
-        let tool = self.known(&rest[..end])?;
+        let tool = self.find_tool(&rest[..end])?;
         let beside = rest[end..].trim_start();
         let is_call = match beside.chars().next() {
             None => Self::below(tool, below),
@@ -112,17 +112,17 @@ impl Finder<'_> {
             }
             Some('-') => beside
                 .strip_prefix("--")
-                .is_some_and(|flag| tool.takes(flag.split([' ', '=']).next().unwrap_or_default())),
+                .is_some_and(|flag| tool.has_parameter(flag.split([' ', '=']).next().unwrap_or_default())),
             // Matches `Action: read_file, Action Input: …`.
             Some(_) => key_of(beside.trim_start_matches([',', ';', '|', ' ']))
-                .is_some_and(|(key, _)| tool.takes(key) || is_argument_label(key)),
+                .is_some_and(|(key, _)| tool.has_parameter(key) || is_argument_label(key)),
         };
         is_call.then(|| tool.name.to_owned())
     }
 
     /// Returns true if arguments follow below a tool's name: after their own label, by the tool's keys, or as an
     /// object.
-    fn below(tool: &Known<'_>, lines: &[&str]) -> bool {
+    fn below(tool: &CallableTool<'_>, lines: &[&str]) -> bool {
         lines
             .iter()
             .map(|line| line.trim())
@@ -130,7 +130,7 @@ impl Finder<'_> {
             .is_some_and(|line| {
                 let line = line.trim_start_matches(['-', '*', ' ']);
                 line.starts_with('{')
-                    || key_of(line).is_some_and(|(key, _)| tool.takes(key) || is_argument_label(key))
+                    || key_of(line).is_some_and(|(key, _)| tool.has_parameter(key) || is_argument_label(key))
             })
     }
 
@@ -143,7 +143,7 @@ impl Finder<'_> {
         let text = text.strip_prefix("await ").unwrap_or(text);
         let text = text.strip_prefix("print(").and_then(|inner| inner.strip_suffix(')')).unwrap_or(text);
         let (name, rest) = text.split_once('(')?;
-        let tool = self.known(name)?;
+        let tool = self.find_tool(name)?;
         let arguments = rest.strip_suffix(')')?.trim();
         let is_call =
             arguments.is_empty() || arguments.starts_with(['"', '\'', '{']) || names_one(tool, arguments);
@@ -196,9 +196,9 @@ fn assigned(text: &str) -> &str {
     if is_name { value.trim() } else { text }
 }
 
-fn names_one(tool: &Known<'_>, arguments: &str) -> bool {
+fn names_one(tool: &CallableTool<'_>, arguments: &str) -> bool {
     arguments.split_once(['=', ':']).is_some_and(|(key, _)| {
-        tool.takes(key.trim_matches(|each: char| !(each.is_alphanumeric() || each == '_')))
+        tool.has_parameter(key.trim_matches(|each: char| !(each.is_alphanumeric() || each == '_')))
     })
 }
 

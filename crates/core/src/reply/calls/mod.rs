@@ -10,7 +10,7 @@ mod lines;
 mod objects;
 mod tags;
 
-pub use finder::Known;
+pub use finder::CallableTool;
 
 use finder::Finder;
 
@@ -18,8 +18,8 @@ use super::prose::{self, Segment};
 use super::speech;
 
 /// Returns the tool that a text calls without a tool call. If the text names no tool, returns the tag.
-pub fn written_call(text: &str, tools: &[Known<'_>]) -> Option<String> {
-    let said = prose::said(text);
+pub fn written_call(text: &str, tools: &[CallableTool<'_>]) -> Option<String> {
+    let said = prose::strip_thoughts(text);
     let segments = prose::segments(&said);
     let words: Vec<&str> = segments
         .iter()
@@ -43,7 +43,7 @@ impl Finder<'_> {
         self.in_objects(&body, self.is_all)
             .or_else(|| self.whole_arguments(&body))
             // Documentation shows tags too, so a fence must also name a tool of the agent.
-            .or_else(|| tags::of(&body).and_then(|_| self.named_in(&body)))
+            .or_else(|| tags::find_tag(&body).and_then(|_| self.named_in(&body)))
             .or_else(|| self.only_calls(lines))
             .or_else(|| self.first_line_calls(lines))
             .or_else(|| self.as_element(&body))
@@ -52,7 +52,7 @@ impl Finder<'_> {
 
     fn in_prose(&self, lines: &[&str]) -> Option<String> {
         let text = prose::without_code(&lines.join("\n"));
-        if let Some(tag) = tags::of(&text) {
+        if let Some(tag) = tags::find_tag(&text) {
             return Some(self.named_in(&text).unwrap_or_else(|| tag.to_owned()));
         }
         let is_all = text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);

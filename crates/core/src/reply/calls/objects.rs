@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::finder::{Finder, Known};
+use super::finder::{CallableTool, Finder};
 
 /// Keys of a call's name. The first two have no other use: together with arguments, they match any name.
 const NAMES: &[&str] =
@@ -84,7 +84,7 @@ impl Finder<'_> {
             Value::Array(items) => items.iter().find_map(|item| self.call_in(item, is_all, depth)),
             Value::Object(object) => {
                 if let [(key, Value::Object(_))] = object.iter().collect::<Vec<_>>()[..]
-                    && let Some(tool) = self.known(key)
+                    && let Some(tool) = self.find_tool(key)
                 {
                     return Some(tool.name.to_owned());
                 }
@@ -107,8 +107,8 @@ impl Finder<'_> {
             return None;
         }
         let is_tool_key = matches!(key, "tool" | "tool_name");
-        if let Some(tool) = self.known(name) {
-            let flat = object.keys().any(|other| other != key && tool.takes(other));
+        if let Some(tool) = self.find_tool(name) {
+            let flat = object.keys().any(|other| other != key && tool.has_parameter(other));
             return (arguments.is_some() || is_tool_key || flat).then(|| tool.name.to_owned());
         }
         let calls = arguments.is_some() && (is_tool_key || FAMILIAR.contains(&name.to_lowercase().as_str()))
@@ -126,7 +126,7 @@ impl Finder<'_> {
             .collect();
         let named = NAMES.iter().find_map(|key| squeezed.strip_prefix(&format!("{key}:")))?;
         let (name, rest) = named.split_once(',')?;
-        let tool = self.known(name)?;
+        let tool = self.find_tool(name)?;
         let has = |key: &str| {
             rest.match_indices(&format!("{key}:"))
                 .find(|(at, _)| *at == 0 || rest[..*at].ends_with([',', '{']))
@@ -147,12 +147,12 @@ impl Finder<'_> {
         let value: Value = serde_json::from_str(text.trim()).ok()?;
         // An object of lists only, such as a plan, may be the requested result.
         let object = value.as_object().filter(|object| object.values().any(Value::is_string))?;
-        let fits = |tool: &&Known<'_>| {
+        let fits = |tool: &&CallableTool<'_>| {
             let needed = tool.parameters.get("required").and_then(Value::as_array);
             let mut needed = needed.into_iter().flatten().filter_map(Value::as_str).peekable();
             needed.peek().is_some()
                 && needed.all(|key| object.contains_key(key))
-                && object.keys().all(|key| tool.takes(key))
+                && object.keys().all(|key| tool.has_parameter(key))
         };
         self.tools.iter().find(fits).map(|tool| tool.name.to_owned())
     }

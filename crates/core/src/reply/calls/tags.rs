@@ -1,6 +1,6 @@
 //! Calls in tags: leftovers of a model's template, and elements named after a tool.
 
-use super::finder::{Finder, Known};
+use super::finder::{CallableTool, Finder};
 use super::objects;
 
 const TAGS: &[&str] = &[
@@ -42,7 +42,7 @@ const NAMING: &[&str] = &[
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch"];
 
-pub(super) fn of(text: &str) -> Option<&'static str> {
+pub(super) fn find_tag(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase();
     TAGS.iter().find(|tag| lower.contains(**tag)).copied()
 }
@@ -51,14 +51,14 @@ impl Finder<'_> {
     /// Matches `<read_file><path>a</path></read_file>`, `<read_file path="a"/>` and `<tool>read_file</tool><args>…`.
     pub(super) fn as_element(&self, text: &str) -> Option<String> {
         let lower: String = text.to_lowercase().chars().filter(|each| !each.is_whitespace()).collect();
-        let is_element = |tool: &&Known<'_>| {
+        let is_element = |tool: &&CallableTool<'_>| {
             let open = format!("<{}", tool.name);
             let is_pair = text.contains(&format!("{open}>")) && text.contains(&format!("</{}>", tool.name));
             let with_attributes = text.match_indices(&open).any(|(at, _)| {
                 let rest = &text[at + open.len()..];
                 let rest = rest.split_once('>').map_or(rest, |(within, _)| within);
                 let attribute = rest.trim_start().split('=').next().unwrap_or_default().trim();
-                rest.trim() == "/" || rest.starts_with(char::is_whitespace) && tool.takes(attribute)
+                rest.trim() == "/" || rest.starts_with(char::is_whitespace) && tool.has_parameter(attribute)
             });
             let name = tool.name.to_lowercase();
             let is_named = NAMING.iter().any(|tag| lower.contains(&format!("<{tag}>{name}</{tag}>")));

@@ -1,4 +1,4 @@
 //! English words and phrases for the analysis of replies. Data only.
 
 pub(super) mod phrases;
-pub(super) mod words;
+pub(super) mod vocabulary;

@@ -1,4 +1,4 @@
-//! English phrases with which models announce, defer, lack knowledge and give up. Data only, like `words.rs`; read by
+//! English phrases with which models announce, defer, lack knowledge and give up. Data only, like `vocabulary.rs`; read by
 //! `speech.rs`. All in lower case.
 
 /// Introductory words without meaning of their own.

@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 
-use super::{AppliedDecision, By, Draft, Effect, Fact, Interrupt, Rejection, check_response};
+use super::{AppliedDecision, DecisionSource, Draft, Effect, Fact, Interrupt, Rejection, check_response};
 use crate::envelope::Content;
 use crate::id::InterruptId;
-use crate::interrupt::{About, Cause, Decision, Given, Offer, Refusal, Seat, carried};
+use crate::interrupt::{About, AnswerContent, Cause, Decision, Offer, Refusal, Seat, carried};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    pub(in crate::run) fn correct_answer(&mut self, id: &InterruptId, given: Given) -> Result<(), Rejection> {
+    pub(in crate::run) fn correct_answer(
+        &mut self,
+        id: &InterruptId,
+        given: AnswerContent,
+    ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         let offer = answered(&interrupt)?;
         let decision = given.decision(&offer.id, None);
@@ -17,7 +21,7 @@ impl Draft<'_> {
         if !problems.is_empty() {
             return Err(Rejection::Refused(Refusal::Invalid(problems)));
         }
-        let given = Given { text: decision.text, edit: decision.edit };
+        let given = AnswerContent { text: decision.text, edit: decision.edit };
         if interrupt.answer().as_ref() != Some(&given) {
             let content = Content { text: given.text, data: given.edit };
             self.emit(Fact::AnswerCorrected { interrupt: id.clone() }, content);
@@ -61,7 +65,7 @@ impl Draft<'_> {
         id: &InterruptId,
         source: InterruptId,
         by: &str,
-        given: Given,
+        given: AnswerContent,
     ) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         let counts = interrupt.is_open() && interrupt.assignment.trusts(by, &self.cx.system.people, None);
@@ -78,7 +82,7 @@ impl Draft<'_> {
         let text = decision.text.as_deref().unwrap_or_default();
         self.effect(
             &interrupt,
-            &AppliedDecision { offer: &offer, text, edit: &decision.edit, by: By::Person },
+            &AppliedDecision { offer: &offer, text, edit: &decision.edit, by: DecisionSource::Person },
         );
         Ok(())
     }

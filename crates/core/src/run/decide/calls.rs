@@ -7,13 +7,13 @@
 
 use serde_json::json;
 
-use super::words::{answer, nonempty, refused, sentence, unanswered, why};
-use super::{AppliedDecision, By};
+use super::messages::{answer, nonempty, refused, sentence, unanswered, why};
+use super::{AppliedDecision, DecisionSource};
 use crate::envelope::Content;
 use crate::interrupt::{Effect, Interrupt, Kind};
 use crate::run::draft::Draft;
-use crate::run::fact::{Authority, Returned};
-use crate::run::state::HeldResult;
+use crate::run::fact::{Authority, ReturnReason};
+use crate::run::state::WithheldResult;
 use crate::run::{Call, CallEnd, CallState, Fact, StepEnd};
 use crate::session;
 use crate::text::readable;
@@ -33,7 +33,7 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Answered, None, answer(taken));
             }
             Kind::Question => {
-                let code = if taken.by == By::Person { "skipped" } else { taken.code() };
+                let code = if taken.by == DecisionSource::Person { "skipped" } else { taken.code() };
                 let records = self.run.records_assumptions();
                 self.finish_call(id, CallEnd::Skipped, Some(code), unanswered(taken, records));
             }
@@ -45,7 +45,7 @@ impl Draft<'_> {
             Kind::UnknownOutcome => match taken.offer.effect {
                 Effect::Respond => self.finish_call(id, CallEnd::Done, Some("happened"), taken.text),
                 Effect::Retry => {
-                    self.give_back(id, Returned::Rerun, Vec::new());
+                    self.give_back(id, ReturnReason::Rerun, Vec::new());
                     self.note(interrupt, &call.step, taken.text);
                 }
                 Effect::Skip => {
@@ -89,7 +89,7 @@ impl Draft<'_> {
             Effect::ProceedWithSome => self.keep_some(interrupt, id, call, taken),
             Effect::ProceedWithEdit => {
                 self.emit(
-                    Fact::ToolReturned { call: id.to_owned(), why: Returned::Edited, paths: Vec::new() },
+                    Fact::ToolReturned { call: id.to_owned(), why: ReturnReason::Edited, paths: Vec::new() },
                     Content::data(json!({ "arguments": taken.edit })),
                 );
                 let told = sentence("A person edited this call before it ran", taken);
@@ -110,7 +110,7 @@ impl Draft<'_> {
     /// Commits only the paths that the person named, and tells the agent which paths were dropped.
     fn keep_some(&mut self, interrupt: &Interrupt, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         // `check_edit` has rejected paths that are not part of the changes.
-        let Ok((kept, dropped)) = call.kept(taken.edit) else {
+        let Ok((kept, dropped)) = call.select_changes(taken.edit) else {
             self.fail_run("internal", "a part of its changes that is none");
             return;
         };
@@ -195,8 +195,12 @@ impl Draft<'_> {
             Effect::FailRun => self.fail_run("rejected", format!("the plan was rejected{}", why(taken))),
             _ => {
                 let text = match taken.by {
-                    By::Person => format!("The plan was rejected{}. Do not carry it out.", why(taken)),
-                    By::Expiry => "The plan was not decided on in time. Do not carry it out.".to_owned(),
+                    DecisionSource::Person => {
+                        format!("The plan was rejected{}. Do not carry it out.", why(taken))
+                    }
+                    DecisionSource::Expiry => {
+                        "The plan was not decided on in time. Do not carry it out.".to_owned()
+                    }
                 };
                 self.finish_call(id, CallEnd::Refused, Some(taken.code()), text);
             }
@@ -223,7 +227,7 @@ impl Draft<'_> {
         interrupt: &Interrupt,
         id: &str,
         call: &Call,
-        held: &HeldResult,
+        held: &WithheldResult,
         taken: &AppliedDecision<'_>,
     ) {
         if taken.offer.effect != Effect::Release {
@@ -242,10 +246,10 @@ impl Draft<'_> {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
             // It is unknown whether the call took effect. A person decides before anything is tried again.
-            (_, By::Expiry) if self.run.writes(&call.tool) => {
+            (_, DecisionSource::Expiry) if self.run.writes(&call.tool) => {
                 self.doubt(id, "the client did not report the result in time");
             }
-            (_, By::Expiry) => {
+            (_, DecisionSource::Expiry) => {
                 let text = "the client did not report the result in time";
                 self.finish_call(id, CallEnd::Failed, Some(taken.code()), text);
             }

@@ -3,10 +3,10 @@
 
 mod answers;
 mod calls;
+mod messages;
 mod reviews;
 mod steps;
 mod unchanged;
-mod words;
 
 use serde_json::Value;
 
@@ -16,13 +16,13 @@ use super::{Fact, Run};
 use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{
-    self, About, Cause, Checked, Decision, Effect, Given, Interrupt, Kind, Offer, Outcome, Refusal, Seat,
-    Settled,
+    self, About, AnswerContent, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal,
+    Seat, Settlement,
 };
 use crate::limits;
 use crate::schema::{self, Problem};
+use messages::nonempty;
 pub(super) use steps::as_it_is;
-use words::nonempty;
 
 /// End reason of a run that waited for a decision until it expired.
 pub(super) const EXPIRED: &str = "expired";
@@ -32,11 +32,11 @@ struct AppliedDecision<'d> {
     offer: &'d Offer,
     text: &'d str,
     edit: &'d Value,
-    by: By,
+    by: DecisionSource,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+enum DecisionSource {
     Person,
     Expiry,
 }
@@ -88,14 +88,17 @@ impl Draft<'_> {
         }
         self.emit_decision(&interrupt, &offer, decision, implied, seat);
         let voted = self.interrupt(id)?;
-        let Some(Settled { vote, offer, .. }) = voted.settles() else { return Ok(()) };
+        let Some(Settlement { vote, offer, .. }) = voted.settles() else { return Ok(()) };
         let (offer, seq) = (offer.clone(), vote.seq);
         self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
         self.remember_refusal(&interrupt, &offer);
         // The texts of all voters take effect.
-        let Given { text, edit } = self.interrupt(id)?.given();
+        let AnswerContent { text, edit } = self.interrupt(id)?.answer_from_votes();
         let text = text.as_deref().unwrap_or_default();
-        self.effect(&interrupt, &AppliedDecision { offer: &offer, text, edit: &edit, by: By::Person });
+        self.effect(
+            &interrupt,
+            &AppliedDecision { offer: &offer, text, edit: &edit, by: DecisionSource::Person },
+        );
         if offer.effect == Effect::Grant {
             self.release_also(&interrupt, &decision.also, seq);
         }
@@ -162,7 +165,8 @@ impl Draft<'_> {
             let offer = interrupt.opened.taken_on_expiry().cloned();
             self.resolve(&interrupt.opened.interrupt, Outcome::Expired, offer.as_ref(), Cause::Expiry);
             let offer = offer.unwrap_or_else(|| fallback(interrupt.opened.kind));
-            let taken = AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: By::Expiry };
+            let taken =
+                AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: DecisionSource::Expiry };
             self.effect(&interrupt, &taken);
         }
     }
@@ -202,7 +206,7 @@ impl Draft<'_> {
 
     fn effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         let about = interrupt.opened.about.clone();
-        let unheard = (taken.by == By::Expiry).then(|| self.unheard_of(interrupt));
+        let unheard = (taken.by == DecisionSource::Expiry).then(|| self.unheard_of(interrupt));
         match (taken.offer.effect, unheard) {
             (Effect::CancelRun, unheard) => {
                 self.wind_up();
@@ -241,12 +245,12 @@ impl Draft<'_> {
             About::Failure(step) => self.failure_effect(interrupt, step, taken),
             About::Limit(step) => self.limit_effect(interrupt, step, taken),
             About::Round(phase) => {
-                let is_expired = taken.by == By::Expiry;
+                let is_expired = taken.by == DecisionSource::Expiry;
                 self.round_effect(phase, interrupt.opened.kind, taken.offer, taken.text, is_expired);
             }
             About::Hold => self.hold_effect(interrupt, taken),
             About::Interruption => {
-                let is_expired = taken.by == By::Expiry;
+                let is_expired = taken.by == DecisionSource::Expiry;
                 self.interruption_effect(taken.offer.effect, taken.text, is_expired);
             }
             About::Printed(step) => self.printed_effect(interrupt, step, taken),
@@ -258,8 +262,8 @@ impl Draft<'_> {
 impl AppliedDecision<'_> {
     fn code(&self) -> &'static str {
         match self.by {
-            By::Person => "refused",
-            By::Expiry => "expired",
+            DecisionSource::Person => "refused",
+            DecisionSource::Expiry => "expired",
         }
     }
 }
@@ -290,7 +294,7 @@ fn replaces_an_object(interrupt: &Interrupt) -> bool {
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);
-    let mut offer = Offer::of(row);
+    let mut offer = Offer::from_row(row);
     if offer.effect.outcome() == Outcome::Approved {
         offer.effect = Effect::FailRun;
     }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::words::{sentence, why};
-use super::{AppliedDecision, By};
+use super::messages::{sentence, why};
+use super::{AppliedDecision, DecisionSource};
 use crate::id::InterruptId;
 use crate::interrupt::{Effect, Interrupt};
 use crate::run::draft::Draft;
@@ -26,7 +26,8 @@ impl Draft<'_> {
     /// Releases the output without a review, because reviews are switched off (contract E20).
     pub(in super::super) fn release_unreviewed(&mut self, interrupt: &InterruptId, id: &str, call: &Call) {
         let offer = self.let_through(interrupt);
-        let taken = AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: By::Person };
+        let taken =
+            AppliedDecision { offer: &offer, text: "", edit: &Value::Null, by: DecisionSource::Person };
         self.review_effect(id, call, &taken);
     }
 

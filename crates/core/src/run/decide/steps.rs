@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::AppliedDecision;
-use super::words::{limit_of, nonempty, unanswered, why};
+use super::messages::{limit_of, nonempty, unanswered, why};
 use crate::envelope::Content;
 use crate::interrupt::{Effect, Interrupt};
 use crate::plan;
@@ -112,7 +112,7 @@ impl Draft<'_> {
                 self.end_phase(phase, StepEnd::Completed);
                 // Fields of an edit next to the plan are sent to later steps, like an edit that holds no plan.
                 let said = if self.replace_plan(phase, taken.edit) {
-                    plan::beside(taken.edit)
+                    plan::fields_without_plan(taken.edit)
                 } else {
                     Some(taken.edit.clone())
                 };

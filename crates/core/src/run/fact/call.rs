@@ -20,7 +20,7 @@ pub struct Listed {
 /// Result of an inspection, as far as gates and digest need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Look {
+pub struct InspectionFacts {
     pub digest: Digest,
     pub category: Category,
     pub workspace: String,
@@ -70,7 +70,7 @@ pub enum Judgement {
 /// Reason why a call goes back to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Returned {
+pub enum ReturnReason {
     /// A file that the call relies on differs from what was shown.
     Changed,
     /// A person edited the arguments.

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub(super) use call::LayerDigest;
-pub use call::{Authority, CallEnd, Judgement, Listed, Look, Returned};
-pub use reason::{Erased, Reassigned, Withdrawn};
+pub use call::{Authority, CallEnd, InspectionFacts, Judgement, Listed, ReturnReason};
+pub use reason::{ErasureReason, ReassignmentReason, WithdrawalReason};
 pub use step::{Node, PlanPart, RoutedBy, RoutedTask, StepEnd, StepRole};
 
 use super::action::ActionId;
@@ -21,7 +21,9 @@ use super::config::{Config, Origin};
 use crate::definition::Phase;
 use crate::digest::Digest;
 use crate::id::{InterruptId, RunId, SessionId};
-use crate::interrupt::{Assignment, Cause, Delegation, Effect, Holder, Opened, Outcome, Reminded, Seat};
+use crate::interrupt::{
+    Assignment, Cause, ClaimHolder, Delegation, Effect, Opened, Outcome, ReminderReason, Seat,
+};
 use crate::json::is_default;
 use crate::level::Level;
 use crate::message::{FailureKind, Stop, Usage};
@@ -219,7 +221,7 @@ pub enum Fact {
     /// data: the card.
     ToolInspected {
         call: String,
-        look: Look,
+        look: InspectionFacts,
     },
     /// From this event on, the call may be running in a trial, where it can do no harm.
     TrialStarted {
@@ -332,7 +334,7 @@ pub enum Fact {
     /// The call is `proposed` again. data: `{"arguments": …}` if a person edited them.
     ToolReturned {
         call: String,
-        why: Returned,
+        why: ReturnReason,
         paths: Vec<String>,
     },
     /// The process that ran the call is gone. Running it again is harmless: it only reads, or it continues a commit.
@@ -465,13 +467,13 @@ pub enum Fact {
     VoteWithdrawn {
         interrupt: InterruptId,
         by: String,
-        cause: Withdrawn,
+        cause: WithdrawalReason,
     },
     /// Other people decide from here on. text: the reason, if a person gave one.
     InterruptReassigned {
         interrupt: InterruptId,
         assignment: Box<Assignment>,
-        cause: Reassigned,
+        cause: ReassignmentReason,
     },
     InterruptDelegated {
         interrupt: InterruptId,
@@ -501,7 +503,7 @@ pub enum Fact {
         interrupt: InterruptId,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        holder: Option<Holder>,
+        holder: Option<ClaimHolder>,
     },
     /// Another stage was reached, or the approvers changed. Reminders and escalations are timed from this event on.
     InterruptTimed {
@@ -517,7 +519,7 @@ pub enum Fact {
     InterruptReminded {
         interrupt: InterruptId,
         to: Vec<String>,
-        cause: Reminded,
+        cause: ReminderReason,
         /// Time of the next reminder. Unchanged if the interrupt had been snoozed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
@@ -581,7 +583,7 @@ pub enum Fact {
     ContentErased {
         from: u64,
         to: u64,
-        because: Erased,
+        because: ErasureReason,
     },
     /// The content of the run may not be erased until the hold is lifted. text: the reason.
     LegalHoldPlaced,

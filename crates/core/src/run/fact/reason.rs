@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Reason why a vote was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Withdrawn {
+pub enum WithdrawalReason {
     /// The voter withdrew it.
     TakenBack,
     /// The voter left, or may no longer decide.
@@ -19,7 +19,7 @@ pub enum Withdrawn {
 /// Reason of a reassignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reassigned {
+pub enum ReassignmentReason {
     /// A person reassigned the interrupt.
     Person,
     /// Too few of the assigned people are left.
@@ -29,7 +29,7 @@ pub enum Reassigned {
 /// Reason of an erasure of a run's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Erased {
+pub enum ErasureReason {
     /// A person requested the erasure.
     Request,
     /// The retention period of the installation ended.

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::event::{self, Event};
 use crate::interrupt::{
-    Cause, Claim, Comment, Due, Given, Interrupt, Kept, Kind, Reminded, Resolution, Usage, Vote,
+    AnswerAmendments, AnswerContent, Cause, Claim, Comment, Due, Interrupt, Kind, ReminderReason, Resolution,
+    Usage, Vote,
 };
 use crate::run::Fact;
 
@@ -100,11 +101,11 @@ impl Interrupt {
             && *interrupt == own
         {
             match cause {
-                Reminded::Waiting => {
+                ReminderReason::Waiting => {
                     self.due.remind_at = *remind_at;
                     self.due.reminded += 1;
                 }
-                Reminded::Snoozed => self.snoozes.retain(|id, _| !to.contains(id)),
+                ReminderReason::Snoozed => self.snoozes.retain(|id, _| !to.contains(id)),
             }
         }
         if let Fact::InterruptEscalated { interrupt, steps, assignment, remind_at, escalate_at, .. } = fact
@@ -130,7 +131,7 @@ impl Interrupt {
         if let Fact::AnswerCorrected { interrupt } = fact
             && *interrupt == self.opened.interrupt
         {
-            let given = Given { text: event.content.text.clone(), edit: event.content.data.clone() };
+            let given = AnswerContent { text: event.content.text.clone(), edit: event.content.data.clone() };
             self.kept.corrected = Some((given, event.at));
             self.kept.copies.push(seq);
         }
@@ -149,7 +150,7 @@ impl Interrupt {
         if let Fact::AnswerErased { interrupt, .. } = fact
             && *interrupt == self.opened.interrupt
         {
-            self.kept = Kept { erased: true, ..Kept::default() };
+            self.kept = AnswerAmendments { erased: true, ..AnswerAmendments::default() };
             for vote in &mut self.votes {
                 (vote.text, vote.edit) = (None, Value::Null);
             }

@@ -40,7 +40,7 @@ impl Interrupt {
             && let found @ Value::Object(_) = event.content.data.take()
         {
             event.content.text =
-                event.content.text.as_deref().map(|text| cover.said(text, &found, &patterns));
+                event.content.text.as_deref().map(|text| cover.redact_comment(text, &found, &patterns));
             return;
         }
         event.content.text = event.content.text.as_deref().map(shown);

@@ -1,9 +1,9 @@
 //! Phases: their start, the work of each kind, and the result of the run.
 
-mod called;
 mod control;
 mod copilot;
 mod ideas;
+mod phase_tools;
 mod planning;
 mod replan;
 mod rounds;
@@ -229,7 +229,7 @@ impl Run {
     }
 
     /// Returns the result of a phase as text for later agents.
-    pub(super) fn told_of(&self, phase: &Phase) -> Option<String> {
+    pub(super) fn phase_result_text(&self, phase: &Phase) -> Option<String> {
         match &phase.kind {
             PhaseKind::Planning(_) => match self.plans.get(&phase.id).and_then(|plan| plan.settled()) {
                 Some(plan) => Some(plan.text()),
@@ -255,7 +255,7 @@ impl Run {
         };
         let named = self.definition.result.as_deref();
         let named = named.and_then(|id| self.definition.phases.iter().find(|phase| phase.id == id));
-        let named = named.and_then(|phase| self.told_of(phase)).filter(|text| !text.is_empty());
+        let named = named.and_then(|phase| self.phase_result_text(phase)).filter(|text| !text.is_empty());
         let last = self.definition.phases.iter().rfind(brings).and_then(|phase| match &phase.kind {
             PhaseKind::Control(control) => self.last_word(phase, control),
             PhaseKind::Checkpoint(_)
@@ -263,7 +263,7 @@ impl Run {
             | PhaseKind::Planning(_)
             | PhaseKind::IdeaGeneration(_)
             | PhaseKind::Call { .. }
-            | PhaseKind::Copilot(_) => self.told_of(phase),
+            | PhaseKind::Copilot(_) => self.phase_result_text(phase),
         });
         let released: Vec<&Value> = self.released.iter().collect();
         let mut result = json!({ "text": named.or(last), "phases": self.results(), "released": released });

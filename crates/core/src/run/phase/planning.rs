@@ -105,7 +105,7 @@ impl Draft<'_> {
             }
         }
         let problem = match problem {
-            Some(problems) => format!("It cannot be carried out: {}.", told(&problems)),
+            Some(problems) => format!("It cannot be carried out: {}.", join_problems(&problems)),
             None => "It contains no readable plan.".to_owned(),
         };
         let text = format!("{problem} {}", self.run.plan_form(&step.phase));
@@ -130,10 +130,10 @@ impl Draft<'_> {
                 self.draft_plan(phase, Some(&call.step), &plan);
             }
             Err(problems) => {
-                let text = super::super::model::tell(&problems);
+                let text = super::super::model::describe_problems(&problems);
                 self.finish_call(id, CallEnd::Failed, Some("invalid_plan"), text);
                 let form = self.run.plan_form(phase);
-                self.plan_unusable(&call.step, phase, form, told(&problems));
+                self.plan_unusable(&call.step, phase, form, join_problems(&problems));
             }
         }
     }
@@ -285,7 +285,7 @@ impl Run {
     }
 }
 
-fn told(problems: &[Problem]) -> String {
+fn join_problems(problems: &[Problem]) -> String {
     problems
         .iter()
         .map(|problem| format!("{} {}", problem.pointer, problem.message))

@@ -59,7 +59,7 @@ impl Run {
         let rounds = self.rounds_of(&phase.id);
         let n = step.round.unwrap_or(rounds.begun);
         let Some(brief) = rounds.briefs.get(&n) else { return self.background(phase) };
-        let said = if n == rounds.fresh_from { self.background(phase) } else { brief.words() };
+        let said = if n == rounds.fresh_from { self.background(phase) } else { brief.render() };
         let parts = std::iter::once(said).chain(brief.beside.iter().map(ToString::to_string));
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }

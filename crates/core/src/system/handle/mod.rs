@@ -33,7 +33,7 @@ impl System {
             Input::Unfreeze { part } => {
                 let fact =
                     |part: Option<Part>| part.map_or(Fact::Unfrozen, |part| Fact::PartUnfrozen { part });
-                let stands = self.freezes.of(part.as_ref()).is_some();
+                let stands = self.freezes.for_part(part.as_ref()).is_some();
                 stands.then(|| plain(fact(part))).into_iter().collect()
             }
             Input::SetPerson { id, person } => self.set_person(id, person, at, &|_| false)?,
@@ -80,8 +80,9 @@ impl System {
                 let is_news = !self.checkpoint_keys.contains(&public);
                 is_news.then_some(plain(Fact::CheckpointKeySet { public })).into_iter().collect()
             }
-            Input::TellCheckpoint(checkpoint::Tell { covered, every_ms }) => {
-                let follows = |last: checkpoint::LastTold| last.is_followed(at, every_ms, covered.size);
+            Input::TellCheckpoint(checkpoint::SendCheckpoint { covered, every_ms }) => {
+                let follows =
+                    |last: checkpoint::LastSentCheckpoint| last.is_followed(at, every_ms, covered.size);
                 let is_due = self.checkpoint_told.is_none_or(follows);
                 is_due.then_some(plain(Fact::CheckpointTold(covered))).into_iter().collect()
             }
@@ -112,7 +113,7 @@ impl System {
         if !problems.is_empty() {
             return Err(Rejection::Invalid(problems));
         }
-        if let Some(stands) = self.freezes.of(part.as_ref()) {
+        if let Some(stands) = self.freezes.for_part(part.as_ref()) {
             let is_same = stands.reason.as_deref() == Some(&*reason);
             return if is_same { Ok(Vec::new()) } else { Err(Rejection::Frozen(stands.clone())) };
         }
@@ -193,7 +194,7 @@ impl System {
 
     fn make_key(&self, new: NewKey, at: Timestamp) -> Result<Fact, Rejection> {
         self.keys.may_be_made(&new, at)?;
-        if let Some(who) = self.whose(&new.name, at) {
+        if let Some(who) = self.describe_name_owner(&new.name, at) {
             return Err(Rejection::NameTaken { name: new.name, who });
         }
         let NewKey { id, name, role, digest, expires_at } = new;
@@ -216,7 +217,7 @@ impl System {
             return Err(Rejection::Invalid(problems));
         }
         if self.people.get(&id).is_none()
-            && let Some(who) = self.taken(&id, at, leaves)
+            && let Some(who) = self.describe_remaining_owner(&id, at, leaves)
         {
             return Err(Rejection::NameTaken { name: id, who });
         }

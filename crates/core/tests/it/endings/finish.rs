@@ -1,6 +1,6 @@
 //! `ends: finish`: only a tool ends the step. Its arguments say what was done and what was left undone.
 
-use holdshort_core::definition::{Definition, Ends};
+use holdshort_core::definition::{Definition, EndCondition};
 use holdshort_core::handoff::{FINISH, finish};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
@@ -12,7 +12,7 @@ pub(crate) fn finishing() -> Definition {
     let mut definition = definition();
     definition.tools.insert(FINISH.to_owned(), finish());
     let agent = definition.agents.get_mut("pair").expect("it is there");
-    agent.ends = Ends::Finish;
+    agent.ends = EndCondition::Finish;
     agent.tools.push(FINISH.to_owned());
     definition
 }

@@ -3,7 +3,7 @@
 pub(crate) mod finish;
 mod flow;
 
-use holdshort_core::reply::{Known, announced, asked, written_call};
+use holdshort_core::reply::{CallableTool, announced, find_request, written_call};
 use serde_json::{Value, json};
 
 /// Returns the rows of a table below its first line: one text per line, with `\n` for a line end.
@@ -18,11 +18,13 @@ fn a_reply_that_asks_or_announces_is_seen_and_an_honest_end_is_not_stopped() {
     let ends: Vec<String> = rows(include_str!("ends.txt")).collect();
     let sizes = [asks.len(), announces.len(), ends.len()];
     assert!(sizes.iter().zip([150, 35, 100]).all(|(size, least)| *size >= least), "{sizes:?} rows");
-    let missed: Vec<&String> = asks.iter().filter(|text| asked(text).is_none()).collect();
+    let missed: Vec<&String> = asks.iter().filter(|text| find_request(text).is_none()).collect();
     let done: Vec<_> =
-        announces.iter().filter(|text| asked(text).is_some() || announced(text).is_none()).collect();
-    let stopped: Vec<_> =
-        ends.iter().filter_map(|text| Some((text, asked(text).or_else(|| announced(text))?))).collect();
+        announces.iter().filter(|text| find_request(text).is_some() || announced(text).is_none()).collect();
+    let stopped: Vec<_> = ends
+        .iter()
+        .filter_map(|text| Some((text, find_request(text).or_else(|| announced(text))?)))
+        .collect();
     assert_eq!((missed, done, stopped), (Vec::new(), Vec::new(), Vec::new()), "missed, and stopped for what");
 }
 
@@ -36,7 +38,7 @@ fn the_sentence_that_asks_is_named() {
         ("I found two. **Which one do you want?**", "Which one do you want?"),
     ];
     for (text, sentence) in table {
-        assert_eq!(asked(text).unwrap_or_default(), sentence, "{text}");
+        assert_eq!(find_request(text).unwrap_or_default(), sentence, "{text}");
     }
 }
 
@@ -171,8 +173,10 @@ fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
         "Done: {a, b} and [c].",
     ];
     let (command, path) = (parameters(&["command"]), parameters(&["path"]));
-    let tools =
-        [Known { name: "run_command", parameters: &command }, Known { name: "read_file", parameters: &path }];
+    let tools = [
+        CallableTool { name: "run_command", parameters: &command },
+        CallableTool { name: "read_file", parameters: &path },
+    ];
     let expected =
         calls.map(|text| (text, "run_command")).into_iter().chain(others).chain(none.map(|text| (text, "")));
     let wrong: Vec<_> = expected

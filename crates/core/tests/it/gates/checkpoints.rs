@@ -6,7 +6,7 @@ use holdshort_core::gate::{self, Checkpoints, Subject, VoteInputs};
 use holdshort_core::policy::Checkpoint;
 use holdshort_core::tool::Category;
 
-use super::{command, file, lists, session, told, vote};
+use super::{command, describe_verdict, file, lists, session, vote};
 use crate::world::allow;
 
 /// Each mandatory checkpoint covers these calls even if a rule allows everything and a grant exists.
@@ -98,7 +98,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
             let at = BTreeSet::from([checkpoint]);
             let deploy: &[String] = if n == 3 { &deploy } else { &[] };
             let rules = VoteInputs { checkpoints: Checkpoints { at: &at, deploy }, ..lists(&[], &allowed) };
-            let verdict = told(&vote(&subject, rules, &session(Some(&subject))));
+            let verdict = describe_verdict(&vote(&subject, rules, &session(Some(&subject))));
             let name = format!("Checkpoint {}", checkpoint.as_str());
             assert_eq!(verdict.contains(&name), covered, "{subject:?}: {verdict}");
             assert!(!covered || !verdict.contains("grantable"), "{subject:?}: {verdict}");
@@ -144,7 +144,7 @@ fn a_script_of_sed_that_runs_or_writes_is_code() {
     for (script, expected) in table {
         let line = format!("sed {script} f");
         let rules = VoteInputs { checkpoints: Checkpoints { at: &at, deploy: &[] }, ..lists(&[], &allowed) };
-        let verdict = told(&gate::vote(&command(&line, &[]), rules));
+        let verdict = describe_verdict(&gate::vote(&command(&line, &[]), rules));
         assert_eq!(verdict.starts_with("ask"), expected, "{line}: {verdict}");
     }
 }

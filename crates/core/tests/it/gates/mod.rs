@@ -62,7 +62,7 @@ fn file(path: &str) -> Subject<'_> {
 }
 
 fn session(granted: Option<&Subject<'_>>) -> Session {
-    with_grant(granted.and_then(Matcher::of))
+    with_grant(granted.and_then(Matcher::for_call))
 }
 
 fn with_grant(matcher: Option<Matcher>) -> Session {
@@ -87,7 +87,7 @@ fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>, session: &Session) -> Verd
     gate::vote(subject, VoteInputs { grants: Some(&grants), ..rules })
 }
 
-fn told(verdict: &Verdict) -> String {
+fn describe_verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Forbid(reason) => format!("forbid ({:?})", reason.source),
         Verdict::Ask { reasons, grantable } => {
@@ -118,7 +118,7 @@ fn lists<'a>(run: &'a [Rule], workflow: &'a [Rule]) -> VoteInputs<'a> {
 }
 
 fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
-    told(&gate::vote(subject, lists(&[], rules)))
+    describe_verdict(&gate::vote(subject, lists(&[], rules)))
 }
 
 /// The snapshot has all combinations of rules of the installation, the run and the workflow. Each comes with and
@@ -158,7 +158,7 @@ fn the_most_severe_vote_wins() {
                         flag(granted),
                         flag(found),
                         flag(opaque),
-                        told(&verdict),
+                        describe_verdict(&verdict),
                     ]);
 
                     let says = [by_system, by_run, by_workflow];
@@ -173,7 +173,7 @@ fn the_most_severe_vote_wins() {
                     } else {
                         "allow"
                     };
-                    assert!(told(&verdict).starts_with(expected), "{rows:?}");
+                    assert!(describe_verdict(&verdict).starts_with(expected), "{rows:?}");
                 }
             }
         }
@@ -187,7 +187,7 @@ fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
         let (run, workflow) = ([rule(run, &["*"], &[])], [rule(workflow, &["write_file"], &[])]);
         let rules = lists(&run, &workflow);
-        told(&gate::vote(&file("a"), rules))
+        describe_verdict(&gate::vote(&file("a"), rules))
     };
     assert_eq!(
         [verdict(Allow, Ask), verdict(Allow, Forbid), verdict(Ask, Allow), verdict(Forbid, Allow)],
@@ -214,7 +214,7 @@ fn a_reason_says_which_rule_asked() {
 #[test]
 fn a_grant_for_a_category_covers_no_other() {
     let code = command("python3 a.py", &[]);
-    let matcher = Matcher::given(&code, GrantCovers::Category);
+    let matcher = Matcher::for_coverage(&code, GrantCovers::Category);
     let session = with_grant(matcher);
     let rules = |covers| VoteInputs { covers, ..lists(&[], &[]) };
     for (line, passes) in [

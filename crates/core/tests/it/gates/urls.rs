@@ -166,8 +166,11 @@ fn what_is_allowed_is_a_page_and_nothing_else() {
 
 #[test]
 fn a_grant_is_for_one_origin() {
-    let grant = Matcher::of(&page("https://docs.rs/tokio?a=1")).expect("it can be remembered");
-    assert_eq!(grant.words(), "every page that `web_fetch` gets from `https://docs.rs`, in this workspace");
+    let grant = Matcher::for_call(&page("https://docs.rs/tokio?a=1")).expect("it can be remembered");
+    assert_eq!(
+        grant.describe(),
+        "every page that `web_fetch` gets from `https://docs.rs`, in this workspace"
+    );
     let table = [
         ("https://docs.rs/other", true),
         ("https://DOCS.rs./other#x", true),
@@ -180,7 +183,7 @@ fn a_grant_is_for_one_origin() {
         assert_eq!(grant.covers(&page(url)), covered, "{url}");
     }
     assert!(!grant.covers(&Subject { url: None, ..page("") }));
-    assert_eq!(Matcher::of(&page("https://docs.rs@evil.example/")), None);
+    assert_eq!(Matcher::for_call(&page("https://docs.rs@evil.example/")), None);
     let everything = Matcher { origin: None, ..grant };
     assert!(!everything.covers(&page("https://docs.rs/other")), "no grant is for every URL");
 }

@@ -66,7 +66,7 @@ fn the_first_rule_of_a_list_that_covers_a_path_decides() {
         for at in 0..3 {
             let mut lists: [&[Rule]; 3] = [&[], &[], &[]];
             lists[at] = &rules;
-            let withheld = WithheldPaths::of(&search(folder), lists, Some("read_file"));
+            let withheld = WithheldPaths::for_call(&search(folder), lists, Some("read_file"));
             assert_eq!(withheld.withholds(path), expected, "{about}: {path} in `{folder}`");
         }
     }

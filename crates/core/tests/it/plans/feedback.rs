@@ -9,12 +9,12 @@ use super::{approved, gated, planned, planning, proposed, proposes, request, say
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
 /// Lengths of the messages, the oldest first, and the indexes of those that a later step gets.
-type Said<'a> = (&'a [usize], &'a [usize]);
+type FeedbackCase<'a> = (&'a [usize], &'a [usize]);
 
 /// Messages are included whole, from the newest backwards, up to the first that does not fit.
 #[test]
 fn the_newest_that_fits_is_told_in_the_order_in_which_it_was_said() {
-    let table: &[Said] = &[
+    let table: &[FeedbackCase] = &[
         (&[1_500, 1_500, 1_500, 1_500], &[2, 3]),
         (&[2_000, 2_000], &[0, 1]),
         // An older message may have been withdrawn by the one that does not fit, so it is left out.
@@ -70,7 +70,7 @@ fn what_is_said_about_a_step_is_heard_once_by_it_and_by_each_that_follows() {
             if step != "work/a" && gates.before_step {
                 world.decide(Kind::Checkpoint, choose("approve"));
             }
-            assert_eq!(heard(&world, step), 1, "{option}: {step}");
+            assert_eq!(count_feedback(&world, step), 1, "{option}: {step}");
             say(&mut world, step, "Done.");
             if gates.after_step {
                 world.decide(Kind::Checkpoint, choose("continue"));
@@ -85,7 +85,7 @@ fn what_is_said_about_one_of_two_is_not_told_to_the_one_beside_it() {
     let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &[])]);
     say(&mut world, "work/a", "1.2.2026");
     world.decide(Kind::Checkpoint, choose_with("redo", "use ISO dates"));
-    assert_eq!((heard(&world, "work/a"), heard(&world, "work/b")), (1, 0));
+    assert_eq!((count_feedback(&world, "work/a"), count_feedback(&world, "work/b")), (1, 0));
 }
 
 /// Feedback passes from the planning phase to the control phase.
@@ -99,7 +99,7 @@ fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
     world.decide(Kind::Error, choose_with("retry", "use ISO dates"));
     world.work();
     world.decide(Kind::PlanApproval, choose("approve"));
-    assert_eq!((heard(&world, "plan/plan"), heard(&world, "work/a")), (1, 1));
+    assert_eq!((count_feedback(&world, "plan/plan"), count_feedback(&world, "work/a")), (1, 1));
 }
 
 /// The conversation keeps messages and the texts of decisions, each as often as it was sent.
@@ -112,13 +112,13 @@ fn words_with_a_decision_on_a_plan_are_told_once_beside_equal_ones() {
                 world.message("use ISO dates");
             }
             world.decide(Kind::PlanApproval, choose_with(option, "use ISO dates"));
-            let said = Turn::of(&world.run, &world.session).said;
+            let said = Turn::from_run(&world.run, &world.session).said;
             let told = said.iter().filter(|said| said.contains("use ISO dates")).count();
             assert_eq!(told, beside + 1, "{option}, {beside} times beside it: {said:?}");
         }
     }
 }
 
-fn heard(world: &World, step: &str) -> usize {
+fn count_feedback(world: &World, step: &str) -> usize {
     request(world, step).matches("use ISO dates").count()
 }

@@ -1,19 +1,21 @@
 //! Planning and control: drafting, judging and deciding on a plan, carrying it out as a graph, and editing it on
 //! the way.
 
-mod anew;
 mod carrying_out;
 mod deciding;
 mod drafting;
 mod failing;
 mod feedback;
-mod given;
+mod manual_result;
 mod overseen;
 mod progress;
 mod reader;
+mod replanning;
 mod within;
 
-use holdshort_core::definition::{Agent, Control, Definition, Ends, Phase, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{
+    Agent, Control, Definition, EndCondition, Phase, PhaseKind, Planning, StepGates,
+};
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::Message;
 use holdshort_core::projection::Status;
@@ -56,7 +58,7 @@ fn planned(planning: Planning) -> Definition {
         asking_instructions: None,
         model: None,
         tools: vec!["run_command".to_owned()],
-        ends: Ends::Reply,
+        ends: EndCondition::Reply,
     };
     for name in ["planner", "reviewer", "improver", "writer"] {
         definition.agents.insert(name.to_owned(), agent.clone());

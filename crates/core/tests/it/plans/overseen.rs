@@ -23,7 +23,7 @@ fn does(what: &str) -> serde_json::Value {
 }
 
 /// Returns the kind of the open interrupt and the texts of its reasons.
-fn asked(world: &World) -> Option<(Kind, String)> {
+fn interrupt_reasons(world: &World) -> Option<(Kind, String)> {
     let why = |interrupt: &Interrupt| {
         let texts = interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str());
         (interrupt.opened.kind, texts.collect::<Vec<_>>().join("; "))
@@ -41,7 +41,7 @@ fn a_plan_that_speaks_of_risk_is_a_persons() {
     for (what, why) in table {
         let world = proposed(overseen(), &[does(what)]);
         let why = why.map(|why| (Kind::PlanApproval, why.to_owned()));
-        assert_eq!(asked(&world), why, "{what}");
+        assert_eq!(interrupt_reasons(&world), why, "{what}");
         assert_eq!(at_work(&world).starts_with("work/"), why.is_none(), "{what}");
     }
 }
@@ -56,7 +56,7 @@ fn a_result_that_its_agent_is_not_sure_of_is_looked_at_before_others_build_on_it
     let mut world = at_work();
     say(&mut world, "work/a", "Done, but I am not sure of the totals.");
     let why = "the agent is uncertain: `not sure` in its message";
-    assert_eq!(asked(&world), Some((Kind::Checkpoint, why.to_owned())));
+    assert_eq!(interrupt_reasons(&world), Some((Kind::Checkpoint, why.to_owned())));
     world.decide(Kind::Checkpoint, choose("continue"));
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
 }

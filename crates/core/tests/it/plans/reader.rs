@@ -8,7 +8,7 @@ use holdshort_core::run::{Input, Run, StepActivity, StepEnd, Trouble};
 use super::{approved, gated, planned, planning, proposed, subtask};
 use crate::world::{World, choose, choose_with, fails, one_shot, says};
 
-fn told(run: &Run) -> (u32, Trouble, StepActivity) {
+fn step_progress(run: &Run) -> (u32, Trouble, StepActivity) {
     let step = &run.steps["work/a"];
     (step.attempts(), step.trouble, run.activity("work/a", step, &run.waiting()))
 }
@@ -26,11 +26,11 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
         let mut all = Vec::new();
         for (kind, option) in decisions {
             world.work();
-            all.push(told(&world.run));
+            all.push(step_progress(&world.run));
             world.decide(*kind, choose_with(option, "so"));
         }
         world.work();
-        all.push(told(&world.run));
+        all.push(step_progress(&world.run));
         let step = &world.run.steps["work/a"];
         assert_eq!(step.until.is_some(), step.until_at.is_some_and(|until| until >= step.since_at));
         assert_eq!(world.run.attempts_allowed("work/a"), 5, "three tries, two redos");
@@ -64,11 +64,11 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
 #[test]
 fn what_is_at_work_stands_as_its_run_does() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
-    assert_eq!(told(&world.run).2, StepActivity::Running);
+    assert_eq!(step_progress(&world.run).2, StepActivity::Running);
     world.person(Input::Pause);
-    assert_eq!(told(&world.run).2, StepActivity::Paused);
+    assert_eq!(step_progress(&world.run).2, StepActivity::Paused);
     world.person(Input::Cancel { text: None });
-    assert_eq!(told(&world.run).2, StepActivity::Cancelled);
+    assert_eq!(step_progress(&world.run).2, StepActivity::Cancelled);
 }
 
 /// The state has the subtask of a step and its place in the plan. Other steps have no subtask.
@@ -99,10 +99,10 @@ fn people_are_told_of_what_they_are_asked() {
             .phases
             .push(holdshort_core::definition::Phase { kind: look, ..one_shot("look", &["work"]) });
         let mut world: World = proposed(definition, &[subtask("a", &[])]).with("work/a", vec![says("Done.")]);
-        assert_eq!(world.run.asked().count(), 1);
+        assert_eq!(world.run.asked_interrupts().count(), 1);
         world.decide(Kind::PlanApproval, choose("approve"));
         world.work();
-        assert_eq!(world.run.asked().count(), usize::from(!unasked));
+        assert_eq!(world.run.asked_interrupts().count(), usize::from(!unasked));
         let asked: Vec<bool> =
             world.run.interrupts.values().map(|each| world.run.asks(&each.opened)).collect();
         assert_eq!(asked.iter().filter(|asked| **asked).count(), 2 - usize::from(unasked));

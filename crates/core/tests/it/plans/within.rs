@@ -1,7 +1,9 @@
 //! Plans that agents make for their own work, plans that a person sends at a checkpoint, and the effect of a rejection.
 
 use holdshort_core::actor::Actor;
-use holdshort_core::definition::{Agent, CheckpointPhase, Ends, Phase, PhaseKind, Planning, StepGates};
+use holdshort_core::definition::{
+    Agent, CheckpointPhase, EndCondition, Phase, PhaseKind, Planning, StepGates,
+};
 use holdshort_core::interrupt::{Decision, Effect, Kind, Refusal};
 use holdshort_core::message::{Arguments, Reply, RequestedCall};
 use holdshort_core::policy::Checkpoint;
@@ -55,7 +57,7 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
             asking_instructions: None,
             model: None,
             tools: Vec::new(),
-            ends: Ends::Reply,
+            ends: EndCondition::Reply,
         },
     );
     let script =

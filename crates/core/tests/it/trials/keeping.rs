@@ -3,7 +3,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Decision, Kind, Refusal};
 use holdshort_core::run::{Begin, CallEnd, CallState, Input, Rejection};
-use holdshort_core::tool::Tried;
+use holdshort_core::tool::TrialOutcome;
 use serde_json::{Value, json};
 
 use super::{end_of, runs};
@@ -71,7 +71,7 @@ fn it_is_offered_where_a_command_was_tried_and_changes_more_than_one_path() {
     untried.work_once();
     untried.work_once();
     untried.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
-    let tried = Tried::Impossible { why: "no room".to_owned() };
+    let tried = TrialOutcome::Impossible { why: "no room".to_owned() };
     untried.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
     for (mut world, is_offered) in
         [(untried, false), (runs(&["./do a=1"]), false), (runs(&["./do a=1 b=2"]), true)]

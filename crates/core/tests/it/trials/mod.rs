@@ -13,7 +13,7 @@ use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::policy::{ChangeScope, Checkpoint, Rule, RuleAction};
 use holdshort_core::run::{Begin, CallEnd, CallState, Input};
-use holdshort_core::tool::Tried;
+use holdshort_core::tool::TrialOutcome;
 use serde_json::{Value, json};
 
 use crate::world::{World, calls, choose, command, definition, edit, one_shot, rule, write};
@@ -270,7 +270,7 @@ fn what_can_not_be_tried_asks_as_it_is_and_says_why() {
     world.work_once();
     world.work_once();
     world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
-    let tried = Tried::Impossible { why: "no room".to_owned() };
+    let tried = TrialOutcome::Impossible { why: "no room".to_owned() };
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
     world.work();
     assert_eq!(world.open_kinds(), ["tool_approval"]);
@@ -375,7 +375,7 @@ fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_noth
         world.work();
         let matcher = world.session.active_grants(world.now).next().expect("it stands").matcher.clone();
         assert_eq!(matcher.within.as_deref(), Some(&["src".to_owned()][..]));
-        let words = matcher.words();
+        let words = matcher.describe();
         assert!(words.contains("changes nothing outside `src` and deletes nothing"), "{words}");
         assert_eq!(world.open_kinds().is_empty(), covered, "{does}: {:#?}", world.story());
     }
@@ -390,7 +390,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     world.work_once();
     world.work_once();
     world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
-    let tried = Tried::Impossible { why: "no room".to_owned() };
+    let tried = TrialOutcome::Impossible { why: "no room".to_owned() };
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
     let opened = &world.run.interrupts[&world.open(Kind::ToolApproval)].opened;
     let reasons: Vec<_> = opened.risk.reasons.iter().map(|each| each.code.as_str()).collect();
@@ -405,7 +405,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
         world.work_once();
     }
     world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
-    let tried = Tried::Impossible { why: "no room".to_owned() };
+    let tried = TrialOutcome::Impossible { why: "no room".to_owned() };
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 2, tried });
     world.work();
     assert_eq!((world.open_kinds().len(), world.effects.len()), (1, 0));
@@ -421,7 +421,7 @@ fn a_trial_that_others_spoil_each_time_is_given_up() {
             world.work_once();
         }
         world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
-        let tried = Tried::Changed { paths: vec!["log".to_owned()] };
+        let tried = TrialOutcome::Changed { paths: vec!["log".to_owned()] };
         world.send(Input::Tried { call: "call_1".to_owned(), attempt, tried });
     }
     world.work();

@@ -9,7 +9,7 @@ use holdshort_core::tool::Category;
 use crate::world::WORKSPACE;
 
 fn file(path: &str, does: &str) -> Change {
-    let entry = |text: &str| Entry::File { digest: Digest::of(text.as_bytes()), bytes: 1, mode: 0o644 };
+    let entry = |text: &str| Entry::File { digest: Digest::of_bytes(text.as_bytes()), bytes: 1, mode: 0o644 };
     let (before, after) = match does {
         "makes" => (None, Some(entry("new"))),
         "edits" => (Some(entry("old")), Some(entry("new"))),

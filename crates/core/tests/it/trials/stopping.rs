@@ -3,7 +3,7 @@
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{Action, Begin, CallEnd, CallState, Input, Rejection};
-use holdshort_core::tool::{Outcome, Tried};
+use holdshort_core::tool::{Outcome, TrialOutcome};
 use serde_json::{Value, json};
 
 use super::{end_of, runs};
@@ -33,7 +33,7 @@ fn running() -> World {
     world
 }
 
-fn told(world: &World) -> String {
+fn call_result(world: &World) -> String {
     world.run.calls["call_1"].result.as_deref().unwrap_or_default().to_owned()
 }
 
@@ -53,7 +53,7 @@ fn a_trial_is_stopped_before_what_ends_it_and_nothing_of_it_happens() {
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused));
     assert_eq!(
-        told(&world),
+        call_result(&world),
         "tried ./do a=1\nA person stopped it. It was only tried: nothing has changed. The person says: wrong folder"
     );
     assert_eq!(world.run.stopping().count(), 0);
@@ -69,11 +69,11 @@ fn a_stopped_trial_never_begins_again() {
             world.crash();
         },
         |world| {
-            let tried = Tried::Changed { paths: vec!["a".to_owned()] };
+            let tried = TrialOutcome::Changed { paths: vec!["a".to_owned()] };
             world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
         },
         |world| {
-            let tried = Tried::Impossible { why: "no room".to_owned() };
+            let tried = TrialOutcome::Impossible { why: "no room".to_owned() };
             world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
         },
     ];
@@ -82,7 +82,7 @@ fn a_stopped_trial_never_begins_again() {
         world.person(stop(""));
         end(&mut world);
         assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused), "{:#?}", world.story());
-        let told = told(&world);
+        let told = call_result(&world);
         assert!(told.starts_with("Its output is lost.\nA person stopped it."), "{told}");
         assert!(told.ends_with("Do not run the same command again unless a person wants it."), "{told}");
         world.work();
@@ -114,7 +114,7 @@ fn a_command_that_runs_in_the_workspace_is_stopped_and_may_have_done_a_part() {
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Failed));
     assert_eq!(
-        told(&world),
+        call_result(&world),
         "half\nkilled\nA person stopped it. It ran in the workspace, and may have done a part of its work. The person \
          says: enough"
     );
@@ -128,14 +128,14 @@ fn one_that_had_ended_by_itself_is_done_and_one_that_a_crash_took_asks_nobody() 
     let outcome = Outcome::Done { text: "built".to_owned(), data: Value::Null };
     world.send(Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome });
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
-    assert!(told(&world).contains("it had ended by itself. The person says: enough"));
+    assert!(call_result(&world).contains("it had ended by itself. The person says: enough"));
 
     let mut world = running();
     world.person(stop(""));
     world.crash();
     assert!(world.open_kinds().is_empty(), "{:#?}", world.story());
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Failed));
-    assert!(told(&world).contains("may have done a part of its work"));
+    assert!(call_result(&world).contains("may have done a part of its work"));
 }
 
 #[test]

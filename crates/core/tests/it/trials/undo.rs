@@ -8,14 +8,14 @@ use holdshort_core::digest::Digest;
 use holdshort_core::interrupt::{Assignment, Decision, Kind};
 use holdshort_core::run::undo::{self, Arguments, NotUndone, Undo};
 use holdshort_core::run::{Begin, Config, Input, Run};
-use holdshort_core::tool::{Outcome, Tried, Yielded};
+use holdshort_core::tool::{Outcome, TrialOutcome, TrialResult};
 use serde_json::json;
 
 use super::{runs, trying};
 use crate::world::{World, assigned, calls, choose, choose_with, command, definition, draw, one_shot, write};
 
 /// Formats each change as `path: before > after`, with the bytes of each.
-fn told(undo: &Undo) -> Vec<String> {
+fn describe_changes(undo: &Undo) -> Vec<String> {
     let bytes = |entry: &Option<Entry>| match entry {
         Some(Entry::File { bytes, .. }) => bytes.to_string(),
         Some(_) => "?".to_owned(),
@@ -41,10 +41,13 @@ fn a_run_is_undone_back_to_an_event() {
     let replies = ["./do a=1 b=1", "./do a=22 -b c=1"].map(|line| calls(&[command(line)]));
     let world = released(World::started(trying(), replies.to_vec()));
     let undo = world.run.undo(0).expect("it changed something");
-    assert_eq!(told(&undo), ["a: 2 > -", "c: 1 > -"], "b came and went");
+    assert_eq!(describe_changes(&undo), ["a: 2 > -", "c: 1 > -"], "b came and went");
     assert!(undo.mixed.is_empty() && undo.unknown.is_empty());
     let first = world.run.calls["call_1"].ended_at.expect("it has ended");
-    assert_eq!(told(&world.run.undo(first).expect("the second one")), ["a: 2 > 1", "b: - > 1", "c: 1 > -"]);
+    assert_eq!(
+        describe_changes(&world.run.undo(first).expect("the second one")),
+        ["a: 2 > 1", "b: - > 1", "c: 1 > -"]
+    );
     assert_eq!(world.run.undo(world.run.seq), Err(NotUndone::Nothing));
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
 }
@@ -67,7 +70,7 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     world.send(Input::Start(start));
     world.work_once();
     world.send(Input::Begin { begins: vec![Begin::Trial { call: "call_1".to_owned() }] });
-    let yielded = Yielded {
+    let yielded = TrialResult {
         changeset: undo.changeset,
         layer: None,
         ask_because: vec!["undo".to_owned()],
@@ -75,7 +78,7 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
         data: json!({}),
         card: json!({}),
     };
-    let tried = Tried::Yielded(yielded);
+    let tried = TrialOutcome::Yielded(yielded);
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
     let decision = match only {
         Some(paths) => Decision { edit: json!(paths), ..choose("keep_some") },
@@ -130,7 +133,7 @@ fn what_a_person_dropped_is_not_undone() {
     world.work();
     world.decide(Kind::ToolApproval, Decision { edit: json!(["b"]), ..choose("keep_some") });
     world.work();
-    assert_eq!(told(&world.run.undo(0).expect("it kept b")), ["b: 1 > -"]);
+    assert_eq!(describe_changes(&world.run.undo(0).expect("it kept b")), ["b: 1 > -"]);
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn calls_whose_changes_nobody_knows_are_named() {
     let world = released(world);
     let undo = world.run.undo(0).expect("it wrote a file");
     assert_eq!(
-        (told(&undo), undo.unknown),
+        (describe_changes(&undo), undo.unknown),
         (vec!["a: 9 > -".to_owned()], vec!["run_command: make all".to_owned()])
     );
 }
@@ -168,7 +171,7 @@ fn nothing_is_undone_while_a_commit_that_a_crash_cut_off_rests() {
     assert_eq!(world.run.undo(0), Err(NotUndone::AtWork));
     world.person(Input::Resume);
     world.work();
-    assert_eq!(told(&world.run.undo(0).expect("it is done")), ["a: 1 > -", "b: 1 > -"]);
+    assert_eq!(describe_changes(&world.run.undo(0).expect("it is done")), ["a: 1 > -", "b: 1 > -"]);
 }
 
 /// Returns a run whose commit of `a` and `b` found another `b` after it had written `a`.
@@ -217,7 +220,7 @@ fn a_change_that_was_refused_after_a_conflict_is_not_named() {
     world.decide(Kind::ToolApproval, choose("reject"));
     world.work();
     let undo = world.run.undo(0).expect("c was written");
-    assert_eq!((told(&undo), undo.unknown), (vec!["c: 9 > -".to_owned()], Vec::<String>::new()));
+    assert_eq!((describe_changes(&undo), undo.unknown), (vec!["c: 9 > -".to_owned()], Vec::<String>::new()));
 }
 
 fn with_quorum(mut assignment: Assignment, quorum: Option<u32>) -> Assignment {

@@ -7,16 +7,16 @@ use holdshort_core::changeset::{Change, Changeset, Entry};
 use holdshort_core::digest::Digest;
 use holdshort_core::run::Call;
 use holdshort_core::time::Timestamp;
-use holdshort_core::tool::{LayerChanges, Outcome, Proposed, Tried, Yielded};
+use holdshort_core::tool::{LayerChanges, Outcome, ProposedChanges, TrialOutcome, TrialResult};
 use serde_json::{Value, json};
 
 use crate::world::World;
 
 impl World {
     /// Runs a command on a copy of the files.
-    pub(crate) fn try_command(&self, id: &str) -> Tried {
+    pub(crate) fn try_command(&self, id: &str) -> TrialOutcome {
         let Some(line) = self.run.calls[id].argument("command") else {
-            return Tried::Impossible { why: "it is not a command".to_owned() };
+            return TrialOutcome::Impossible { why: "it is not a command".to_owned() };
         };
         let mut files = self.files.clone();
         let words =
@@ -44,7 +44,7 @@ impl World {
                 made_at: Timestamp::from_millis(0),
             })
         });
-        Tried::Yielded(Yielded {
+        TrialOutcome::Yielded(TrialResult {
             card: json!({ "files": changeset.changes().len() }),
             changeset,
             layer,
@@ -55,12 +55,12 @@ impl World {
     }
 
     /// Returns the changes that `write_file` proposes.
-    pub(crate) fn propose(&self, call: &Call) -> Proposed {
+    pub(crate) fn propose(&self, call: &Call) -> ProposedChanges {
         let mut files = self.files.clone();
         let (path, content) = (call.argument("path"), call.argument("content"));
         files.insert(path.unwrap_or_default().to_owned(), content.unwrap_or_default().to_owned());
         let changeset = between(&self.files, &files);
-        Proposed { changeset, text: "proposed, and done".to_owned(), data: json!({ "bytes": 3 }) }
+        ProposedChanges { changeset, text: "proposed, and done".to_owned(), data: json!({ "bytes": 3 }) }
     }
 
     /// Applies a changeset like a tool: all of it or nothing. A resumed commit applies the remaining changes.
@@ -108,7 +108,7 @@ impl World {
 }
 
 fn entry(text: &str) -> Entry {
-    Entry::File { digest: Digest::of(text.as_bytes()), bytes: text.len() as u64, mode: 0o644 }
+    Entry::File { digest: Digest::of_bytes(text.as_bytes()), bytes: text.len() as u64, mode: 0o644 }
 }
 
 pub(crate) fn between(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Changeset {

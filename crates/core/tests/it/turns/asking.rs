@@ -4,7 +4,7 @@ use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
 use serde_json::json;
 
-use super::{asking_off, heard, say};
+use super::{asking_off, request_messages, say};
 use crate::world::{World, calls, choose, choose_with, definition, says};
 
 /// A reply that ends with a question is refused once. If the model repeats it, the person is asked (lesson 34).
@@ -13,7 +13,7 @@ fn a_printed_question_is_told_once_and_then_asked() {
     let mut world = World::started(definition(), vec![says("Which one?")]);
     assert_eq!(world.work().last().map(String::as_str), Some("end_refused asks"));
     assert_eq!(world.open_kinds(), Vec::<&str>::new());
-    assert!(heard(&world)[1].contains("call `ask_human`"), "{:?}", heard(&world));
+    assert!(request_messages(&world)[1].contains("call `ask_human`"), "{:?}", request_messages(&world));
     world = world.with("work", vec![says("I looked. Which one?")]);
     world.work();
     let asked = &world.run.interrupts[&world.open(Kind::Question)].content;
@@ -29,7 +29,7 @@ fn a_printed_question_goes_on_with_the_answer_or_without() {
         let mut world = World::started(definition(), vec![says("Which one?"), says("Which one?")]);
         world.work();
         world.decide(Kind::Question, decision);
-        heard(&world).split_off(3)
+        request_messages(&world).split_off(3)
     };
     assert_eq!(after(choose_with("answer", "the first")), ["user: the first"]);
     assert_eq!(

@@ -8,7 +8,7 @@ use holdshort_core::projection::Status;
 
 use serde_json::json;
 
-use super::{heard, phase};
+use super::{phase, request_messages};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, fails, read, says};
 
 /// Equal calls in a row are a loop, and a person is asked (lesson 15).
@@ -21,7 +21,7 @@ fn equal_calls_in_a_row_end_in_a_question() {
     assert_eq!(told.last().map(String::as_str), Some("interrupt_opened continuation"));
     assert_eq!(told[told.len() - 2], "limit_reached identical_calls");
     world.decide(Kind::Continuation, choose_with("continue", "read b instead"));
-    assert_eq!(heard(&world).last().map(String::as_str), Some("user: read b instead"));
+    assert_eq!(request_messages(&world).last().map(String::as_str), Some("user: read b instead"));
     world.work();
     assert_eq!(world.run.status(), Status::Completed);
 }
@@ -208,7 +208,7 @@ fn durations_read_well() {
         (90_000_000, "1 d 1 h"),
     ];
     for (ms, words) in table {
-        assert_eq!(holdshort_core::time::in_words(ms), words);
+        assert_eq!(holdshort_core::time::format_duration(ms), words);
     }
 }
 

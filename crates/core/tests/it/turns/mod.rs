@@ -27,7 +27,7 @@ fn asking_off() -> Definition {
 }
 
 /// Returns the messages in the next request, without the system message and the task.
-fn heard(world: &World) -> Vec<String> {
+fn request_messages(world: &World) -> Vec<String> {
     let request = world.run.request("work").expect("the step is there");
     paired(&request);
     request.messages[2..].iter().map(say).collect()

@@ -6,7 +6,7 @@ use holdshort_core::message::FailureKind;
 use holdshort_core::projection::Status;
 use serde_json::json;
 
-use super::{heard, phase, say};
+use super::{phase, request_messages, say};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, edit, fails, read, says, write};
 
 /// A message during a model call reaches the next request, even after a last reply.
@@ -25,7 +25,7 @@ fn a_message_during_a_model_call_is_heard_next() {
         world.answer("work", 0, reply);
         world.work();
         assert_eq!(
-            (heard(&world), world.run.status()),
+            (request_messages(&world), world.run.status()),
             (expected.into_iter().map(str::to_owned).collect(), Status::Running)
         );
     }
@@ -41,7 +41,7 @@ fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
     world.decide(Kind::ToolApproval, choose_with("approve", "fine by me"));
     world.work();
     assert_eq!(
-        heard(&world),
+        request_messages(&world),
         [
             "assistant: I will. call_1",
             "call_1: written",
@@ -139,7 +139,7 @@ fn no_note_is_lost() {
             world.work();
             world.decide(kind, decision);
             world.work();
-            (!heard(&world).iter().any(|line| line.contains("NOTE"))).then_some(name)
+            (!request_messages(&world).iter().any(|line| line.contains("NOTE"))).then_some(name)
         })
         .collect();
     assert_eq!(lost, Vec::<&str>::new());
@@ -165,7 +165,7 @@ fn an_edit_is_told_in_a_sentence() {
         let mut world = World::started(definition(), vec![calls(&[write("a")])]);
         world.work();
         world.decide(Kind::ToolApproval, decision);
-        assert_eq!(heard(&world).last().map(String::as_str), Some(told));
+        assert_eq!(request_messages(&world).last().map(String::as_str), Some(told));
     }
 }
 
@@ -180,7 +180,7 @@ fn a_step_is_redone_with_the_feedback() {
     let mut world = World::started(phase(|phase| phase.gates.after_step = true), script);
     world.work();
     world.decide(Kind::Checkpoint, choose_with("redo", "use ISO dates"));
-    assert_eq!(heard(&world), ["assistant: Done 0.", "user: Do it again: use ISO dates"],);
+    assert_eq!(request_messages(&world), ["assistant: Done 0.", "user: Do it again: use ISO dates"],);
     world.work();
     world.decide(Kind::Checkpoint, choose("redo"));
     world.work();

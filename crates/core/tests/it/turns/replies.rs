@@ -7,7 +7,7 @@ use holdshort_core::run::Input;
 use holdshort_core::{json, limits};
 use serde_json::{Value, json};
 
-use super::heard;
+use super::request_messages;
 use crate::world::{World, calls, choose, choose_with, command, definition, read, says, write};
 
 #[test]
@@ -45,7 +45,7 @@ fn several_calls_in_one_reply() {
     }
     assert_eq!(world.run.status(), Status::Completed);
     assert_eq!(
-        heard(&world)[..5],
+        request_messages(&world)[..5],
         [
             "assistant: I will. call_1 call_2 call_3 call_4",
             "call_1: text",
@@ -135,7 +135,7 @@ fn calls_that_can_not_be_run_are_answered() {
         ],
     );
     assert_eq!((world.effects.len(), world.run.status()), (0, Status::Completed));
-    heard(&world);
+    request_messages(&world);
     crate::events::reread(&world);
 }
 

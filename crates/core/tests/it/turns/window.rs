@@ -12,7 +12,7 @@ use holdshort_core::projection::Status;
 use holdshort_core::run::{Fact, Input, SUMMARISER};
 use serde_json::json;
 
-use super::{asking_off, heard, paired, phase};
+use super::{asking_off, paired, phase, request_messages};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
 /// Window in tokens. Three quarters of it are 4,500 bytes.
@@ -90,7 +90,7 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     let request = world.run.request("work").expect("it goes on");
     paired(&request);
     assert!(bytes(&request) < 4_500, "{}", bytes(&request));
-    let told = heard(&world);
+    let told = request_messages(&world);
     let all = told.join("\n");
     for kept in ["Green, and no other.", "Which colour?", "user: Use tabs.", "All of a is a.", "end-d"] {
         assert!(all.contains(kept), "{kept}: {all}");
@@ -135,7 +135,7 @@ fn an_open_plan_is_never_summed_up() {
         world.script.insert(by, vec![says("Some files were read.")].into());
         world.work();
         summaries += 1;
-        let told = heard(&world).join("\n");
+        let told = request_messages(&world).join("\n");
         assert!(told.contains(step) && told.contains("carefully"), "after {summaries} summaries: {told}");
         assert!(bytes(&world.run.request("work").expect("it goes on")) < 6_000);
     }
@@ -172,7 +172,7 @@ fn without_a_summary_old_results_are_left_out_and_the_journal_says_so() {
         }
         assert_eq!(world.run.status(), Status::Completed, "{why}: {:#?}", world.story());
         assert_eq!((world.count("history_elided"), world.count("history_summarised")), (1, 0), "{why}");
-        let all = heard(&world).join("\n");
+        let all = request_messages(&world).join("\n");
         assert!(all.contains("is left out here") && !all.contains("begin-a"), "{why}: {all}");
         assert!(all.contains("end-d"), "{why}: {all}");
     }
@@ -184,7 +184,7 @@ fn a_result_that_is_too_long_by_itself_is_cut_in_the_request_alone() {
     world.files.insert("big".to_owned(), format!("begin {} end", "x".repeat(20_000)));
     world.work();
     assert_eq!(world.run.status(), Status::Completed);
-    let all = heard(&world).join("\n");
+    let all = request_messages(&world).join("\n");
     assert!(all.contains("begin") && all.contains("end"), "{all}");
     assert!(all.contains("bytes are left out here]") && all.len() < 2_000, "{all}");
     let call = world.run.calls.values().next().expect("it was made");
@@ -207,7 +207,7 @@ fn a_provider_that_refuses_the_length_is_asked_once_more_with_less() {
     world.script.insert(by, vec![says("a and b are long.")].into());
     world.work();
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
-    assert!(heard(&world).join("\n").contains("a and b are long."));
+    assert!(request_messages(&world).join("\n").contains("a and b are long."));
 
     // A second refusal fails the step.
     let mut script = reads(&["a", "b", "c"]);

@@ -4,9 +4,9 @@ use holdshort_core::definition::{Copilot, Definition, Limits, PlanGate};
 use holdshort_core::routing::Mode;
 use holdshort_core::tool::Runs;
 
-use super::given::{Given, Reader};
 use super::mode::{Chosen, Kind};
 use super::phases::Made;
+use super::raw_config::{RawConfig, Reader};
 
 /// Agent of the base that has every tool. Tools of the other agents are taken from it.
 const EVERY_TOOL: &str = "copilot";
@@ -84,7 +84,7 @@ fn team(reader: &mut Reader<'_>, base: &Definition) -> Vec<String> {
 }
 
 /// Gives the copilot's agents the tools for plans and phases that the config allows.
-pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Made]), top: &Given) {
+pub(super) fn set(definition: &mut Definition, (chosen, made): (&[Chosen], &[Made]), top: &RawConfig) {
     let copilots = || made.iter().filter_map(|made| made.phase.kind.copilot());
     if copilots().next().is_none() {
         return;

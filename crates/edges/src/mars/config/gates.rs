@@ -8,13 +8,13 @@ use holdshort_core::schema::Problem;
 use holdshort_core::tool::Runs;
 use serde_json::Value;
 
-use super::given::{Given, Reader};
 use super::kinds;
 use super::mode::{Approval, Kind};
 use super::phases::Made;
+use super::raw_config::{RawConfig, Reader};
 use crate::limits::MARS_WORDS;
 
-pub(super) fn set(definition: &mut Definition, made: &[Made], top: &Given, problems: &mut Vec<Problem>) {
+pub(super) fn set(definition: &mut Definition, made: &[Made], top: &RawConfig, problems: &mut Vec<Problem>) {
     let asks_about_plans = made.iter().any(|each| each.kind == Kind::HitlPlanning);
     if asks_about_plans {
         definition.gates.plan = PlanGate::Ask;

@@ -5,7 +5,7 @@
 use holdshort_core::definition::{Definition, KindGate, Phase, PhaseKind};
 use holdshort_core::interrupt::{self, Kind as Interrupt, Offer};
 
-use super::given::Reader;
+use super::raw_config::Reader;
 
 /// Half an hour for a step or a call, an hour for a plan or a checkpoint.
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1_000;
@@ -136,5 +136,5 @@ fn offered(kind: Interrupt, options: Vec<String>) -> Vec<String> {
 }
 
 fn releases(kind: Interrupt, id: &str) -> bool {
-    interrupt::option(kind, id).is_some_and(|row| Offer::of(row).releases())
+    interrupt::option(kind, id).is_some_and(|row| Offer::from_row(row).releases())
 }

@@ -1,23 +1,23 @@
 //! Translates the `config` of a client's first frame into a workflow, by typed changes to a base (contracts A9 to A16).
 //!
 //! No key is ignored silently: an unknown key is an error that names it, and a key without effect is reported with the
-//! reason (`idle.rs`). `given.rs` reads values, `mode.rs` chooses the phases, and `phases.rs` makes them. `copilot.rs`
+//! reason (`unused_keys.rs`). `raw_config.rs` reads values, `mode.rs` chooses the phases, and `phases.rs` makes them. `copilot.rs`
 //! reads the keys of a copilot, `gates.rs` sets where people decide, and `kinds.rs` sets each phase's requests.
 
 mod copilot;
 mod gates;
-mod given;
-mod idle;
 mod kinds;
 mod mode;
 mod phases;
+mod raw_config;
+mod unused_keys;
 
 use holdshort_core::definition::Definition;
 use holdshort_core::run;
 use holdshort_core::schema::Problem;
 use serde_json::{Map, Value, json};
 
-use given::{Given, Reader};
+use raw_config::{RawConfig, Reader};
 
 /// Workflow name of this edge's runs.
 pub(super) const WORKFLOW: &str = "mars";
@@ -30,7 +30,7 @@ pub struct Translated {
     /// Session that the run continues, as the client names it.
     pub session: Option<String>,
     /// Keys that were accepted without effect.
-    pub idle: Vec<Idle>,
+    pub idle: Vec<UnusedKey>,
 }
 
 /// Context that the client wants to see with a request.
@@ -41,8 +41,8 @@ pub struct Display {
     pub(super) step: bool,
 }
 
-pub use idle::Idle;
 pub(super) use mode::all as modes;
+pub use unused_keys::UnusedKey;
 
 /// Keys that apply to the whole run and not to a phase.
 const RUN: &[&str] = &[
@@ -64,7 +64,7 @@ const RUN: &[&str] = &[
 /// Returns the workflow and the run's own settings, or all problems of the config.
 pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Translated, Vec<Problem>> {
     let mut problems = Vec::new();
-    let top = Given::of(config, "/config", &mut problems);
+    let top = RawConfig::from_map(config, "/config", &mut problems);
     let mut reader = Reader { own: &top, top: None, keys: RUN, problems: &mut problems };
     let (chosen, has_variants) = mode::read(&mut reader);
     let model = reader.text("model");
@@ -85,7 +85,7 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
     agents(&mut definition, &top, &mut problems);
     definition.phases = made.into_iter().map(|made| made.phase).collect();
     phases::keep_what_is_used(&mut definition);
-    let idle = idle::of(&top, (&chosen, has_variants), (&definition, base), &mut problems);
+    let idle = unused_keys::collect(&top, (&chosen, has_variants), (&definition, base), &mut problems);
     problems.sort_by(|a, b| (&a.pointer, &a.message).cmp(&(&b.pointer, &b.message)));
     problems.dedup();
     if !problems.is_empty() {
@@ -96,7 +96,7 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
 }
 
 /// Reads `engineer_model`, `planner_instructions` and similar keys.
-fn agents(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>) {
+fn agents(definition: &mut Definition, top: &RawConfig, problems: &mut Vec<Problem>) {
     for (name, agent) in &mut definition.agents {
         let mut reader = Reader { own: top, top: None, keys: &[], problems };
         agent.model = reader.text(&format!("{name}_model")).or(agent.model.take());
@@ -110,12 +110,12 @@ fn agents(definition: &mut Definition, top: &Given, problems: &mut Vec<Problem>)
 /// chooses its phases, only keys for the whole run are taken from the session.
 pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) -> Map<String, Value> {
     const WHICH_PHASES: [&str; 4] = ["mode", "preset", "phases", "hitl_variant"];
-    let own = Given::of(task, "", &mut Vec::new());
+    let own = RawConfig::from_map(task, "", &mut Vec::new());
     // `hitl_variant` alone does not choose phases, because it modifies a mode.
     let chooses = WHICH_PHASES[..3].iter().any(|key| own.get(key).is_some());
     let mut merged = task.clone();
     for (key, value) in session {
-        let name = given::canonical(key);
+        let name = raw_config::canonical(key);
         let is_of_the_run = RUN.contains(&name.as_str()) && !WHICH_PHASES.contains(&name.as_str());
         if own.get(&name).is_none() && (is_of_the_run || !chooses) {
             merged.insert(key.clone(), value.clone());
@@ -125,36 +125,37 @@ pub(super) fn within(session: &Map<String, Value>, task: &Map<String, Value>) ->
 }
 
 /// Returns the config of a run as its client sent it.
-pub(super) fn of(run: &run::Run) -> Value {
+pub(super) fn from_run(run: &run::Run) -> Value {
     let config = run.started.as_ref().and_then(|started| started.input.get("config"));
     config.cloned().unwrap_or_else(|| json!({}))
 }
 
 /// Returns the value of a key in a config, in any of its spellings.
-pub(super) fn said(config: &Value, key: &str) -> Option<Value> {
-    Given::taken(config).get(key).map(|item| item.value.clone())
+pub(super) fn find_value(config: &Value, key: &str) -> Option<Value> {
+    RawConfig::from_accepted(config).get(key).map(|item| item.value.clone())
 }
 
 /// Returns the mode that a config names, for display, or `phases` if the config lists its own.
 pub fn mode_of(config: &Value) -> String {
-    let given = Given::taken(config);
+    let given = RawConfig::from_accepted(config);
     if given.get("phases").is_some() {
         return "phases".to_owned();
     }
     let named = ["mode", "preset"].iter().find_map(|key| given.get(key)?.value.as_str());
-    mode::told(named.unwrap_or(mode::DEFAULT))
+    mode::client_name(named.unwrap_or(mode::DEFAULT))
 }
 
 /// Returns true if a requested mode is the mode that a config names.
 pub(super) fn is_mode(asked: &str, config: &Value) -> bool {
-    mode::told(asked) == mode_of(config)
+    mode::client_name(asked) == mode_of(config)
 }
 
 /// Returns the context that the client wants to see with a request (contracts A12, A14).
 pub fn display_of(config: &Value) -> Display {
-    let top = Given::taken(config);
+    let top = RawConfig::from_accepted(config);
     let phases = top.get("phases").and_then(|item| item.value.as_array()).into_iter().flatten();
-    let own: Vec<Given> = phases.filter_map(|phase| phase.get("config")).map(Given::taken).collect();
+    let own: Vec<RawConfig> =
+        phases.filter_map(|phase| phase.get("config")).map(RawConfig::from_accepted).collect();
     let flag = |key: &str, usual: bool| {
         let mut all = own.iter().chain([&top]);
         all.find_map(|given| given.get(key)?.value.as_bool()).unwrap_or(usual)

@@ -3,7 +3,7 @@
 use holdshort_core::schema::Problem;
 use serde_json::Value;
 
-use super::given::{Given, Reader};
+use super::raw_config::{RawConfig, Reader};
 use crate::limits::MARS_PHASES;
 
 /// Phases of the source system's registry (contract A8).
@@ -163,13 +163,13 @@ pub(super) struct Chosen {
     pub(super) kind: Kind,
     pub(super) asks: Asks,
     /// Keys of this phase alone.
-    pub(super) own: Given,
+    pub(super) own: RawConfig,
     pub(super) pointer: String,
 }
 
 impl Chosen {
     fn new(kind: Kind, asks: Asks) -> Self {
-        Self { kind, asks, own: Given::default(), pointer: "/config/mode".to_owned() }
+        Self { kind, asks, own: RawConfig::default(), pointer: "/config/mode".to_owned() }
     }
 
     /// Returns a phase without step checkpoints.
@@ -230,7 +230,7 @@ pub(super) fn canonical(mode: &str) -> String {
 }
 
 /// Returns a mode's name in the spelling of the clients.
-pub(super) fn told(mode: &str) -> String {
+pub(super) fn client_name(mode: &str) -> String {
     let name = canonical(mode);
     let is_mode = MODES[..PRESETS].iter().any(|(mode, ..)| *mode == name);
     if is_mode { name.replace('_', "-") } else { name }
@@ -238,7 +238,7 @@ pub(super) fn told(mode: &str) -> String {
 
 /// Returns modes and presets with their descriptions.
 pub(in super::super) fn all() -> impl Iterator<Item = (String, &'static str)> {
-    MODES.iter().map(|(name, what, _)| (told(name), *what))
+    MODES.iter().map(|(name, what, _)| (client_name(name), *what))
 }
 
 /// Returns the chosen phases. The flag is true if `hitl_variant` applies to the mode.
@@ -298,7 +298,9 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
         let mut phase = Chosen { pointer: at.clone(), ..Chosen::new(kind, Asks::Unless(usual)) };
         match fields.get("config") {
             None | Some(Value::Null) => {}
-            Some(Value::Object(config)) => phase.own = Given::of(config, &format!("{at}/config"), problems),
+            Some(Value::Object(config)) => {
+                phase.own = RawConfig::from_map(config, &format!("{at}/config"), problems)
+            }
             Some(_) => problems.push(Problem::new(format!("{at}/config"), "is not an object")),
         }
         for (key, item) in phase.own.items().filter(|(key, _)| !kind.keys().contains(key)) {

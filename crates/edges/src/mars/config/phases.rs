@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use holdshort_core::definition::{Definition, Phase, PhaseKind, PlanGate};
 use holdshort_core::schema::Problem;
 
-use super::given::{Given, Reader};
 use super::mode::{APPROVALS, Approval, Asks, COPILOT_APPROVAL, Chosen, Kind};
+use super::raw_config::{RawConfig, Reader};
 use super::{copilot, gates, kinds};
 
 /// A phase, with its kind in the source system.
@@ -17,7 +17,7 @@ pub(super) struct Made {
 
 pub(super) fn make(
     chosen: &[Chosen],
-    top: &Given,
+    top: &RawConfig,
     base: &Definition,
     problems: &mut Vec<Problem>,
 ) -> Vec<Made> {
@@ -53,7 +53,7 @@ pub(super) fn make(
 }
 
 /// Checks keys that apply only to phases that are not chosen. They are read as if these phases were there.
-pub(super) fn check(chosen: &[Chosen], top: &Given, base: &Definition, problems: &mut Vec<Problem>) {
+pub(super) fn check(chosen: &[Chosen], top: &RawConfig, base: &Definition, problems: &mut Vec<Problem>) {
     for kind in Kind::ALL.into_iter().filter(|kind| chosen.iter().all(|each| each.kind != *kind)) {
         let other = Chosen::quiet(kind);
         let mut reader =

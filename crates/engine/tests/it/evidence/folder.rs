@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use holdshort_core::digest::Digest;
-use holdshort_core::head::{Head, Noted};
+use holdshort_core::head::{Head, HeadNote};
 use holdshort_engine::audit::{self, Report};
 use holdshort_store::Sqlite;
 use holdshort_testkit::by_hand;
@@ -205,7 +205,7 @@ impl Files {
         fs::write(self.path(PIN), format!("{:>20} {}\n", head.events, head.hash)).unwrap();
     }
 
-    pub(super) async fn verify(&self, noted: &[Noted]) -> Result<Report, String> {
+    pub(super) async fn verify(&self, noted: &[HeadNote]) -> Result<Report, String> {
         let journal = Sqlite::open_to_read(self.folder.path()).map_err(|error| error.to_string())?;
         audit::verify_against(&journal, noted).await.map_err(|error| error.to_string())
     }

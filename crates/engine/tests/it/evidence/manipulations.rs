@@ -5,16 +5,16 @@ use std::fmt;
 use super::folder::{DATABASE, Files, LOG, PIN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Detection {
     /// Found in the journal alone.
     Alone,
     /// Found only by a comparison with a noted head.
     Head,
     No,
 }
-use Found::{Alone, Head, No};
+use Detection::{Alone, Head, No};
 
-impl fmt::Display for Found {
+impl fmt::Display for Detection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Alone => "alone",
@@ -36,9 +36,9 @@ use Change::{Code, Sql};
 pub(super) struct Manipulation {
     /// Text of the table in the document.
     pub(super) what: &'static str,
-    pub(super) folder: (Change, Found),
+    pub(super) folder: (Change, Detection),
     /// Statements for PostgreSQL; `None` if the manipulation is not possible there.
-    pub(super) database: Option<(&'static str, Found)>,
+    pub(super) database: Option<(&'static str, Detection)>,
 }
 
 impl Manipulation {
@@ -57,7 +57,7 @@ impl Manipulation {
         Self { what, folder: (Code(code), Alone), database: None }
     }
 
-    const fn found(mut self, folder: Found, database: Found) -> Self {
+    const fn found(mut self, folder: Detection, database: Detection) -> Self {
         self.folder.1 = folder;
         if let Some(there) = &mut self.database {
             there.1 = database;

@@ -11,7 +11,7 @@ mod story;
 use std::fs;
 use std::sync::Arc;
 
-use holdshort_core::head::Noted;
+use holdshort_core::head::HeadNote;
 use holdshort_engine::audit::{self, Report};
 use holdshort_store::{Log, Memory, Postgres, Sqlite, postgres};
 use holdshort_testkit::by_hand;
@@ -19,21 +19,21 @@ use holdshort_testpg::Server;
 use tempfile::TempDir;
 
 use self::folder::{Files, LOG};
-use self::manipulations::{Change, Found, MANIPULATIONS};
+use self::manipulations::{Change, Detection, MANIPULATIONS};
 use self::story::{ask_with_a_key, noted_in, story};
 use crate::stage::{operator, option};
 use crate::upkeep::play;
 
 /// Classifies two reports. An audit that could not read the journal has found something, too.
-fn classify(alone: &Result<Report, String>, against: &Result<Report, String>) -> Found {
+fn classify(alone: &Result<Report, String>, against: &Result<Report, String>) -> Detection {
     let is_found = |report: &Result<Report, String>| match report {
         Ok(report) => !report.problems.is_empty(),
         Err(_) => true,
     };
     match (is_found(alone), is_found(against)) {
-        (true, _) => Found::Alone,
-        (false, true) => Found::Head,
-        (false, false) => Found::No,
+        (true, _) => Detection::Alone,
+        (false, true) => Detection::Head,
+        (false, false) => Detection::No,
     }
 }
 
@@ -92,8 +92,8 @@ async fn an_audit_finds_in_a_database_what_the_table_says() {
     drop(stage);
     let mut wrong = Vec::new();
     let rows = MANIPULATIONS.iter().filter_map(|each| Some((each.what, each.database?)));
-    let untouched = ("nothing is changed", ("SELECT 1", Found::No));
-    let packed = ("events are unpacked and packed", ("SELECT FROM events", Found::No));
+    let untouched = ("nothing is changed", ("SELECT 1", Detection::No));
+    let packed = ("events are unpacked and packed", ("SELECT FROM events", Detection::No));
     for (n, (what, (statements, expected))) in [untouched, packed].into_iter().chain(rows).enumerate() {
         let copy = changed(server, &url, n, statements);
         let (alone, against) = (verify(&copy, &[]).await, verify(&copy, &heads).await);
@@ -123,7 +123,7 @@ fn changed(server: &Server, url: &str, n: usize, statements: &str) -> String {
     copy
 }
 
-async fn verify(url: &str, noted: &[Noted]) -> Result<Report, String> {
+async fn verify(url: &str, noted: &[HeadNote]) -> Result<Report, String> {
     let journal = Postgres::open_to_read(&postgres::Config::new(url, "audit")).await.unwrap();
     let report = audit::verify_against(&journal, noted).await.map_err(|error| error.to_string());
     journal.close().await.unwrap();

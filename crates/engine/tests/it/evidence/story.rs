@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::{Arc, LazyLock};
 
-use holdshort_core::head::Noted;
+use holdshort_core::head::HeadNote;
 use holdshort_core::run::Origin;
 use holdshort_core::system;
 use holdshort_store::{Append, Journal, Log, Sqlite};
@@ -23,14 +23,18 @@ pub(super) struct Story {
     /// The folder of a server that was killed with events in its log.
     pub(super) killed: TempDir,
     /// Heads of `whole`, at earlier points and at its end.
-    pub(super) heads: Vec<Noted>,
+    pub(super) heads: Vec<HeadNote>,
 }
 
 pub(super) fn story() -> &'static Story {
     static STORY: LazyLock<Story> = LazyLock::new(|| {
         // Each test has its own runtime, so the story runs on its own thread.
         let thread = std::thread::spawn(|| {
-            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(tell())
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap()
+                .block_on(record_story())
         });
         thread.join().unwrap()
     });
@@ -43,7 +47,7 @@ pub(super) async fn ask_with_a_key<J: Journal>(stage: &Stage<J>) {
     stage.driver.start(start, operator()).await.unwrap();
 }
 
-async fn tell() -> Story {
+async fn record_story() -> Story {
     let (folder, older, killed) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
     let stage = play(Arc::new(Sqlite::open(folder.path()).unwrap())).await;
     ask_with_a_key(&stage).await;
@@ -71,7 +75,7 @@ async fn tell() -> Story {
 }
 
 /// Writes more events. Returns the heads after them.
-pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<Noted> {
+pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<HeadNote> {
     let mut heads = Vec::new();
     for _ in 0..2 {
         stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();

@@ -18,7 +18,7 @@ pub(super) struct Edit {
 
 impl Edit {
     /// Returns the value to edit. None if no option takes an edit.
-    pub(super) fn of(interrupt: &Interrupt) -> Option<Self> {
+    pub(super) fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         interrupt.editable()?;
         let label = match interrupt.kind {
             Kind::ToolApproval => "The arguments",

@@ -175,7 +175,7 @@ impl Typed {
                 Value::Null
             });
         }
-        let Some(edit) = Edit::of(interrupt) else { return Value::Null };
+        let Some(edit) = Edit::from_interrupt(interrupt) else { return Value::Null };
         let typed = unix(&self.edit);
         if option.needs_edit {
             return edit.read(&typed).unwrap_or_else(|problem| {
@@ -322,7 +322,7 @@ struct Offered<'a> {
 
 impl<'a> Form<'a> {
     pub(super) fn new(interrupt: &'a Interrupt, number: Option<String>) -> Self {
-        let edit = Edit::of(interrupt).map(|edit| edit.text.clone()).unwrap_or_default();
+        let edit = Edit::from_interrupt(interrupt).map(|edit| edit.text.clone()).unwrap_or_default();
         Self::draw(interrupt, &Typed { edit, ..Typed::default() }, number, &[])
     }
 
@@ -344,7 +344,7 @@ impl<'a> Form<'a> {
     ) -> Self {
         let chosen = interrupt.options.iter().find(|option| option.id == typed.option);
         let edit_field = if chosen.is_some_and(Offer::keeps_some) { "keep" } else { "edit" };
-        let is_undo = TrialCard::of(&interrupt.payload).is_some_and(TrialCard::is_undo);
+        let is_undo = TrialCard::from_payload(&interrupt.payload).is_some_and(TrialCard::is_undo);
         let members = answer_members(interrupt).unwrap_or_default();
         let wrong = |problem| wrong(problem, edit_field, is_undo, &members);
         let wrong: Vec<Wrong<'_>> = problems.iter().map(wrong).collect();
@@ -397,7 +397,7 @@ impl<'a> Form<'a> {
                     member_input(at, member, field(&member_field(at), &value))
                 })
                 .collect(),
-            edit: Edit::of(interrupt).filter(|_| members.is_empty()).map(editor),
+            edit: Edit::from_interrupt(interrupt).filter(|_| members.is_empty()).map(editor),
             keep: interrupt.keeping().map(|_| {
                 let all = || interrupt.parts_as_lines();
                 field("keep", &typed.keep.clone().unwrap_or_else(all))

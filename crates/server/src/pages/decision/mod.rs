@@ -17,9 +17,9 @@ use holdshort_core::time::Timestamp;
 use holdshort_engine::IdempotencyKey;
 use holdshort_engine::real::REHEARSAL;
 use holdshort_presentation::card::{Card, Setting};
-use holdshort_protocol::{Code, Interrupt, InterruptStatus, JudgedCall, LookAlikes, Offer, Outcome};
+use holdshort_protocol::{Code, InspectedCall, Interrupt, InterruptStatus, LookAlikes, Offer, Outcome};
 use holdshort_web::app::App;
-use holdshort_web::auth::{AuthState, Holder};
+use holdshort_web::auth::{AuthState, LinkBearer};
 use holdshort_web::body::Body;
 use holdshort_web::decide;
 use holdshort_web::links::Links;
@@ -34,8 +34,8 @@ pub(crate) use self::record::{Recorded, record};
 use super::frame;
 
 pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -> Response {
-    match auth.holder(&token).await {
-        Ok(Holder { app, asked, interrupt, once, option, .. }) => match model(&app, &asked.run).await {
+    match auth.authenticate_link(&token).await {
+        Ok(LinkBearer { app, asked, interrupt, once, option, .. }) => match model(&app, &asked.run).await {
             Ok(model) => {
                 let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(&token));
                 draw(&interrupt, model.as_deref(), number, News::None)
@@ -66,8 +66,8 @@ pub(super) async fn decide(State(auth): State<AuthState>, Id(token): Id<String>,
 }
 
 async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
-    let Holder { app, actor, asked, mut interrupt, once, option } = auth.holder(token).await?;
-    auth.decides(&actor)?;
+    let LinkBearer { app, actor, asked, mut interrupt, once, option } = auth.authenticate_link(token).await?;
+    auth.count_decision(&actor)?;
     let number = asks_for_number(once.as_ref(), option.as_deref()).then(|| Links::number(token));
     let typed: Typed = body.form().await?;
     let model = model(&app, &asked.run).await?;
@@ -132,7 +132,7 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
 /// Renders the page. `number` is the number that the reader of a sent link has to type. Such a link works once, so
 /// there is no form after the decision.
 fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
-    let judged = JudgedCall::of(interrupt);
+    let judged = InspectedCall::from_interrupt(interrupt);
     let card = card(interrupt, judged.as_ref(), model);
     let is_expired =
         interrupt.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Expired);
@@ -153,15 +153,15 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
         News::Wrong(typed, refused) => Some(Form::again(interrupt, typed, number, &refused.0.errors)),
         News::None | News::Decided | News::TooLate => Some(Form::new(interrupt, number)),
     };
-    let look_alikes = LookAlikes::of(interrupt);
+    let look_alikes = LookAlikes::from_interrupt(interrupt);
     let (became, is_kept) = (None::<&str>, false);
-    let values = context! { headline, is_kept, became, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.words()) };
+    let values = context! { headline, is_kept, became, card => Serde(&card), form => Serde(&form), look_alikes => Serde(look_alikes.as_slice()) };
     frame::page(status, headline, "decision.html", values)
 }
 
 /// Returns the card as the pages render it. `model` is the model of the run.
-fn card<'a>(interrupt: &'a Interrupt, judged: Option<&'a JudgedCall>, model: Option<&str>) -> Card<'a> {
-    Card::of(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
+fn card<'a>(interrupt: &'a Interrupt, judged: Option<&'a InspectedCall>, model: Option<&str>) -> Card<'a> {
+    Card::from_interrupt(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
 }
 
 /// Formats a time in UTC: `2026-01-31 09:30:00 UTC`.
@@ -171,6 +171,6 @@ fn time(at: &str) -> String {
 }
 
 /// Returns the card as plain text, part by part, and true if a part of it is cut.
-pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&JudgedCall>) -> (Vec<String>, bool) {
+pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
     card(interrupt, judged, None).text()
 }

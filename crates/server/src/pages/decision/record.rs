@@ -3,7 +3,7 @@
 
 use axum::response::Response;
 use holdshort_protocol::{
-    Attempt, DeliveryState, Event, Interrupt, JudgedCall, Kind, LookAlikes, NotCovered, Occasion,
+    Attempt, DeliveryState, Event, InspectedCall, Interrupt, Kind, LookAlikes, NotCovered, Occasion,
     RecordedDelivery, SignedCheckpoint,
 };
 use minijinja::context;
@@ -50,7 +50,7 @@ struct Step {
 }
 
 impl Step {
-    fn of(Recorded { event, hash, is_erased }: &Recorded) -> Self {
+    fn from_recorded(Recorded { event, hash, is_erased }: &Recorded) -> Self {
         let said = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
             when: time(&event.at),
@@ -79,7 +79,7 @@ fn seconds(ms: u64) -> String {
 
 /// A notification of one channel, as the page shows it.
 #[derive(Serialize)]
-struct Told {
+struct NotificationRow {
     at: String,
     when: String,
     what: Occasion,
@@ -88,20 +88,20 @@ struct Told {
     state: &'static str,
     /// Reason why it failed or was not sent.
     error: String,
-    tried: Vec<Tried>,
+    tried: Vec<AttemptRow>,
 }
 
 /// One delivery attempt, which may have sent nothing.
 #[derive(Serialize)]
-struct Tried {
+struct AttemptRow {
     at: String,
     when: String,
     became: String,
     digest: String,
 }
 
-impl Told {
-    fn of(RecordedDelivery { delivery, to }: &RecordedDelivery) -> Self {
+impl NotificationRow {
+    fn from_delivery(RecordedDelivery { delivery, to }: &RecordedDelivery) -> Self {
         Self {
             when: time(&delivery.created_at),
             at: delivery.created_at.clone(),
@@ -115,13 +115,13 @@ impl Told {
                 DeliveryState::Dropped => "no longer sent",
             },
             error: delivery.error.clone().unwrap_or_default(),
-            tried: delivery.tried.iter().map(Tried::of).collect(),
+            tried: delivery.tried.iter().map(AttemptRow::from_attempt).collect(),
         }
     }
 }
 
-impl Tried {
-    fn of(attempt: &Attempt) -> Self {
+impl AttemptRow {
+    fn from_attempt(attempt: &Attempt) -> Self {
         let answered = || attempt.status.map(|status| format!("answered {status}"));
         Self {
             when: time(&attempt.at),
@@ -174,19 +174,19 @@ pub(crate) fn record(
     told: &NotCovered,
     checkpoint: &SignedCheckpoint,
 ) -> Response {
-    let judged = JudgedCall::of(interrupt);
+    let judged = InspectedCall::from_interrupt(interrupt);
     let card = card(interrupt, judged.as_ref(), model);
     let became = became(interrupt, events);
     let headline = card.kind;
-    let look_alikes = LookAlikes::of(interrupt);
+    let look_alikes = LookAlikes::from_interrupt(interrupt);
     let (form, is_kept) = (None::<()>, true);
-    let look_alikes = look_alikes.words();
+    let look_alikes = look_alikes.as_slice();
     let shown =
         context! { headline, is_kept, card => Serde(&card), became, form, look_alikes => Serde(look_alikes) };
-    let steps: Vec<Step> = events.iter().map(Step::of).collect();
+    let steps: Vec<Step> = events.iter().map(Step::from_recorded).collect();
     let SignedCheckpoint { note, key, .. } = checkpoint;
     let NotCovered { deliveries, has_older } = told;
-    let told: Vec<Told> = deliveries.iter().map(Told::of).collect();
+    let told: Vec<NotificationRow> = deliveries.iter().map(NotificationRow::from_delivery).collect();
     let values =
         context! { id => &interrupt.id, steps => Serde(&steps), told => Serde(&told), has_older, note, key };
     frame::record(&format!("{headline}: {}", interrupt.title), shown, values)

@@ -75,7 +75,7 @@ async fn a_run_is_told_something() {
 async fn an_agent_decides_nothing_and_tells_its_own_runs_alone() {
     let served = Served::new().await;
     let (asked, others) = (served.agent().ask().await, served.operator().ask().await);
-    let mut socket = Socket::of(&served, served.agent_token()).await;
+    let mut socket = Socket::with_token(&served, served.agent_token()).await;
     let tell = |asked: &Value| json!({"type": "message", "id": "x", "run": asked["run"], "text": "t"});
     assert_eq!(socket.ask(&tell(&asked)).await["type"], "told");
     let frames = [decide("x", &asked, "approve"), tell(&others)];

@@ -142,7 +142,7 @@ async fn what_is_listed_after_the_welcome_and_followed_from_it_has_no_gap() {
 async fn an_agent_follows_its_own_runs_and_no_others() {
     let served = Served::with_checkpoint().await;
     let (agent, operator) = (served.agent(), served.operator());
-    let mut socket = Socket::of(&served, served.agent_token()).await;
+    let mut socket = Socket::with_token(&served, served.agent_token()).await;
     for topic in ["inbox", "all"] {
         socket.subscribe(json!({"id": topic, "topic": topic})).await;
     }

@@ -9,8 +9,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::{Came, Socket, error, fill};
-use crate::harness::{Served, refusal, said, text};
+use super::{Socket, SocketMessage, error, fill};
+use crate::harness::{Served, refusal, send_request, text};
 
 #[tokio::test]
 async fn a_frame_that_is_not_understood_is_answered_and_the_socket_stays() {
@@ -112,7 +112,7 @@ async fn a_socket_has_so_many_subscriptions_each_with_an_id_of_its_own() {
 }
 
 /// Sends a message and returns how the socket ends.
-async fn end(mut socket: Socket, message: Option<Message>) -> (Value, Came) {
+async fn end(mut socket: Socket, message: Option<Message>) -> (Value, SocketMessage) {
     if let Some(message) = message {
         socket.send(message).await;
     }
@@ -134,7 +134,7 @@ async fn what_is_no_frame_at_all_ends_the_socket() {
     ];
     for (message, code, close) in table {
         let (frame, came) = end(Socket::operator(&served).await, Some(message)).await;
-        assert_eq!((error(&frame), came), ((None, code, vec![]), Came::Close(Some(close))));
+        assert_eq!((error(&frame), came), ((None, code, vec![]), SocketMessage::Close(Some(close))));
     }
 }
 
@@ -167,7 +167,7 @@ async fn whoever_does_not_say_who_it_is_stays_outside() {
         let socket = Socket::open(&served, &headers).await.unwrap();
         let message = first.as_ref().map(|frame| Message::text(frame.to_string()));
         let (frame, came) = end(socket, message).await;
-        assert_eq!((error(&frame).1, came), (code, Came::Close(Some(4401))), "{first:?}");
+        assert_eq!((error(&frame).1, came), (code, SocketMessage::Close(Some(4401))), "{first:?}");
     }
     // The header alone is enough.
     let mut socket = Socket::open(&served, &[("authorization", &agent)]).await.unwrap();
@@ -185,7 +185,7 @@ async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
         if said["type"] != "welcome" {
             assert_eq!(
                 (error(&said), socket.came().await),
-                ((None, "too_many_requests", vec![]), Came::Close(Some(4429)))
+                ((None, "too_many_requests", vec![]), SocketMessage::Close(Some(4429)))
             );
             break;
         }
@@ -198,16 +198,16 @@ async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
 #[tokio::test]
 async fn an_agents_flood_ends_its_socket() {
     let served = Served::with(|options| options.agent_requests = 1).await;
-    let mut agent = Socket::of(&served, served.agent_token()).await;
+    let mut agent = Socket::with_token(&served, served.agent_token()).await;
     let ping = json!({"type": "ping", "id": "1"});
     let mut refused = Vec::new();
     let close = loop {
         // The socket may be closed before the frame is sent.
         agent.try_send(Message::text(ping.to_string())).await;
         match agent.came().await {
-            Came::Frame(frame) if frame["type"] == "pong" => refused.clear(),
-            Came::Frame(frame) => refused.push(frame),
-            Came::Close(close) => break close,
+            SocketMessage::Frame(frame) if frame["type"] == "pong" => refused.clear(),
+            SocketMessage::Frame(frame) => refused.push(frame),
+            SocketMessage::Close(close) => break close,
         }
     };
     // The last error belongs to no frame.
@@ -242,7 +242,7 @@ async fn the_request_that_opens_a_socket_is_checked_like_any_other() {
         assert_eq!((response.status().as_u16(), text(&problem, "code")), (status, code), "{name}: {value}");
     }
     assert!(Socket::open(&served, &[("origin", &own)]).await.is_ok());
-    let plain = said(served.operator().request(Method::GET, "/v1/ws")).await;
+    let plain = send_request(served.operator().request(Method::GET, "/v1/ws")).await;
     assert_eq!(refusal(&plain), (400, "invalid_header", vec![]));
 }
 
@@ -258,7 +258,7 @@ async fn a_client_that_does_not_read_is_dropped_and_comes_back_missing_nothing()
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let mut positions = Vec::new();
-    while let Came::Frame(frame) = socket.came().await {
+    while let SocketMessage::Frame(frame) = socket.came().await {
         positions.push(text(&frame["event"], "position").to_owned());
     }
     assert!(positions.len() < events);
@@ -284,7 +284,7 @@ async fn a_client_that_is_not_there_any_more_is_given_up() {
     });
     tokio::time::sleep(2 * pace.silence).await;
     assert_eq!(gone.next().await, json!({"type": "closing", "reason": "silent"}));
-    assert_eq!(gone.came().await, Came::Close(Some(4408)));
+    assert_eq!(gone.came().await, SocketMessage::Close(Some(4408)));
     served.operator().ask().await;
     assert_eq!(waits.await.unwrap()["type"], "event");
 }
@@ -296,7 +296,7 @@ async fn a_client_that_leaves_gets_its_goodbye() {
     socket.subscribe(json!({"id": "all", "topic": "all"})).await;
     let close = CloseFrame { code: CloseCode::Normal, reason: "".into() };
     socket.send(Message::Close(Some(close))).await;
-    assert_eq!(socket.came().await, Came::Close(Some(1000)));
+    assert_eq!(socket.came().await, SocketMessage::Close(Some(1000)));
 }
 
 #[tokio::test]
@@ -312,6 +312,6 @@ async fn a_server_that_stops_says_so() {
     assert!(started.elapsed() < Duration::from_secs(5), "nothing holds the server up");
     for told in [ended, outside] {
         let closing = json!({"type": "closing", "reason": "stopping"});
-        assert_eq!(told.await.unwrap(), (closing, Came::Close(Some(1001))));
+        assert_eq!(told.await.unwrap(), (closing, SocketMessage::Close(Some(1001))));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 /// A message from the server.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Came {
+pub(crate) enum SocketMessage {
     Frame(Value),
     /// The close code, if there was one.
     Close(Option<u16>),
@@ -47,7 +47,7 @@ impl Socket {
     }
 
     /// Opens a socket and authenticates with a token.
-    pub(crate) async fn of(served: &Served, token: &str) -> Self {
+    pub(crate) async fn with_token(served: &Served, token: &str) -> Self {
         let mut socket = Self::open(served, &[]).await.unwrap();
         socket.say(&json!({"type": "hello", "token": token})).await;
         assert_eq!(socket.next().await["type"], "welcome");
@@ -55,7 +55,7 @@ impl Socket {
     }
 
     pub(crate) async fn operator(served: &Served) -> Self {
-        Self::of(served, served.token()).await
+        Self::with_token(served, served.token()).await
     }
 
     pub(crate) async fn say(&mut self, frame: &Value) {
@@ -71,22 +71,26 @@ impl Socket {
         timeout(SOON, self.0.send(message)).await.unwrap().is_ok()
     }
 
-    pub(crate) async fn came(&mut self) -> Came {
+    pub(crate) async fn came(&mut self) -> SocketMessage {
         loop {
             match timeout(SOON, self.0.next()).await.expect("a socket that says nothing") {
-                Some(Ok(Message::Text(text))) => return Came::Frame(serde_json::from_str(&text).unwrap()),
-                Some(Ok(Message::Close(close))) => return Came::Close(close.map(|close| close.code.into())),
+                Some(Ok(Message::Text(text))) => {
+                    return SocketMessage::Frame(serde_json::from_str(&text).unwrap());
+                }
+                Some(Ok(Message::Close(close))) => {
+                    return SocketMessage::Close(close.map(|close| close.code.into()));
+                }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 Some(Ok(other)) => panic!("{other:?}"),
-                Some(Err(_)) | None => return Came::Close(None),
+                Some(Err(_)) | None => return SocketMessage::Close(None),
             }
         }
     }
 
     pub(crate) async fn next(&mut self) -> Value {
         match self.came().await {
-            Came::Frame(frame) => frame,
-            Came::Close(code) => panic!("the socket closed: {code:?}"),
+            SocketMessage::Frame(frame) => frame,
+            SocketMessage::Close(code) => panic!("the socket closed: {code:?}"),
         }
     }
 

@@ -77,7 +77,7 @@ fn writer(max_pages: Option<u32>) -> (TempDir, Writer) {
     let (files, lock) = (Files::in_folder(folder.path()), folder::claim(folder.path()).unwrap());
     files.unopened(&lock).make().unwrap();
     let connection = schema::writer(&files.database(), max_pages).unwrap();
-    let pin = Pin::open(folder.path()).unwrap();
+    let pin = HeadFile::open(folder.path()).unwrap();
     let position = watch::Sender::new(0);
     let status = Arc::new(Status::new(OpenedFiles::note(files).unwrap()));
     (folder, Writer { connection, head: Head::START, pin, position, status })

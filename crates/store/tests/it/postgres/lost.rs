@@ -90,7 +90,7 @@ async fn whoever_gives_up_waiting_does_not_leave_a_busy_connection_behind() {
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute("BEGIN; LOCK TABLE blobs").await.unwrap();
-    let nothing = Digest::of(b"nothing");
+    let nothing = Digest::of_bytes(b"nothing");
     tokio::time::timeout(Duration::from_millis(200), journal.blob(&nothing)).await.unwrap_err();
     // The database itself cancels the query after half a minute.
     let soon = Duration::from_secs(10);

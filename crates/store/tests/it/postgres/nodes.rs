@@ -35,7 +35,7 @@ async fn a_node_keeps_its_leases_for_as_long_as_it_lives() {
     let (one, other) = (short_lived(&url, LEASE).await, node(&url).await);
     one.append(drive(1, 0)).await.unwrap();
     tokio::time::sleep(2 * LEASE).await;
-    assert!(one.holds());
+    assert!(one.has_valid_leases());
     assert!(other.claim(10).await.unwrap().is_empty());
     // The node dies: its lease is not released, and expires by itself.
     drop(one);
@@ -57,10 +57,10 @@ async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
     let server = holdshort_testpg::Server::start().unwrap();
     let one = short_lived(&server.database(), LEASE).await;
     one.append(drive(1, 0)).await.unwrap();
-    assert!(one.holds());
+    assert!(one.has_valid_leases());
     server.stop().unwrap();
     let doubt = async {
-        while one.holds() {
+        while one.has_valid_leases() {
             tokio::time::sleep(LEASE / 10).await;
         }
     };
@@ -69,7 +69,7 @@ async fn a_node_without_its_database_does_not_believe_that_it_holds_anything() {
     assert!(matches!(refused, Err(AppendError::Store(_))), "{refused:?}");
     server.start_again().unwrap();
     let again = async {
-        while !one.holds() {
+        while !one.has_valid_leases() {
             tokio::time::sleep(LEASE / 10).await;
         }
     };

@@ -22,7 +22,7 @@ async fn the_sessions_of_the_first_version_are_listed() {
     }
     let store = node(&url).await;
     let found = store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items;
-    assert_eq!(found, [SessionRow::of_run(session.parse().unwrap(), at(30), at(40))]);
+    assert_eq!(found, [SessionRow::from_run(session.parse().unwrap(), at(30), at(40))]);
     assert_eq!(store.run(&id(1)).await.unwrap().map(|row| row.updated_at), Some(at(40)));
 }
 
@@ -41,7 +41,7 @@ async fn database(events: &[OldEvent]) -> String {
     let bytes =
         |bytes: Option<&[u8]>| bytes.map_or("NULL".to_owned(), |bytes| format!("'\\x{}'", hex(bytes)));
     let large = vec![b'x'; CONTENT_INLINE_LIMIT + 1];
-    let digest = Digest::of(&large);
+    let digest = Digest::of_bytes(&large);
     sql(&url, &format!("INSERT INTO blobs VALUES ('\\x{digest}', '\\x{}')", hex(&large))).await;
     for event in events {
         let OldEvent { position, stream, seq, hash, salt, large, head, content } = event;
@@ -65,7 +65,7 @@ fn hex(bytes: &[u8]) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn events_of_a_row_each_are_read_as_they_were() {
     let written = written(3 << 14);
-    let url = database(&written.iter().map(OldEvent::of).collect::<Vec<_>>()).await;
+    let url = database(&written.iter().map(OldEvent::from_positioned).collect::<Vec<_>>()).await;
     is_read_as_it_was(&node(&url).await, &written).await;
     is_read_as_it_was(&node(&url).await, &written).await;
 }

@@ -108,7 +108,7 @@ async fn a_folder_of_the_first_schema_keeps_its_events() {
     assert_eq!(Some(store.head().await.unwrap()), heads[2]);
     assert_eq!(store.grants(&GrantFilter::default(), None, 1).await.unwrap().items, []);
     let runs = store.runs(&RunFilter::default(), None, 9).await.unwrap().items;
-    let session = SessionRow::of_run(runs[0].session.clone(), at(30), at(40));
+    let session = SessionRow::from_run(runs[0].session.clone(), at(30), at(40));
     assert_eq!(store.sessions(&SessionFilter::default(), None, 9).await.unwrap().items, [session]);
 }
 

@@ -5,8 +5,8 @@ mod damage;
 mod disk;
 mod folder;
 mod group;
+mod head_file;
 mod older;
-mod pin;
 
 use std::process::Command;
 

@@ -25,7 +25,7 @@ fn folder(events: &[OldEvent]) -> TempDir {
     }
     file.pragma_update(None, "user_version", 6).unwrap();
     let large = vec![b'x'; CONTENT_INLINE_LIMIT + 1];
-    let digest = Digest::of(&large);
+    let digest = Digest::of_bytes(&large);
     file.execute("INSERT INTO blobs VALUES (?1, ?2)", params![digest.as_bytes(), large]).unwrap();
     let mut head = Head::START;
     for event in events {
@@ -55,7 +55,7 @@ fn packed(stream: &str) -> Vec<u8> {
 #[tokio::test]
 async fn events_of_a_row_each_are_read_as_they_were() {
     let written = written(1);
-    let folder = folder(&written.iter().map(OldEvent::of).collect::<Vec<_>>());
+    let folder = folder(&written.iter().map(OldEvent::from_positioned).collect::<Vec<_>>());
     is_read_as_it_was(&Sqlite::open(folder.path()).unwrap(), &written).await;
     // Checks once more, now that the folder is up to date.
     is_read_as_it_was(&Sqlite::open(folder.path()).unwrap(), &written).await;

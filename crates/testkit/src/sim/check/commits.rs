@@ -10,7 +10,7 @@ use holdshort_core::run::undo::{Arguments, Undo};
 use holdshort_core::run::{ActionId, Call, CallEnd, CallState, Fact, Run};
 
 use super::ledger::Ledger;
-use super::{Witness, Witnessed};
+use super::{Witness, WitnessedRun};
 use crate::sim::history::short;
 use crate::sim::leases::Leases;
 
@@ -48,7 +48,7 @@ impl Witness {
                 if !write.was_there {
                     self.committed.insert(write.path.clone(), (run.clone(), write.call.clone()));
                 }
-                let late = witnessed.begun.get(action).is_none_or(|begun| !begun.stood(leases));
+                let late = witnessed.begun.get(action).is_none_or(|begun| !begun.has_unbroken_lease(leases));
                 witnessed.wrote(late, write)
             }
             None => Err("a commit of a run that was not written".to_owned()),
@@ -87,7 +87,7 @@ impl Witness {
 }
 
 /// State of a path before and after an undo.
-type Ends = (Option<Entry>, Option<Entry>);
+type PathStates = (Option<Entry>, Option<Entry>);
 
 /// Checks an undo of everything that was done until some moment. The run may have continued since.
 fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
@@ -96,10 +96,10 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
     done.retain(|call| call.ended_at.is_some_and(|at| at > to));
     done.sort_by_key(|call| call.ended_at);
     let told = undo.changeset.changes().iter().filter(|change| !undo.mixed.contains(&change.path));
-    let told: BTreeMap<&str, Ends> =
+    let told: BTreeMap<&str, PathStates> =
         told.map(|change| (change.path.as_str(), (change.before.clone(), change.after.clone()))).collect();
     let is_of_moment = |until: usize| {
-        let mut expected = ends(&done[..until]);
+        let mut expected = combine_changes(&done[..until]);
         expected.retain(|path, _| !undo.mixed.iter().any(|mixed| mixed == path));
         expected == told
     };
@@ -111,9 +111,9 @@ fn as_undone(of: &Run, to: u64, undo: &Undo) -> Result<(), String> {
 }
 
 /// Returns the combined changes of these calls: from the state that the newest left to the state that the oldest found.
-fn ends<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, Ends> {
+fn combine_changes<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, PathStates> {
     let changesets = done.iter().filter_map(|call| call.committing()?.changeset.as_deref());
-    let mut ends: BTreeMap<&str, Ends> = BTreeMap::new();
+    let mut ends: BTreeMap<&str, PathStates> = BTreeMap::new();
     for change in changesets.flat_map(Changeset::changes) {
         let of_path = ends.entry(&change.path).or_insert((None, change.before.clone()));
         of_path.0.clone_from(&change.after);
@@ -122,7 +122,7 @@ fn ends<'a>(done: &[&'a Call]) -> BTreeMap<&'a str, Ends> {
     ends
 }
 
-impl Witnessed {
+impl WitnessedRun {
     fn wrote(&mut self, late: bool, write: Write) -> Result<(), String> {
         let Write { call: id, attempt, changeset, path, was_there, as_shown } = write;
         let call = self.run.calls.get(&id).ok_or("an unknown call is committed")?;

@@ -10,7 +10,7 @@ use holdshort_core::interrupt::{
 };
 use holdshort_core::policy::Rule;
 use holdshort_core::policy::RuleAction;
-use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, Returned, Run, undo};
+use holdshort_core::run::{Authority, Call, CallEnd, CallState, Fact, ReturnReason, Run, undo};
 use holdshort_core::session::Session;
 use holdshort_core::system::System;
 use holdshort_core::time::Timestamp;
@@ -18,7 +18,7 @@ use holdshort_core::tool::{OnCrash, Precondition, Runs};
 use serde_json::{Value, json};
 
 use super::super::freezes;
-use super::Witnessed;
+use super::WitnessedRun;
 use super::commits::{Commits, may_commit};
 
 /// Side effect, with everything that it was based on.
@@ -34,7 +34,7 @@ pub(in crate::sim) struct Effect {
 
 #[derive(Default)]
 pub(super) struct Ledger {
-    released: Option<Released>,
+    released: Option<CallRelease>,
     /// Attempts that took effect. The second field is true if the effect was late.
     effects: Vec<(u32, bool)>,
     /// Number of reruns that a person requested.
@@ -48,7 +48,7 @@ pub(super) struct Ledger {
 }
 
 /// Release of a call.
-struct Released {
+struct CallRelease {
     digest: Digest,
     arguments: Value,
     /// `None` if a person edited the arguments, or was asked about something else.
@@ -71,7 +71,7 @@ impl Ledger {
     }
 }
 
-impl Witnessed {
+impl WitnessedRun {
     /// Checks that a fact may follow the facts written so far.
     pub(super) fn check(
         &mut self,
@@ -160,7 +160,7 @@ impl Witnessed {
                 }
                 ledger.commits = Commits::default();
                 ledger.released = None;
-                ledger.reruns += usize::from(*why == Returned::Rerun);
+                ledger.reruns += usize::from(*why == ReturnReason::Rerun);
             }
             Fact::ToolDoubted { call } => self.calls.entry(call.clone()).or_default().doubted = true,
             Fact::ToolFinished { call, end, code } => {
@@ -181,11 +181,11 @@ impl Witnessed {
         at: Timestamp,
         session: &Session,
         system: &System,
-    ) -> Result<Released, String> {
+    ) -> Result<CallRelease, String> {
         let call = self.run.calls.get(id).ok_or("an unknown call was released")?;
         let as_looked_at = || {
             let look = call.look.as_ref();
-            Released {
+            CallRelease {
                 digest,
                 arguments: call.arguments.clone(),
                 preconditions: look.map(|look| json!(look.preconditions)),
@@ -198,7 +198,7 @@ impl Witnessed {
                 by_person(interrupt, id, digest)
             }
             Authority::Gate(Release::Grant { grant }) => {
-                let standing = session.grants.get(grant).filter(|grant| grant.holds(at));
+                let standing = session.grants.get(grant).filter(|grant| grant.is_active(at));
                 let standing = standing.ok_or("released by a grant that is not valid")?;
                 let program = first_word(call);
                 let of_category = |category| call.look.as_ref().is_some_and(|look| look.category == category);
@@ -213,7 +213,7 @@ impl Witnessed {
                 if !covers {
                     return Err("released by a grant for something else".to_owned());
                 }
-                Ok(Released { grant: Some(grant.clone()), ..as_looked_at() })
+                Ok(CallRelease { grant: Some(grant.clone()), ..as_looked_at() })
             }
             Authority::Gate(Release::Rule { source, rule }) => {
                 let rules = rules(&self.run, system, *source);
@@ -280,7 +280,7 @@ impl Witnessed {
             return Err(format!("{id} starts, and a rule forbids it"));
         }
         let grant = released.grant.as_ref().and_then(|grant| session.grants.get(grant));
-        if grant.is_some_and(|grant| !grant.holds(at)) {
+        if grant.is_some_and(|grant| !grant.is_active(at)) {
             return Err(format!("{id} starts by a grant that was revoked or has expired"));
         }
         Ok(())
@@ -359,7 +359,7 @@ impl Witnessed {
 }
 
 /// Returns what a person released by resolving this interrupt, as it was shown to them.
-fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Released, String> {
+fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<CallRelease, String> {
     let resolution = interrupt.resolution.as_ref().ok_or("released by an interrupt that is open")?;
     if interrupt.opened.about != About::Call(call.to_owned()) {
         return Err("released by an interrupt about something else".to_owned());
@@ -396,7 +396,7 @@ fn by_person(interrupt: &Interrupt, call: &str, digest: Digest) -> Result<Releas
         other => return Err(format!("released by {other:?}")),
     };
     let arguments = arguments.ok_or("released by an interrupt that shows no arguments")?;
-    Ok(Released { digest, arguments, preconditions, grant: None })
+    Ok(CallRelease { digest, arguments, preconditions, grant: None })
 }
 
 /// Returns the meaning of a crash during the call. `None` if the call changes nothing.

@@ -2,16 +2,16 @@
 //!
 //! It replays every stream from the written bytes and checks each step against that replay. `ledger.rs` checks what may
 //! run, and `rounds.rs` when a round or a phase of a call may begin and end. `starts.rs` checks which node may begin an
-//! action or take it over. `telling.rs` checks the deliveries of channels, and `whole.rs` checks the whole journal. The
+//! action or take it over. `deliveries.rs` checks the deliveries of channels, and `whole.rs` checks the whole journal. The
 //! first problem is kept.
 
 mod commits;
+pub(super) mod deliveries;
 mod ledger;
 mod notices;
 mod questions;
 mod rounds;
 mod starts;
-pub(super) mod telling;
 mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +32,9 @@ use holdshort_engine::{Job, Work};
 use holdshort_store::{Append, Rows};
 
 use ledger::Ledger;
-use questions::Kept;
+use questions::RecordedAnswer;
 use rounds::Rounds;
-use starts::Begun;
+use starts::StartedAction;
 
 use super::history::short;
 use super::leases::Leases;
@@ -42,14 +42,14 @@ use super::node::NodeId;
 use super::people::of_client;
 
 pub(super) use commits::Write;
+pub(super) use deliveries::{DeliveryWitness, ReceiverAnswer};
 pub(super) use ledger::Effect;
-pub(super) use notices::Happened;
-pub(super) use telling::{Answered, Telling};
+pub(super) use notices::NoticeKey;
 
 #[derive(Default)]
 pub(super) struct Witness {
     definitions: BTreeMap<Digest, Arc<Definition>>,
-    runs: BTreeMap<RunId, Witnessed>,
+    runs: BTreeMap<RunId, WitnessedRun>,
     sessions: BTreeMap<SessionId, (Session, Chain)>,
     system: System,
     system_chain: Option<Chain>,
@@ -61,7 +61,7 @@ pub(super) struct Witness {
     epochs: BTreeMap<u64, NodeId>,
     /// Run and call of the last commit to each path. Removed if anything else has written the path since.
     committed: BTreeMap<String, (RunId, String)>,
-    pub(super) telling: Telling,
+    pub(super) telling: DeliveryWitness,
     events: u64,
     /// Runs whose last written state was not yet seen in a driver.
     not_compared: BTreeSet<RunId>,
@@ -69,11 +69,11 @@ pub(super) struct Witness {
 }
 
 /// Replay of a run from the written bytes.
-struct Witnessed {
+struct WitnessedRun {
     run: Run,
     chain: Chain,
     calls: BTreeMap<String, Ledger>,
-    begun: BTreeMap<ActionId, Begun>,
+    begun: BTreeMap<ActionId, StartedAction>,
     /// All written votes: interrupt, voter and option. A later vote may have replaced one of them.
     cast: BTreeSet<(InterruptId, String, String)>,
     /// Sequences of everything said in the run, if it has the front of a conversation.
@@ -175,7 +175,7 @@ impl Witness {
         let mut rows = Rows::default();
         for part in &append.streams {
             let before = match &part.stream {
-                StreamId::Run(id) if self.telling.plays => Some(notices::before(self.run(id))),
+                StreamId::Run(id) if self.telling.plays => Some(notices::collect_stages(self.run(id))),
                 StreamId::Run(_) | StreamId::Session(_) | StreamId::System => None,
             };
             for sealed in &part.events {
@@ -199,7 +199,7 @@ impl Witness {
             if let StreamId::Run(id) = &part.stream {
                 if let Some(witnessed) = self.runs.get_mut(id) {
                     witnessed
-                        .has_gone_round()
+                        .check_append_end()
                         .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
                 }
                 if let Some((before, run)) = before.zip(self.runs.get(id).map(|each| &each.run)) {
@@ -293,7 +293,7 @@ impl Witness {
             let definition = self.definitions.get(definition).cloned();
             let definition = definition.ok_or("a run pins a workflow that was not written")?;
             let run = Run::new(id.clone(), definition);
-            let witnessed = Witnessed {
+            let witnessed = WitnessedRun {
                 run,
                 chain: Chain::START,
                 calls: BTreeMap::new(),
@@ -307,7 +307,7 @@ impl Witness {
         let decoded = event::decode(sealed).map_err(|error| error.to_string())?;
         let kept = match &decoded.fact {
             event::Fact::Run(Fact::InterruptResolved { cause: Cause::Reused(source), .. }) => {
-                self.runs.values().find_map(|each| Kept::of(&each.run, source))
+                self.runs.values().find_map(|each| RecordedAnswer::from_interrupt(&each.run, source))
             }
             _ => None,
         };
@@ -357,9 +357,9 @@ impl Witness {
         }
         witnessed
             .check(fact, event.at, session, &self.system)
-            .and_then(|()| witnessed.goes_round(fact))
+            .and_then(|()| witnessed.check_round_fact(fact))
             .and_then(|()| witnessed.asks(fact, &event.content, event.at, kept.as_ref()))
-            .and_then(|()| starts::drawn(&mut self.epochs, node, fact))
+            .and_then(|()| starts::check_epoch(&mut self.epochs, node, fact))
             .and_then(|()| witnessed.adopts(node, leases, fact))
             .map_err(|problem| format!("{}: {problem}", short(id.as_str())))?;
         witnessed.run.apply(&event);
@@ -437,7 +437,7 @@ impl Witness {
     pub(super) fn happened(&mut self, run: &RunId, action: &ActionId, leases: &Leases, effect: Effect) {
         let checked = match self.runs.get_mut(run) {
             Some(witnessed) => {
-                let late = witnessed.begun.get(action).is_none_or(|begun| !begun.stood(leases));
+                let late = witnessed.begun.get(action).is_none_or(|begun| !begun.has_unbroken_lease(leases));
                 witnessed.happened(late, effect)
             }
             None => Err("a call of a run that was not written took effect".to_owned()),

@@ -12,7 +12,7 @@ use holdshort_core::run::{Fact, Run};
 
 /// Something that happened and that channels send a notice of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::sim) struct Happened {
+pub(in crate::sim) struct NoticeKey {
     pub(in crate::sim) interrupt: InterruptId,
     /// Sequence of the event in the run's stream.
     pub(in crate::sim) seq: u64,
@@ -20,23 +20,23 @@ pub(in crate::sim) struct Happened {
     pub(in crate::sim) run: RunId,
 }
 
-impl Happened {
-    pub(in crate::sim) fn of(notice: &Notice) -> Self {
+impl NoticeKey {
+    pub(in crate::sim) fn from_notice(notice: &Notice) -> Self {
         let Notice { run, seq, interrupt, occasion, .. } = notice;
         Self { interrupt: interrupt.clone(), seq: *seq, occasion: *occasion, run: run.clone() }
     }
 }
 
 /// Interrupts of a run before an append, each with its stage.
-pub(super) type Before = BTreeMap<InterruptId, usize>;
+pub(super) type StageByInterrupt = BTreeMap<InterruptId, usize>;
 
-pub(super) fn before(run: Option<&Run>) -> Before {
+pub(super) fn collect_stages(run: Option<&Run>) -> StageByInterrupt {
     let all = run.into_iter().flat_map(|run| run.interrupts.iter());
     all.map(|(id, interrupt)| (id.clone(), interrupt.stage_now())).collect()
 }
 
 /// Returns the notices that these facts imply. Each fact has its sequence. `run` is the run after the facts.
-pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<Happened> {
+pub(super) fn implied(before: &StageByInterrupt, run: &Run, facts: &[(u64, Fact)]) -> Vec<NoticeKey> {
     if run.session().is_none() {
         return Vec::new();
     }
@@ -77,7 +77,7 @@ pub(super) fn implied(before: &Before, run: &Run, facts: &[(u64, Fact)]) -> Vec<
             found.push((Occasion::Escalated, last(&|fact| escalated(fact))));
         }
         happened.extend(found.into_iter().filter_map(|(occasion, seq)| {
-            Some(Happened { interrupt: id.clone(), seq: seq?, occasion, run: run.id.clone() })
+            Some(NoticeKey { interrupt: id.clone(), seq: seq?, occasion, run: run.id.clone() })
         }));
     }
     happened

@@ -12,11 +12,11 @@ use holdshort_core::run::{Call, CallEnd, CallState, Fact, ModelCall, Run};
 use holdshort_core::time::Timestamp;
 use serde_json::Value;
 
-use super::Witnessed;
+use super::WitnessedRun;
 use crate::sim::people::of_client;
 
 /// Answer of any run, in the state in which a run that reuses it must have found it.
-pub(super) struct Kept {
+pub(super) struct RecordedAnswer {
     subject: Option<String>,
     asked: String,
     /// True if a person gave the answer and it is not erased.
@@ -24,8 +24,8 @@ pub(super) struct Kept {
     since: Timestamp,
 }
 
-impl Kept {
-    pub(super) fn of(run: &Run, id: &InterruptId) -> Option<Self> {
+impl RecordedAnswer {
+    pub(super) fn from_interrupt(run: &Run, id: &InterruptId) -> Option<Self> {
         let interrupt = run.interrupts.get(id)?;
         let resolution = interrupt.resolution.as_ref()?;
         let is_given = resolution.outcome == Outcome::Answered
@@ -34,14 +34,14 @@ impl Kept {
         let row = run.answer_rows([id]).pop()?;
         Some(Self {
             subject: run.kept_for().map(str::to_owned),
-            asked: history::asked(interrupt.question()),
+            asked: history::question_key(interrupt.question()),
             counts: is_given && !interrupt.kept.erased,
             since: row.since(),
         })
     }
 }
 
-impl Witnessed {
+impl WitnessedRun {
     /// Checks that a fact may follow what was written so far about questions. `kept` is the answer that a resolution
     /// reuses.
     pub(super) fn asks(
@@ -49,15 +49,15 @@ impl Witnessed {
         fact: &Fact,
         content: &Content,
         at: Timestamp,
-        kept: Option<&Kept>,
+        kept: Option<&RecordedAnswer>,
     ) -> Result<(), String> {
         match fact {
-            Fact::ModelStarted { step, .. } => self.is_let(step),
-            Fact::TrialStarted { call, .. } => self.is_let(&self.step_of(call)),
+            Fact::ModelStarted { step, .. } => self.check_step_may_begin(step),
+            Fact::TrialStarted { call, .. } => self.check_step_may_begin(&self.step_of(call)),
             Fact::ToolStarted { call, .. } => {
                 let goes_on = |call: &Call| call.trial.commits > 0 || self.may_have_run_elsewhere(call);
                 let is_begun = self.run.calls.get(call).is_some_and(|call| goes_on(call));
-                if is_begun { Ok(()) } else { self.is_let(&self.step_of(call)) }
+                if is_begun { Ok(()) } else { self.check_step_may_begin(&self.step_of(call)) }
             }
             Fact::InterruptOpened(opened) if opened.kind == Kind::Question => self.may_ask(opened, at),
             Fact::InterruptResolved { interrupt, cause, .. } => {
@@ -80,7 +80,7 @@ impl Witnessed {
     }
 
     /// Checks that no step begins work while a question of another step is open, if the workflow pauses siblings.
-    fn is_let(&self, step: &str) -> Result<(), String> {
+    fn check_step_may_begin(&self, step: &str) -> Result<(), String> {
         if !self.run.definition.asking.pause_siblings {
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl Witnessed {
             return Err(format!("{id} is asked twice"));
         }
         if asking.form == Form::Reply {
-            let text = |call: &Call| call.argument("message").map(history::asked);
+            let text = |call: &Call| call.argument("message").map(history::question_key);
             let before = run.calls.values().find(|other| {
                 let is_asked = other.is_ended() && other.interrupt.is_some() && other.step == call.step;
                 is_asked && other.tool == call.tool && text(other) == text(call)
@@ -120,11 +120,11 @@ impl Witnessed {
                 return Err(format!("{id} asks again what {:?} was asked before", before.interrupt));
             }
         }
-        if asking.deliver == Deliver::PerStage { self.nobody_goes_on() } else { Ok(()) }
+        if asking.deliver == Deliver::PerStage { self.check_all_idle() } else { Ok(()) }
     }
 
     /// Checks that no model call is open, no call runs here, and no step could call a model now.
-    fn nobody_goes_on(&self) -> Result<(), String> {
+    fn check_all_idle(&self) -> Result<(), String> {
         let run = &self.run;
         let thinks = run.steps.iter().find(|(_, step)| step.end.is_none() && step.model != ModelCall::Idle);
         if let Some((step, _)) = thinks {
@@ -151,7 +151,12 @@ impl Witnessed {
         }
     }
 
-    fn may_reuse(&self, asked: &Interrupt, kept: Option<&Kept>, at: Timestamp) -> Result<(), String> {
+    fn may_reuse(
+        &self,
+        asked: &Interrupt,
+        kept: Option<&RecordedAnswer>,
+        at: Timestamp,
+    ) -> Result<(), String> {
         let kept = kept.ok_or("an answer that was never given is reused")?;
         if !kept.counts {
             return Err("an answer that no person gave, or that is erased, is reused".to_owned());
@@ -160,7 +165,7 @@ impl Witnessed {
         if subject.is_none() || subject != kept.subject.as_deref() {
             return Err(format!("an answer of {:?} is reused for {subject:?}", kept.subject));
         }
-        if history::asked(asked.question()) != kept.asked {
+        if history::question_key(asked.question()) != kept.asked {
             return Err("an answer to another question is reused".to_owned());
         }
         let most = self.run.definition.asking.reuse_ms;

@@ -13,7 +13,7 @@ use holdshort_core::routing::{Mode, Route};
 use holdshort_core::run::{CallEnd, Fact, RoutedBy, RoutedTask, Run, StepEnd, StepRole};
 use holdshort_core::tool::{PhaseTool, Runs};
 
-use super::Witnessed;
+use super::WitnessedRun;
 
 /// Limits of the phases that calls may begin in a run, and of their nesting (docs/reference/limits.md).
 const MANY: usize = 50;
@@ -25,14 +25,14 @@ pub(super) struct Rounds {
     phases: BTreeMap<String, Option<StepEnd>>,
     /// Phases that calls began, each with its call.
     called: BTreeMap<String, (String, Phase)>,
-    talks: BTreeMap<String, Talk>,
+    talks: BTreeMap<String, CopilotPhase>,
     /// True if a person ended the interrupted work in this append.
     ends_work: bool,
 }
 
 /// Copilot phase, with its rounds.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct Talk {
+struct CopilotPhase {
     form: Copilot,
     begun: u32,
     at_work: Option<String>,
@@ -52,7 +52,7 @@ struct Talk {
     is_over: bool,
 }
 
-impl Talk {
+impl CopilotPhase {
     fn new(form: Copilot) -> Self {
         Self {
             is_unrouted: form.routing.is_some(),
@@ -71,7 +71,7 @@ impl Talk {
     }
 
     /// Returns the reason why the next round may not begin.
-    fn holds(&self) -> Option<&'static str> {
+    fn blocking_reason(&self) -> Option<&'static str> {
         let reasons = [
             (self.is_over, "its work is finished"),
             (self.at_work.is_some(), "another round is in progress"),
@@ -81,12 +81,14 @@ impl Talk {
         reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
     }
 
-    fn begins(&mut self, phase: &str, step: &str) -> Result<(), String> {
+    fn begin_round(&mut self, phase: &str, step: &str) -> Result<(), String> {
         let untold = [
             (self.is_unrouted, "its task has no route yet"),
             (self.must_ask.is_some(), "a person must be asked first"),
         ];
-        let why = self.holds().or_else(|| untold.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why));
+        let why = self
+            .blocking_reason()
+            .or_else(|| untold.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why));
         if let Some(why) = why {
             return Err(format!("{step} begins, and {why}"));
         }
@@ -101,7 +103,7 @@ impl Talk {
 
     fn routed(&mut self, fact: &Fact) -> Result<(), String> {
         let Fact::TaskRouted(RoutedTask { by, step, route, agent, .. }) = fact else { return Ok(()) };
-        if let Some(why) = self.holds() {
+        if let Some(why) = self.blocking_reason() {
             return Err(format!("a task is routed, and {why}"));
         }
         if !self.is_unrouted {
@@ -152,24 +154,27 @@ fn wants_more(option: &str) -> bool {
     ["submit", "new_task", "continue"].contains(&option)
 }
 
-impl Witnessed {
+impl WitnessedRun {
     /// Checks that a fact may follow what was written of rounds and of phases begun by calls.
-    pub(super) fn goes_round(&mut self, fact: &Fact) -> Result<(), String> {
+    pub(super) fn check_round_fact(&mut self, fact: &Fact) -> Result<(), String> {
         let rounds = &mut self.rounds;
         match fact {
             Fact::PhaseCalled { call, nth, phase } => rounds.calls(&self.run, call, *nth, phase),
             Fact::PhaseStarted { phase } => rounds.starts(&self.run, phase),
-            Fact::PhaseEnded { phase, end } => rounds.ends(phase, *end),
+            Fact::PhaseEnded { phase, end } => rounds.end_phase(phase, *end),
             Fact::StepStarted { step, phase, agent, role, .. } => {
                 if !matches!(rounds.phases.get(phase), Some(None)) {
                     return Err(format!("{step} starts, but {phase} is not in progress"));
                 }
                 let Some(talk) = rounds.talks.get_mut(phase) else { return Ok(()) };
                 match role {
-                    StepRole::Worker => talk.begins(phase, step),
+                    StepRole::Worker => talk.begin_round(phase, step),
                     StepRole::Router => {
                         let is_asked = talk.is_unrouted && talk.router.is_none();
-                        if !is_asked || talk.holds().is_some() || talk.form.router.as_ref() != Some(agent) {
+                        if !is_asked
+                            || talk.blocking_reason().is_some()
+                            || talk.form.router.as_ref() != Some(agent)
+                        {
                             return Err(format!("{step} routes, and nothing is to be routed by it"));
                         }
                         talk.router = Some(step.clone());
@@ -251,7 +256,7 @@ impl Witnessed {
     }
 
     /// Checks that the end of an append leaves nothing half done.
-    pub(super) fn has_gone_round(&mut self) -> Result<(), String> {
+    pub(super) fn check_append_end(&mut self) -> Result<(), String> {
         self.rounds.ends_work = false;
         let run = &self.run;
         if run.ended.is_some() {
@@ -295,7 +300,7 @@ impl Rounds {
         self.called.iter().filter(move |(_, (by, _))| by == call).map(|(id, _)| id.as_str())
     }
 
-    fn talk(&mut self, phase: &str) -> Result<&mut Talk, String> {
+    fn talk(&mut self, phase: &str) -> Result<&mut CopilotPhase, String> {
         self.talks.get_mut(phase).ok_or_else(|| format!("{phase} has no rounds"))
     }
 
@@ -337,12 +342,12 @@ impl Rounds {
         let form = own.or_else(|| self.called.get(phase).map(|(_, form)| form));
         let form = form.ok_or_else(|| format!("{phase} starts, but nothing began it"))?;
         if let Some(copilot) = form.kind.copilot() {
-            self.talks.insert(phase.to_owned(), Talk::new(copilot.clone()));
+            self.talks.insert(phase.to_owned(), CopilotPhase::new(copilot.clone()));
         }
         Ok(())
     }
 
-    fn ends(&mut self, phase: &str, end: StepEnd) -> Result<(), String> {
+    fn end_phase(&mut self, phase: &str, end: StepEnd) -> Result<(), String> {
         if self.phases.insert(phase.to_owned(), Some(end)) != Some(None) {
             return Err(format!("{phase} ends, but it is not in progress"));
         }

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use holdshort_core::run::{Action, ActionId, Fact};
 
-use super::Witnessed;
+use super::WitnessedRun;
 use crate::sim::leases::{Leases, Term};
 use crate::sim::node::NodeId;
 
 /// Action that was written as started. A retried step counts its attempts from the beginning, so several nodes may have
 /// written an action of the same name.
-pub(super) struct Begun {
+pub(super) struct StartedAction {
     /// Number of starts that each node wrote, and of those that it began.
     counts: BTreeMap<NodeId, Counts>,
     /// Node that wrote the last start, and the term of its lease.
@@ -28,20 +28,24 @@ struct Counts {
     performed: u32,
 }
 
-impl Begun {
+impl StartedAction {
     /// Returns true if a node has begun everything that it wrote.
-    fn is_at(&self, node: NodeId) -> bool {
+    fn has_performed_all(&self, node: NodeId) -> bool {
         self.counts.get(&node).is_some_and(|counts| counts.performed == counts.started)
     }
 
     /// Returns true if the lease of the start has been valid ever since.
-    pub(super) fn stood(&self, leases: &Leases) -> bool {
+    pub(super) fn has_unbroken_lease(&self, leases: &Leases) -> bool {
         self.term.is_some() && self.term == leases.term(self.by)
     }
 }
 
 /// Checks that each epoch belongs to one node.
-pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fact) -> Result<(), String> {
+pub(super) fn check_epoch(
+    epochs: &mut BTreeMap<u64, NodeId>,
+    node: NodeId,
+    fact: &Fact,
+) -> Result<(), String> {
     let (Fact::TrialStarted { epoch, .. }
     | Fact::ToolStarted { epoch, .. }
     | Fact::ModelStarted { epoch, .. }
@@ -53,7 +57,7 @@ pub(super) fn drawn(epochs: &mut BTreeMap<u64, NodeId>, node: NodeId, fact: &Fac
     if first == node { Ok(()) } else { Err(format!("epoch {epoch} of n{first} is used by n{node}")) }
 }
 
-impl Witnessed {
+impl WitnessedRun {
     /// Records a written start.
     pub(super) fn starts(&mut self, node: NodeId, leases: &Leases, fact: &Fact) {
         let action = match fact {
@@ -66,7 +70,7 @@ impl Witnessed {
             }
             _ => return,
         };
-        let new = Begun { counts: BTreeMap::new(), by: node, term: None };
+        let new = StartedAction { counts: BTreeMap::new(), by: node, term: None };
         let begun = self.begun.entry(action.id()).or_insert(new);
         begun.counts.entry(node).or_default().started += 1;
         begun.by = node;
@@ -78,7 +82,7 @@ impl Witnessed {
         let Fact::Adopted { epoch, kept } = fact else { return Ok(()) };
         for action in kept {
             let began = self.begun.get(action).filter(|begun| begun.by == node);
-            if began.is_none_or(|begun| !begun.is_at(node)) {
+            if began.is_none_or(|begun| !begun.has_performed_all(node)) {
                 return Err(format!("n{node} goes on with {action}, which it did not begin"));
             }
             if !self.run.started().any(|(started, _)| started == *action) {
@@ -87,11 +91,13 @@ impl Witnessed {
         }
         let lost = self.run.started().filter(|(action, of)| of < epoch && !kept.contains(action));
         for (action, _) in lost {
-            let Some(begun) = self.begun.get(&action).filter(|begun| begun.stood(leases)) else { continue };
+            let Some(begun) = self.begun.get(&action).filter(|begun| begun.has_unbroken_lease(leases)) else {
+                continue;
+            };
             if begun.by != node {
                 return Err(format!("n{node} takes {action} over from n{}, whose lease stands", begun.by));
             }
-            if begun.is_at(node) {
+            if begun.has_performed_all(node) {
                 return Err(format!("n{node} gives up {action}, but still performs it"));
             }
         }

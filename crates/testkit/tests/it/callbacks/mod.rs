@@ -1,7 +1,7 @@
 //! Callbacks of agents that run elsewhere, with the real binary: content, signature, time, allowed addresses, and the
 //! stored data.
 
-mod kept;
+mod stored_callbacks;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use holdshort_testkit::server::{Answer, Setup, TestServer, eventually, eventually_for};
-use holdshort_testkit::sink::{Received, WebhookSink};
+use holdshort_testkit::sink::{ReceivedRequest, WebhookSink};
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::cluster::{database, sql};
 use crate::keys::key;
-use crate::telling::{SECRET, deliveries, wait_state};
+use crate::notifications::{SECRET, deliveries, wait_state};
 
 const CHANNEL: &str = "agent-callbacks";
 /// Callbacks sent to one host at a time (`engine/src/outbox/limits.rs`).
@@ -27,7 +27,7 @@ const CALLED_AT_HOST: usize = 2;
 const HIDDEN: &str = "/hidden-path";
 
 /// Returns a setup that allows callbacks to this machine.
-fn near() -> Setup {
+fn local_callback_setup() -> Setup {
     TestServer::setup().callback_allow_networks("127.0.0.0/8")
 }
 
@@ -63,7 +63,7 @@ async fn answer(server: &TestServer, id: &str, text: &str) {
 }
 
 /// Verifies a message as a receiver of Standard Webhooks does.
-fn verify(received: &Received) {
+fn verify(received: &ReceivedRequest) {
     let key = BASE64.decode(SECRET.strip_prefix("whsec_").unwrap().as_bytes()).unwrap();
     let mut signed =
         format!("{}.{}.", received.header("webhook-id"), received.header("webhook-timestamp")).into_bytes();
@@ -79,7 +79,7 @@ fn files(server: &TestServer, text: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the path of the file that holds a callback.
-fn kept(server: &TestServer, id: &str) -> PathBuf {
+fn callback_file(server: &TestServer, id: &str) -> PathBuf {
     server.data().join(format!("callbacks/{id}.json"))
 }
 
@@ -90,7 +90,7 @@ async fn until_forgotten(server: &TestServer) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_is_told_what_was_decided_where_it_said() {
     let sink = WebhookSink::start().await;
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let id = ask(&server, json!({"callback": callback(&sink)})).await;
     answer(&server, &id, "On Monday.").await;
     let told = sink.wait_for(1).await.remove(0);
@@ -118,7 +118,7 @@ async fn an_agent_is_told_what_was_decided_where_it_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_told_however_that_ended() {
     let sink = WebhookSink::start().await;
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let told = json!({"callback": callback(&sink)});
     let with = |more: Value| {
         let mut all = told.clone();
@@ -161,7 +161,7 @@ async fn it_is_told_however_that_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_question_of_a_run_has_a_place_of_its_own() {
     let (one, other) = (WebhookSink::start().await, WebhookSink::start().await);
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let start = server.agent_request(Method::POST, "/v1/runs");
     let body = json!({"workflow": "external", "input": {"task": "deploy"}});
     let run = server.send(start.json(&body)).await.ok()["id"].clone();
@@ -181,7 +181,7 @@ async fn each_question_of_a_run_has_a_place_of_its_own() {
 async fn a_server_that_is_killed_after_the_decision_tells_it_when_it_is_back() {
     let sink = WebhookSink::start().await;
     sink.hold();
-    let mut server = near().start().await;
+    let mut server = local_callback_setup().start().await;
     let id = ask(&server, json!({"callback": callback(&sink)})).await;
     // The stored callback survives a restart before the decision, too.
     server.restart().await;
@@ -209,7 +209,7 @@ async fn a_server_that_is_killed_after_the_decision_tells_it_when_it_is_back() {
 async fn nothing_is_lost_with_the_process_that_took_the_decisions() {
     const ASKS: usize = 8;
     let sink = WebhookSink::start().await;
-    let mut server = near().start().await;
+    let mut server = local_callback_setup().start().await;
     for n in 1..=ASKS {
         let id = ask(&server, json!({"callback": callback(&sink)})).await;
         answer(&server, &id, "Yes.").await;
@@ -228,7 +228,7 @@ async fn nothing_is_lost_with_the_process_that_took_the_decisions() {
 async fn it_is_tried_again_and_by_hand_after_that() {
     let sink = WebhookSink::start().await;
     sink.answer_with(503, "retry-after", "1");
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let id = ask(&server, json!({"callback": callback(&sink)})).await;
     answer(&server, &id, "Yes.").await;
     let received = sink.wait_for(2).await;
@@ -256,7 +256,7 @@ async fn what_can_not_be_told_is_refused_where_it_stands_and_not_repeated() {
     let sink = WebhookSink::start().await;
     let url = sink.url("/hush4711");
     let far = TestServer::setup().start().await;
-    let near = near().start().await;
+    let near = local_callback_setup().start().await;
     let good = json!({"url": url, "secret": SECRET});
     let of = |name: &str, value: Value| {
         let mut callback = good.clone();
@@ -325,7 +325,7 @@ async fn a_name_that_leads_to_this_machine_is_not_told() {
 async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     let sink = WebhookSink::start().await;
     sink.answer([400]);
-    let mut server = near().start().await;
+    let mut server = local_callback_setup().start().await;
     let made = post(&server, &question(&json!({"callback": callback(&sink)})), None).await.ok();
     let id = made["id"].as_str().unwrap();
     for text in [SECRET, HIDDEN] {
@@ -347,15 +347,15 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
     }
     // A retry by hand works, also after a restart, until the run is erased.
     server.restart().await;
-    let stored = fs::read(kept(&server, id)).unwrap();
+    let stored = fs::read(callback_file(&server, id)).unwrap();
     server.post("/v1/erasures", &json!({"run": run})).await.ok();
     assert!(files(&server, SECRET).is_empty());
     let retry = format!("/v1/deliveries/{}/retry", failed["id"].as_str().unwrap());
     for (is_back, why) in [(false, "is no longer stored"), (true, "was erased")] {
         if is_back {
             // Simulates a run that was erased by its age, and whose file is not removed yet.
-            fs::write(kept(&server, id), &stored).unwrap();
-            fs::set_permissions(kept(&server, id), Permissions::from_mode(0o600)).unwrap();
+            fs::write(callback_file(&server, id), &stored).unwrap();
+            fs::set_permissions(callback_file(&server, id), Permissions::from_mode(0o600)).unwrap();
         }
         server.post(&retry, &json!({})).await.ok();
         eventually("it is not told", async || {
@@ -373,7 +373,7 @@ async fn where_an_agent_is_told_stands_in_one_file_and_is_shown_nowhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_asks_once_and_is_told_once() {
     let (sink, other) = (WebhookSink::start().await, WebhookSink::start().await);
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let body = question(&json!({"callback": callback(&sink)}));
     let first = post(&server, &body, Some("deploy-1")).await.ok();
     let again = post(&server, &body, Some("deploy-1")).await.ok();
@@ -396,7 +396,7 @@ async fn an_agent_that_is_slow_keeps_nothing_from_the_others() {
     const ASKS: usize = 8;
     let (slow, quick) = (WebhookSink::start().await, WebhookSink::start().await);
     slow.hold();
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let began = std::time::Instant::now();
     for _ in 0..ASKS {
         let id = ask(&server, json!({"callback": callback(&slow)})).await;
@@ -422,7 +422,7 @@ async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker(
     const DUE: usize = 150;
     let (dead, quick) = (WebhookSink::start().await, WebhookSink::start().await);
     dead.hold();
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     for _ in 0..DUE {
         let id = ask(&server, json!({"callback": callback(&dead)})).await;
         answer(&server, &id, "Yes.").await;
@@ -446,7 +446,7 @@ async fn many_that_are_due_where_nobody_answers_keep_nothing_from_another_asker(
     let attempts: u64 = all.iter().map(|each| each["attempts"].as_u64().unwrap()).sum();
     // An attempt may end before its receiver has seen it.
     assert!(attempts >= (dead.count() + quick.count()) as u64, "{attempts}");
-    let of = |each: &Received| each.header("webhook-id").to_owned();
+    let of = |each: &ReceivedRequest| each.header("webhook-id").to_owned();
     let mut ids: Vec<String> = dead.received().iter().map(of).collect();
     ids.sort();
     ids.dedup();
@@ -463,7 +463,7 @@ async fn many_that_are_due_at_once_hold_up_nobody_who_reads() {
         sink.hold();
         sinks.push(sink);
     }
-    let mut server = near().start().await;
+    let mut server = local_callback_setup().start().await;
     for sink in sinks.iter().cycle().take(HOSTS * CALLED_AT_HOST) {
         let id = ask(&server, json!({"callback": callback(sink)})).await;
         answer(&server, &id, "Yes.").await;
@@ -484,8 +484,8 @@ async fn many_that_are_due_at_once_hold_up_nobody_who_reads() {
 async fn another_node_tells_what_was_asked_at_one_that_is_gone() {
     let sink = WebhookSink::start().await;
     let (url, lease) = (database().await, Duration::from_secs(2));
-    let mut one = near().database(&url, "a").lease(lease).start().await;
-    let other = near().database(&url, "b").lease(lease).start().await;
+    let mut one = local_callback_setup().database(&url, "a").lease(lease).start().await;
+    let other = local_callback_setup().database(&url, "b").lease(lease).start().await;
     let id = ask(&one, json!({"callback": callback(&sink)})).await;
     assert!(files(&one, SECRET).is_empty(), "nothing lies in a folder");
     let rows = "SELECT name FROM agreed WHERE name LIKE 'callbacks/%'";
@@ -501,7 +501,7 @@ async fn another_node_tells_what_was_asked_at_one_that_is_gone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whose_key_was_revoked_is_told_nothing_more() {
     let sink = WebhookSink::start().await;
-    let server = near().start().await;
+    let server = local_callback_setup().start().await;
     let client = holdshort_http::plain().build().expect("a client");
     let mut asked = Vec::new();
     for name in ["revoked", "rotated"] {
@@ -530,7 +530,7 @@ async fn whose_key_was_revoked_is_told_nothing_more() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_is_answered_where_its_callback_is_allowed_no_more() {
     let sink = WebhookSink::start().await;
-    let mut before = near().start().await;
+    let mut before = local_callback_setup().start().await;
     let body = question(&json!({"callback": callback(&sink)}));
     let first = post(&before, &body, Some("deploy-1")).await.ok();
     before.kill();
@@ -556,7 +556,7 @@ async fn the_operator_says_where_agents_may_be_told_at_all() {
         ("allowed", Some("/callback/url"), None),
         ("off", Some("/callback"), Some("/callback")),
     ] {
-        let server = near().callbacks(reach).start().await;
+        let server = local_callback_setup().callbacks(reach).start().await;
         for (callback, pointer) in [(&public, of_public), (&named, of_named)] {
             let asked = post(&server, &question(&json!({"callback": callback})), None).await;
             match pointer {
@@ -569,7 +569,7 @@ async fn the_operator_says_where_agents_may_be_told_at_all() {
         }
     }
     // Callbacks of earlier questions follow the current configuration, too.
-    let mut server = near().start().await;
+    let mut server = local_callback_setup().start().await;
     let id = ask(&server, json!({"callback": named})).await;
     server.kill();
     server.change(|setup| setup.callbacks("off"));

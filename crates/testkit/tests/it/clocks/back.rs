@@ -7,12 +7,12 @@ use reqwest::header::{COOKIE, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::{Office, at, path, text};
+use super::{ClockedServer, at, path, text};
 
 const TEN_MINUTES: u64 = 600_000;
 
 /// Credentials and approvals that end after ten minutes. The sign-in ends after 30 days.
-struct Ends {
+struct ExpiringAccess {
     client: Client,
     approval: Value,
     link: String,
@@ -22,8 +22,8 @@ struct Ends {
     secret: String,
 }
 
-impl Ends {
-    async fn begin(office: &Office) -> Self {
+impl ExpiringAccess {
+    async fn begin(office: &ClockedServer) -> Self {
         let server = &office.server;
         let client = holdshort_http::plain().no_proxy().build().expect("a client");
         let ends = |more: Value| {
@@ -57,7 +57,7 @@ impl Ends {
     }
 
     /// Returns the status of each use.
-    async fn used(&self, office: &Office) -> Vec<(&'static str, u16)> {
+    async fn used(&self, office: &ClockedServer) -> Vec<(&'static str, u16)> {
         let url = |path: &str| format!("{}{path}", office.server.base());
         let digest = json!({"digest": Digest::of_json(&self.approval["payload"]).to_string()});
         let login = self.client.get(url("/v1/login"));
@@ -88,17 +88,19 @@ const ENDED: [(&str, u16); 5] =
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_ended_stays_ended_when_the_clock_is_set_back() {
-    let mut office = Office::open("2026-06-01T12:00:00Z", TestServer::setup()).await;
-    let live = Ends::begin(&office).await;
+    let mut office = ClockedServer::open("2026-06-01T12:00:00Z", TestServer::setup()).await;
+    let live = ExpiringAccess::begin(&office).await;
     assert!(live.used(&office).await.iter().all(|(_, status)| *status == 200), "all of it counts");
-    let ends =
-        Ends { login_link: code(&office.server.post("/v1/login-links", &json!({})).await.ok()), ..live };
+    let ends = ExpiringAccess {
+        login_link: code(&office.server.post("/v1/login-links", &json!({})).await.ok()),
+        ..live
+    };
     let asked =
         json!({"kind": "tool_approval", "title": "Again?", "payload": {"n": 1}, "usable_ms": TEN_MINUTES});
     let asked = office.server.agent_request(Method::POST, "/v1/interrupts").json(&asked);
     let approval = office.server.send(asked).await.ok();
     office.server.choose(&approval, "approve").await;
-    let ends = Ends { approval, ..ends };
+    let ends = ExpiringAccess { approval, ..ends };
 
     office.clock.set("2026-07-02T12:00:00Z");
     assert_eq!(ends.used(&office).await, ENDED, "their time is over");

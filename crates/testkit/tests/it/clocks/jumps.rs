@@ -7,9 +7,9 @@ use holdshort_testkit::sink::WebhookSink;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Office, text};
+use super::{ClockedServer, text};
+use crate::notifications::{SECRET, deliveries};
 use crate::play::{SOLO, count, done, one};
-use crate::telling::{SECRET, deliveries};
 
 const MINUTE: u64 = 60_000;
 
@@ -60,7 +60,7 @@ async fn a_clock_that_jumps_forward_and_back_does_nothing_twice() {
     );
     let setup = TestServer::setup().workflow("solo", SOLO).model(&model).people(PEOPLE);
     let setup = setup.channels(&channels).env("HOOK_SECRET", SECRET);
-    let mut office = Office::open("2026-06-01T12:00:00Z", setup).await;
+    let mut office = ClockedServer::open("2026-06-01T12:00:00Z", setup).await;
     let asked = ask(&office.server).await;
     let run = office.server.start_run("solo", "count").await;
     let held = office.server.wait_one(&run).await;

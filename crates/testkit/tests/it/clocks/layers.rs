@@ -3,7 +3,7 @@
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{TestServer, eventually};
 
-use super::Office;
+use super::ClockedServer;
 use crate::play::{command, done, one, write};
 use crate::run_layers::{TRYING, fill};
 
@@ -11,7 +11,7 @@ use crate::run_layers::{TRYING, fill};
 async fn the_layer_of_a_run_is_removed_a_day_after_its_end() {
     let model = ScriptedModel::start().await;
     let setup = TestServer::setup().workflow("solo", TRYING).model(&model);
-    let mut office = Office::open("2026-06-01T12:00:00Z", setup).await;
+    let mut office = ClockedServer::open("2026-06-01T12:00:00Z", setup).await;
     fill(&office.server.workspace());
     let build = one(command("mkdir -p out && echo 1 > out/a"));
     model.script("solo", [build.clone(), done()]);

@@ -2,7 +2,7 @@
 //! that of libfaketime, which a test sets while the server runs. The monotonic clock is real.
 
 mod back;
-mod ends;
+mod deadlines;
 mod jumps;
 mod layers;
 mod nights;
@@ -71,7 +71,7 @@ impl WallClock {
     }
 
     /// Makes a server use this clock.
-    fn of(&self, setup: Setup) -> Setup {
+    fn apply_to(&self, setup: Setup) -> Setup {
         let (library, file) = (library(), self.file());
         setup
             .env("LD_PRELOAD", library.to_str().expect("text"))
@@ -86,16 +86,16 @@ fn at(text: &str) -> Timestamp {
 }
 
 /// A server with one data folder that is killed and restarted at another time of its clock.
-struct Office {
+struct ClockedServer {
     clock: WallClock,
     server: TestServer,
 }
 
-impl Office {
+impl ClockedServer {
     async fn open(now: &str, setup: Setup) -> Self {
         let clock = WallClock::at(now);
-        let mut server = clock.of(setup).stopped();
-        issued::believe(&server);
+        let mut server = clock.apply_to(setup).stopped();
+        issued::trust_issuer(&server);
         server.start().await;
         Self { clock, server }
     }
@@ -125,11 +125,11 @@ impl Office {
 
     /// Snoozes an interrupt for a person.
     async fn snooze(&self, who: &str, asked: &Value, until: &str) {
-        self.said(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
+        self.send_as(who, Method::POST, &path(asked, "/snooze"), &json!({ "until": until })).await.ok();
     }
 
     /// Sends a request of a person, with a token of the issuer.
-    async fn said(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
+    async fn send_as(&self, who: &str, method: Method, path: &str, body: &Value) -> Answer {
         let now = self.clock.now().as_millis() / 1_000;
         let token = issued::token(who, &[], now);
         self.with_token(&token, method, path, body).await

@@ -7,8 +7,8 @@ use holdshort_testkit::server::{TestServer, eventually};
 use holdshort_testkit::sink::WebhookSink;
 use serde_json::{Value, json};
 
-use super::{Office, text};
-use crate::telling::deliveries;
+use super::{ClockedServer, text};
+use crate::notifications::deliveries;
 
 const HOUR: u64 = 3_600_000;
 
@@ -56,7 +56,7 @@ async fn assert_right(night: &Night) {
         sink.url("/held")
     );
     let setup = TestServer::setup().people(PEOPLE).channels(&channels);
-    let mut office = Office::open(night.asked, setup).await;
+    let mut office = ClockedServer::open(night.asked, setup).await;
     let legal = office
         .ask(&json!({
             "kind": "review", "title": "May it go?", "assignment": {"groups": ["legal"]}, "working_time": true,

@@ -27,7 +27,7 @@ async fn apart(steps: impl Into<Vec<Scripted>>) -> (Cluster, [WallClock; 2]) {
     for (name, clock) in ["a", "b"].into_iter().zip(&clocks) {
         let setup = setup(&model).database(&url, name).lease(LEASE);
         let setup = setup.env("HOLDSHORT_LOG", "info,holdshort_engine=debug");
-        nodes.push(clock.of(setup).start().await);
+        nodes.push(clock.apply_to(setup).start().await);
     }
     (Cluster { model, nodes }, clocks)
 }

@@ -42,7 +42,7 @@ async fn under_load(cluster: Cluster, trouble: impl Future<Output = ()>) -> usiz
 }
 
 /// Controls PostgreSQL by a command that blocks until it is done, in a thread apart from the clients.
-async fn tell(postgres: &Arc<Server>, order: impl FnOnce(&Server) + Send + 'static) {
+async fn control_postgres(postgres: &Arc<Server>, order: impl FnOnce(&Server) + Send + 'static) {
     let postgres = Arc::clone(postgres);
     tokio::task::spawn_blocking(move || order(&postgres)).await.unwrap();
 }
@@ -54,13 +54,13 @@ async fn postgres_restarts_under_load() {
     let cluster = Cluster::start_on(&postgres.database(), [done()], |node| node).await;
     let repeats = under_load(cluster, async {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        tell(&postgres, |postgres| postgres.stop().unwrap()).await;
+        control_postgres(&postgres, |postgres| postgres.stop().unwrap()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
-        tell(&postgres, |postgres| postgres.start_again().unwrap()).await;
+        control_postgres(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         // Simulates a power cut of the database's machine.
-        tell(&postgres, |postgres| postgres.crash().unwrap()).await;
-        tell(&postgres, |postgres| postgres.start_again().unwrap()).await;
+        control_postgres(&postgres, |postgres| postgres.crash().unwrap()).await;
+        control_postgres(&postgres, |postgres| postgres.start_again().unwrap()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
     })
     .await;

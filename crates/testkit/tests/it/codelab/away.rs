@@ -5,7 +5,7 @@ use holdshort_testkit::server::{TestServer, eventually};
 use holdshort_testpg::Server as Postgres;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post, post_body, post_refused, the};
+use super::ide::{Ide, find_only_frame, kinds, post, post_body, post_refused};
 use super::{on_plan, plans, result, served, subtask, user};
 
 /// Returns all frames of a session since a place, without `done`, which is about the present.
@@ -82,7 +82,7 @@ async fn what_followed_is_told_from_any_frame_on() {
     let again = json!({ "session_id": "s", "since": all.last().unwrap().0, "message": user("And now?") });
     let frames = post_body(&server, &again).await;
     assert_eq!(kinds(&frames), ["session_info", "assistant_message", "done"]);
-    assert_eq!(the(&frames, "assistant_message")["content"], "Still two.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Still two.");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

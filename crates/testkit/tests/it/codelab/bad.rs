@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::ide::{Ide, post, post_refused, post_request, the};
+use super::ide::{Ide, find_only_frame, post, post_refused, post_request};
 use super::{on_plan, plans, served, subtask, user};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -59,7 +59,7 @@ async fn a_wrong_message_is_an_error_frame_and_the_socket_stays() {
     }
     let broken = server.request(Method::POST, "/edges/codelab/agent/message/stream");
     let broken = post_request(broken.header("content-type", "application/json").body("{")).await;
-    assert_eq!(the(&broken, "error")["code"], "malformed_json");
+    assert_eq!(find_only_frame(&broken, "error")["code"], "malformed_json");
     assert_eq!(server.events(&run).await.len(), events, "nothing was written");
 
     // The plan can still be decided.
@@ -96,7 +96,10 @@ async fn who_is_not_the_operator_does_not_get_in() {
     let answer = server.send(agent.json(&json!({ "session_id": "s", "message": user("x") }))).await;
     assert_eq!(answer.refusal(), (403, "forbidden_role"));
     assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]), "nothing was started");
-    assert_eq!(the(&post(&server, "s", &user("Hi")).await, "assistant_message")["content"], "Hello.");
+    assert_eq!(
+        find_only_frame(&post(&server, "s", &user("Hi")).await, "assistant_message")["content"],
+        "Hello."
+    );
 }
 
 /// A session has one run at a time, however many clients send messages at once.

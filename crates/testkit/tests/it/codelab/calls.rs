@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, get, kinds, post, the};
+use super::ide::{Ide, find_only_frame, get, kinds, post};
 use super::{assert_paired, conversation, on_call, result, served};
 
 fn write(path: &str) -> (&'static str, Value) {
@@ -49,7 +49,7 @@ async fn a_call_is_approved_run_in_the_ide_and_paired_with_its_result() {
     assert_eq!(model.requests().len(), 1);
     ide.say(&result(&call, "written")).await;
     let frames = ide.until("done").await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Done.");
     assert_eq!(model.requests().len(), 2, "one model call after it");
     let told = conversation(&model);
     assert_eq!(
@@ -74,7 +74,7 @@ async fn of_two_calls_one_runs_free_and_the_other_waits() {
     ide.until("done").await;
     ide.say(&result(writes, "ok")).await;
     let frames = ide.until("done").await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Done.");
     assert_eq!(model.requests().len(), 2);
     assert_paired(&model);
 }
@@ -128,7 +128,7 @@ async fn results_come_early_twice_and_for_nothing() {
 
     ide.say(&result(&call, "written")).await;
     let frames = ide.until("done").await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Done.");
     let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
     let made = server.events_of(&run, "decision_made").await;
     assert_eq!((&made[0]["data"]["option"], &made[0]["data"]["implied"]), (&json!("approve"), &json!(true)));
@@ -233,7 +233,7 @@ async fn an_edited_call_is_handed_out_as_it_is_allowed() {
 
     ide.say(&edit(second, "c.md")).await;
     let frames = ide.until("done").await;
-    let handed_out = the(&frames, "tool_call");
+    let handed_out = find_only_frame(&frames, "tool_call");
     assert_eq!(
         (&handed_out["requires_approval"], &handed_out["arguments"]["path"]),
         (&json!(false), &json!("c.md"))
@@ -257,7 +257,7 @@ async fn a_call_that_is_approved_in_a_pause_is_handed_out_after_it() {
     assert_eq!((kinds(&frames), &frames[1]["status"]), (vec!["status", "done"], &json!("paused")));
     server.post(&format!("/v1/runs/{run}/resume"), &json!({})).await.ok();
     let frames = ide.until("done").await;
-    assert_eq!(the(&frames, "tool_call")["requires_approval"], false);
+    assert_eq!(find_only_frame(&frames, "tool_call")["requires_approval"], false);
     ide.say(&result(&call, "written")).await;
 
     // An IDE runs the call that it approved, and sends the result at once: the result is accepted, and the call is not
@@ -432,7 +432,7 @@ async fn a_call_is_decided_on_by_the_request() {
     for (n, way) in ways.iter().enumerate() {
         ide.say(way).await;
         let frames = ide.until("done").await;
-        assert_eq!(the(&frames, "tool_call")["metadata"], json!({ "approved": true }), "{way}");
+        assert_eq!(find_only_frame(&frames, "tool_call")["metadata"], json!({ "approved": true }), "{way}");
         let left = get(&server, path).await;
         assert_eq!(
             (&left["count"], asked(&left).len()),
@@ -469,5 +469,5 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_the_call_open() {
     edit["modified_arguments"] = json!({ "path": "b.py", "content": "y" });
     ide.say(&edit).await;
     let frames = ide.until("done").await;
-    assert_eq!(the(&frames, "tool_call")["arguments"], json!({ "path": "b.py", "content": "y" }));
+    assert_eq!(find_only_frame(&frames, "tool_call")["arguments"], json!({ "path": "b.py", "content": "y" }));
 }

@@ -7,7 +7,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, get, kinds, post, the};
+use super::ide::{Ide, find_only_frame, get, kinds, post};
 use super::{WORKFLOW, served_with, user};
 
 /// Starts a server whose commands are tried first and run on the server. Returns the session, too.
@@ -35,7 +35,7 @@ async fn a_command_that_was_tried_is_asked_about_with_its_change() {
     ide.say(&user("Move it.")).await;
     let frames = ide.until("done").await;
     assert!(!kinds(&frames).contains(&"tool_call"), "a client may run what it approves: {frames:#?}");
-    let asked = the(&frames, "assistant_message");
+    let asked = find_only_frame(&frames, "assistant_message");
     let about = &asked["metadata"];
     let request = about["request_id"].as_str().unwrap();
     let content = asked["content"].as_str().unwrap();
@@ -64,7 +64,7 @@ async fn a_command_that_was_tried_is_asked_about_with_its_change() {
     ide.say(&json!({ "type": "hitl_decision", "call_id": request, "decision": "approve" })).await;
     let frames = ide.until("done").await;
     assert!(!kinds(&frames).contains(&"tool_call"), "{frames:#?}");
-    assert_eq!(the(&frames, "status")["status"], "request_resolved");
+    assert_eq!(find_only_frame(&frames, "status")["status"], "request_resolved");
     assert!(!server.workspace().join("old.txt").exists() && server.lines("new.txt") == 1);
 }
 
@@ -77,7 +77,7 @@ async fn an_undo_is_no_part_of_the_conversation() {
     let mut ide = Ide::connect(&server, &session).await;
     ide.say(&user("Make it.")).await;
     let frames = ide.until("done").await;
-    let request = the(&frames, "assistant_message")["metadata"]["request_id"].clone();
+    let request = find_only_frame(&frames, "assistant_message")["metadata"]["request_id"].clone();
     ide.say(&json!({ "type": "hitl_decision", "call_id": request, "decision": "approve" })).await;
     ide.until("done").await;
     let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
@@ -90,7 +90,10 @@ async fn an_undo_is_no_part_of_the_conversation() {
     );
     model.push("orchestrator", Scripted::text("Hello."));
     let frames = post(&server, &session, &user("Hello?")).await;
-    assert_eq!((the(&frames, "assistant_message")["content"].as_str(), frames.len()), (Some("Hello."), 2));
+    assert_eq!(
+        (find_only_frame(&frames, "assistant_message")["content"].as_str(), frames.len()),
+        (Some("Hello."), 2)
+    );
     server.choose(&asked, "approve").await;
     server.wait_status(undo, &["completed"]).await;
     assert!(!server.workspace().join("new.txt").exists());

@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, get, kinds, post, post_body, post_refused, post_request, the};
+use super::ide::{Ide, find_only_frame, get, kinds, post, post_body, post_refused, post_request};
 use super::{on_call, on_plan, plans, result, served, subtask, user};
 
 fn read(path: &str) -> (&'static str, Value) {
@@ -32,8 +32,11 @@ async fn a_refusal_is_heard_and_the_next_message_is_taken() {
     }
     let huge = server.request(Method::POST, "/edges/codelab/agent/message/stream");
     let huge = post_request(huge.json(&body(user(&"x".repeat(2_000_000))))).await;
-    assert_eq!(the(&huge, "error")["code"], "body_too_large");
-    assert_eq!(the(&post(&server, "s", &user("Hi.")).await, "assistant_message")["content"], "Hello.");
+    assert_eq!(find_only_frame(&huge, "error")["code"], "body_too_large");
+    assert_eq!(
+        find_only_frame(&post(&server, "s", &user("Hi.")).await, "assistant_message")["content"],
+        "Hello."
+    );
 }
 
 /// A message without a session begins one, and only this answer names the session.
@@ -63,7 +66,7 @@ async fn a_message_without_a_session_begins_one() {
     model.push("orchestrator", Scripted::text("Here I am."));
     let session = frames[0]["session_id"].as_str().unwrap();
     let frames = post(&server, session, &user("Who is there?")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Here I am.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Here I am.");
     assert_eq!(get(&server, "sessions").await["total"], 2);
 }
 
@@ -91,7 +94,7 @@ async fn a_lost_call_is_found_and_handed_out_again() {
     assert_eq!(ids(&again), [calls[1]["call_id"].clone()], "{frames:#?}");
     assert_eq!(again[0]["metadata"], json!({ "redelivered": true }));
     let frames = post(&server, "s", &result(calls[1], "text")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Read.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Read.");
     assert_eq!(get(&server, "sessions/s/pending-approvals").await["count"], 0);
 }
 
@@ -103,7 +106,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
     model.push("coder", Scripted::text("Then not."));
     let code = json!({ "type": "switch_agent", "agent_type": "code", "content": "Write it." });
     let frames = post(&server, "s", &code).await;
-    assert_eq!(the(&frames, "agent_switched")["to_agent"], "code");
+    assert_eq!(find_only_frame(&frames, "agent_switched")["to_agent"], "code");
     let call = |tool: &str| frames.iter().find(|frame| frame["tool_name"] == tool).unwrap().clone();
     let no = |call: &Value, why: &str| {
         json!({ "type": "tool_result", "call_id": call["call_id"], "result": null,
@@ -116,7 +119,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
     post(&server, "s", &rejected).await;
     // This call was not asked about on the server.
     let frames = post(&server, "s", &no(&free, "it is private")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Then not.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Then not.");
     let told = super::conversation(&model).iter().map(Value::to_string).collect::<String>();
     assert!(told.contains("a person refused this call: not in this folder"), "{told}");
     let log = get(&server, "events/audit-log?session_id=s").await;
@@ -138,7 +141,7 @@ async fn a_rejection_in_the_ide_is_one_here() {
     // An approved call that fails in the IDE is not a rejection.
     model.push("coder", Scripted::calls([write("c")]));
     model.push("coder", Scripted::text("It failed."));
-    let call = the(&post(&server, "s", &user("Again.")).await, "tool_call").clone();
+    let call = find_only_frame(&post(&server, "s", &user("Again.")).await, "tool_call").clone();
     post(&server, "s", &on_call(&call, "approve")).await;
     post(&server, "s", &no(&call, "late")).await;
     let log = get(&server, "events/audit-log?session_id=s&limit=1").await;
@@ -155,7 +158,7 @@ async fn a_waiting_plan_hides_no_approval() {
     let graph = [subtask("a", "coder", &[]), subtask("b", "ask", &[])];
     model.push("orchestrator", plans(&graph));
     model.push("coder", Scripted::calls([write("x")]));
-    let plan = the(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
+    let plan = find_only_frame(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
     assert_eq!(
         (&plan["metadata"]["original_task"], &plan["plan_id"]),
         (&json!("Build it."), &plan["metadata"]["plan_id"])
@@ -163,7 +166,7 @@ async fn a_waiting_plan_hides_no_approval() {
     let pending = get(&server, "sessions/s/pending-approvals").await;
     assert_eq!((&pending["count"], pending["pending_plans"].as_array().unwrap().len()), (&json!(0), 1));
     let frames = post(&server, "s", &on_plan(&plan, "approve")).await;
-    let call = the(&frames, "tool_call").clone();
+    let call = find_only_frame(&frames, "tool_call").clone();
     let run = server.get("/v1/runs").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
     let other = json!({ "plan": { "subtasks": [graph[0].clone(), subtask("c", "ask", &[])] } });
     let put = server.request(Method::PUT, &format!("/v1/runs/{run}/plans/work")).json(&other);
@@ -280,7 +283,7 @@ async fn tools_and_agents_have_the_names_that_the_ide_has() {
         let session = format!("s{n}");
         let switch = json!({ "type": "switch_agent", "agent_type": name, "content": "Look." });
         let frames = post(&server, &session, &switch).await;
-        let switched = the(&frames, "agent_switched");
+        let switched = find_only_frame(&frames, "agent_switched");
         assert_eq!(
             (&switched["to_agent"], &switched["metadata"]["to_agent"]),
             (&json!("code"), &json!("code"))
@@ -298,7 +301,8 @@ async fn tools_and_agents_have_the_names_that_the_ide_has() {
     }
     model.push("orchestrator", plans(&[subtask("a", "debug", &[])]));
     model.push("coder", Scripted::text("Written."));
-    let plan = the(&post(&server, "planned", &user("Plan it.")).await, "plan_notification").clone();
+    let plan =
+        find_only_frame(&post(&server, "planned", &user("Plan it.")).await, "plan_notification").clone();
     let mut edit = on_plan(&plan, "edit");
     edit["modified_subtasks"] = json!([
         { "id": "a", "description": "write", "agent": "code" }, { "id": "b", "description": "more", "agent": "coder" }

@@ -4,7 +4,7 @@
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, post, post_refused, the};
+use super::ide::{Ide, find_only_frame, post, post_refused};
 use super::{on_call, on_plan, plans, result, served, subtask, user};
 
 fn examples(part: &str) -> Vec<Value> {
@@ -71,10 +71,10 @@ async fn what_a_client_hears_is_what_is_shown() {
     }
     let maybe = json!({ "type": "plan_decision", "plan_id": "plan_5f3a9c01", "decision": "maybe" });
     heard.push(ide.refused(&maybe).await);
-    let plan = the(&heard[heard.len() - 3..], "plan_notification").clone();
+    let plan = find_only_frame(&heard[heard.len() - 3..], "plan_notification").clone();
     ide.say(&on_plan(&plan, "approve")).await;
     heard.extend(ide.until("done").await);
-    let call = the(&heard, "tool_call").clone();
+    let call = find_only_frame(&heard, "tool_call").clone();
     ide.say(&on_call(&call, "approve")).await;
     heard.extend(ide.until("done").await);
     ide.say(&result(&call, "exit code 0")).await;

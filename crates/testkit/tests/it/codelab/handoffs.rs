@@ -3,7 +3,7 @@
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, post, the};
+use super::ide::{Ide, find_only_frame, post};
 use super::{assert_paired, conversation, on_call, on_plan, plans, result, served, subtask, user};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -24,7 +24,7 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
     ide.find("done").await;
     ide.say(&result(&read, "x")).await;
     let frames = ide.until("tool_call").await;
-    let switched = the(&frames, "agent_switched");
+    let switched = find_only_frame(&frames, "agent_switched");
     assert_eq!(
         (&switched["from"], &switched["to"], &switched["reason"]),
         (&json!("orchestrator"), &json!("code"), &json!("this is code"))
@@ -36,7 +36,7 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
     ide.say(&result(&write, "written")).await;
     // The debugger has no tool that writes: its call is refused, and it ends its work.
     let frames = ide.until("assistant_message").await;
-    assert_eq!(the(&frames, "agent_switched")["to"], "debug");
+    assert_eq!(find_only_frame(&frames, "agent_switched")["to"], "debug");
     assert_eq!(frames.last().unwrap()["content"], "It works.");
     let told = conversation(&model).iter().map(Value::to_string).collect::<String>();
     assert!(told.contains("the tool `write_file` is not available"), "{told}");
@@ -47,7 +47,7 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
     // The next message goes to the orchestrator again.
     model.push("orchestrator", Scripted::text("Anything."));
     let frames = post(&server, "s", &user("Thanks.")).await;
-    assert_eq!(the(&frames, "assistant_message")["metadata"]["agent"], "orchestrator");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["metadata"]["agent"], "orchestrator");
     assert_eq!(Ide::open(&server, "s").await.next().await["agent"], "orchestrator");
 }
 
@@ -55,11 +55,11 @@ async fn the_orchestrator_hands_over_and_every_call_has_its_result() {
 async fn a_switch_gives_up_what_runs_and_stays_until_the_next() {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::call("read_file", json!({ "path": "a" })));
-    let call = the(&post(&server, "s", &user("Look at a.")).await, "tool_call").clone();
+    let call = find_only_frame(&post(&server, "s", &user("Look at a.")).await, "tool_call").clone();
     let switch = json!({ "type": "switch_agent", "agent_type": "ask", "content": "Just explain a.", "reason": "faster" });
     model.push("ask", Scripted::text("a is a file."));
     let frames = post(&server, "s", &switch).await;
-    let switched = the(&frames, "agent_switched");
+    let switched = find_only_frame(&frames, "agent_switched");
     assert_eq!((&switched["from"], &switched["to"]), (&json!("orchestrator"), &json!("ask")));
     assert_eq!(frames.last().unwrap()["status"], "completed");
     let told = model.requests().pop().unwrap().texts().join("\n");
@@ -85,9 +85,9 @@ async fn a_plan_survives_a_kill_in_the_middle_of_a_subtask() {
     model.push("debug", Scripted::call("execute_command", json!({ "command": "make test" })));
     model.push("debug", Scripted::text("The test fails."));
     model.push("ask", Scripted::text("Because of the clock."));
-    let plan = the(&post(&server, "s", &user("Why?")).await, "plan_notification").clone();
+    let plan = find_only_frame(&post(&server, "s", &user("Why?")).await, "plan_notification").clone();
     let frames = post(&server, "s", &on_plan(&plan, "approve")).await;
-    let call = the(&frames, "tool_call").clone();
+    let call = find_only_frame(&frames, "tool_call").clone();
     post(&server, "s", &on_call(&call, "approve")).await;
     server.kill();
     server.start().await;

@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
 
-use super::ide::{Ide, kinds, post, the};
+use super::ide::{Ide, find_only_frame, kinds, post};
 use super::{on_call, result, served, user};
 
 fn read(path: &str) -> Scripted {
@@ -45,8 +45,8 @@ async fn of_two_windows_one_runs_a_call() {
     // Any window may send its result.
     first.say(&result(&call, "text")).await;
     let heard = [first.until("done").await, second.until("done").await];
-    let asked = the(&heard[0], "tool_call").clone();
-    assert_eq!(*the(&heard[1], "tool_call"), asked, "both are asked");
+    let asked = find_only_frame(&heard[0], "tool_call").clone();
+    assert_eq!(*find_only_frame(&heard[1], "tool_call"), asked, "both are asked");
     // The window that approves a call receives it.
     first.say(&on_call(&asked, "approve")).await;
     let heard = [first.until("done").await, second.until("done").await];
@@ -94,7 +94,7 @@ async fn an_answer_that_ended_keeps_its_call() {
     let heard = socket.until("done").await;
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
     let frames = post(&server, "s", &result(&call, "text")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Done.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Done.");
     let heard = socket.until("done").await;
     assert_eq!(to_run(&heard).len(), 0, "{heard:#?}");
 }

@@ -203,7 +203,7 @@ pub(crate) fn kinds(frames: &[Value]) -> Vec<&str> {
 }
 
 /// Returns the only frame of this type.
-pub(crate) fn the<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
+pub(crate) fn find_only_frame<'f>(frames: &'f [Value], kind: &str) -> &'f Value {
     let found: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == kind).collect();
     assert_eq!(found.len(), 1, "{kind} in {frames:#?}");
     found[0]

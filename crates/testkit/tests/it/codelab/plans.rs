@@ -5,7 +5,7 @@ use holdshort_testkit::server::TestServer;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, get, kinds, post, the};
+use super::ide::{Ide, find_only_frame, get, kinds, post};
 use super::{on_plan, plans, served, subtask, user};
 
 fn five() -> Vec<Value> {
@@ -103,7 +103,7 @@ async fn an_approved_plan_is_carried_out_in_order_by_its_agents() {
         .map(|frame| format!("{} {}", frame["from"], frame["to"]).replace('"', ""))
         .collect();
     assert_eq!(switched, ["orchestrator code", "code debug", "debug ask", "ask code", "code architect"]);
-    let completed = the(&frames, "plan_completed");
+    let completed = find_only_frame(&frames, "plan_completed");
     let facts = json!({ "plan_id": plan["metadata"]["plan_id"], "plan_status": "completed",
         "total_subtasks": 5, "completed": 5, "failed": 0, "skipped": 0, "is_final": true });
     let mut expected = facts.clone();
@@ -124,7 +124,7 @@ async fn a_rejected_plan_is_dropped_and_the_session_goes_on() {
     no["feedback"] = json!("This is not the way.");
     ide.say(&no).await;
     let frames = ide.until("done").await;
-    let cancelled = the(&frames, "assistant_message");
+    let cancelled = find_only_frame(&frames, "assistant_message");
     assert_eq!(cancelled["is_final"], true);
     assert!(cancelled["content"].as_str().unwrap().contains("This is not the way."), "{cancelled}");
     assert_eq!(run_of(&server).await["status"], "completed");
@@ -133,7 +133,7 @@ async fn a_rejected_plan_is_dropped_and_the_session_goes_on() {
     model.script("orchestrator", [Scripted::text("Then I explain it.")]);
     ide.say(&user("Explain it instead.")).await;
     let frames = ide.until("done").await;
-    let answer = the(&frames, "assistant_message");
+    let answer = find_only_frame(&frames, "assistant_message");
     assert_eq!((&answer["content"], &answer["is_final"]), (&json!("Then I explain it."), &json!(true)));
     let told = model.requests().pop().unwrap().texts().join("\n");
     assert!(told.contains("Build it.") && told.contains("Explain it instead."), "{told}");
@@ -182,7 +182,7 @@ async fn an_edited_plan_is_the_one_that_runs() {
         .map(|frame| &frame["subtask_id"])
         .collect();
     assert_eq!(started, ["a", "b"]);
-    assert_eq!(the(&frames, "plan_completed")["total_subtasks"], 2);
+    assert_eq!(find_only_frame(&frames, "plan_completed")["total_subtasks"], 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -202,7 +202,7 @@ async fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
         .map(|frame| format!("{} {}", frame["subtask_id"], frame["status"]).replace('"', ""))
         .collect();
     assert_eq!(ended, ["s1 failed", "s2 skipped", "s3 completed"]);
-    let completed = the(&frames, "plan_completed");
+    let completed = find_only_frame(&frames, "plan_completed");
     assert_eq!(
         (&completed["plan_status"], &completed["completed"], &completed["failed"], &completed["skipped"]),
         (&json!("partial"), &json!(1), &json!(1), &json!(1))
@@ -218,7 +218,7 @@ async fn a_cyclic_plan_is_refused_when_it_is_made() {
     let cycle = [subtask("a", "coder", &["b"]), subtask("b", "coder", &["a"])];
     model.script("orchestrator", [plans(&cycle), plans(&[subtask("a", "coder", &[])])]);
     let frames = post(&server, "s", &user("Build it.")).await;
-    assert_eq!(the(&frames, "plan_notification")["metadata"]["subtask_count"], 1);
+    assert_eq!(find_only_frame(&frames, "plan_notification")["metadata"]["subtask_count"], 1);
     let told = model.requests().pop().unwrap().texts().join("\n");
     assert!(told.contains("cycle"), "{told}");
     super::assert_paired(&model);
@@ -232,7 +232,7 @@ async fn another_plan_can_be_asked_for() {
     other["feedback"] = json!("one step is enough");
     ide.say(&other).await;
     let frames = ide.until("done").await;
-    let second = the(&frames, "plan_notification");
+    let second = find_only_frame(&frames, "plan_notification");
     assert_eq!(second["metadata"]["subtask_count"], 1);
     assert_ne!(second["metadata"]["plan_id"], plan["metadata"]["plan_id"]);
     let told = model.requests().pop().unwrap().texts().join("\n");
@@ -250,7 +250,7 @@ async fn the_same_over_server_sent_events() {
     all_say_done(&model);
     let frames = post(&server, "session 1", &user("Build it.")).await;
     assert_eq!(kinds(&frames), ["plan_approval_required", "plan_notification", "done"]);
-    let plan = the(&frames, "plan_notification").clone();
+    let plan = find_only_frame(&frames, "plan_notification").clone();
     let frames = post(&server, "session 1", &user("yes")).await;
     assert_eq!(kinds(&frames), ["assistant_message", "done"]);
     let frames = post(&server, "session 1", &on_plan(&plan, "approve")).await;
@@ -286,7 +286,7 @@ async fn a_plan_goes_on_after_everything_was_started_again() {
     assert_eq!(ide.next().await, plan, "the same under the same id");
     ide.say(&on_plan(&plan, "approve")).await;
     let frames = ide.until("plan_completed").await;
-    assert_eq!(the(&frames, "plan_completed")["completed"], 2);
+    assert_eq!(find_only_frame(&frames, "plan_completed")["completed"], 2);
     assert_eq!(server.get("/v1/runs").await.ok()["items"].as_array().unwrap().len(), 1);
     assert_eq!(server.get("/v1/audit/verify").await.ok()["intact"], true);
 }

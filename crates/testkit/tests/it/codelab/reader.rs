@@ -29,9 +29,9 @@ const TOOLS: &[&str] = &[
 /// A displayed text. An empty text would be an empty bubble.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Shown(String);
+struct NonEmptyText(String);
 
-impl TryFrom<String> for Shown {
+impl TryFrom<String> for NonEmptyText {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -90,75 +90,75 @@ struct Any {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Heard {
+enum ServerFrame {
     SessionInfo {
-        session_id: Shown,
-        content: Shown,
+        session_id: NonEmptyText,
+        content: NonEmptyText,
         agent: Agent,
     },
     Status {
-        status: Shown,
-        content: Shown,
+        status: NonEmptyText,
+        content: NonEmptyText,
     },
     AssistantMessage {
-        content: Shown,
-        token: Shown,
+        content: NonEmptyText,
+        token: NonEmptyText,
         is_final: bool,
-        metadata: Option<Said>,
+        metadata: Option<MessageMetadata>,
     },
     ToolCall {
-        call_id: Shown,
+        call_id: NonEmptyText,
         tool_name: Tool,
         arguments: Object,
         requires_approval: bool,
         agent: Option<Agent>,
     },
     AgentSwitched {
-        content: Shown,
+        content: NonEmptyText,
         from_agent: Agent,
         to_agent: Agent,
-        reason: Shown,
+        reason: NonEmptyText,
         metadata: Switched,
     },
     PlanApprovalRequired {
-        content: Shown,
-        approval_request_id: Shown,
-        plan_id: Shown,
+        content: NonEmptyText,
+        approval_request_id: NonEmptyText,
+        plan_id: NonEmptyText,
         plan_summary: Summary,
     },
     PlanNotification {
-        content: Shown,
-        plan_id: Shown,
+        content: NonEmptyText,
+        plan_id: NonEmptyText,
         metadata: Plan,
         is_final: bool,
     },
     SubtaskStarted {
-        content: Shown,
+        content: NonEmptyText,
         metadata: Started,
     },
     SubtaskCompleted {
-        content: Shown,
+        content: NonEmptyText,
         metadata: Completed,
     },
     PlanCompleted {
-        content: Shown,
+        content: NonEmptyText,
         metadata: Planned,
         is_final: bool,
     },
     Error {
-        content: Shown,
-        error: Shown,
+        content: NonEmptyText,
+        error: NonEmptyText,
         is_final: bool,
     },
     Done {
-        status: Shown,
-        content: Shown,
+        status: NonEmptyText,
+        content: NonEmptyText,
         is_final: bool,
     },
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct MessageMetadata {
     agent: Option<Agent>,
 }
 
@@ -166,30 +166,30 @@ struct Said {
 struct Switched {
     from_agent: Agent,
     to_agent: Agent,
-    reason: Shown,
+    reason: NonEmptyText,
 }
 
 #[derive(Deserialize)]
 struct Subtask {
-    id: Shown,
-    description: Shown,
+    id: NonEmptyText,
+    description: NonEmptyText,
     agent: Agent,
-    estimated_time: Shown,
+    estimated_time: NonEmptyText,
     dependencies: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct Summary {
-    goal: Shown,
+    goal: NonEmptyText,
     subtasks_count: u64,
-    total_estimated_time: Shown,
+    total_estimated_time: NonEmptyText,
     subtasks: Vec<Subtask>,
 }
 
 #[derive(Deserialize)]
 struct Plan {
-    plan_id: Shown,
-    original_task: Shown,
+    plan_id: NonEmptyText,
+    original_task: NonEmptyText,
     subtask_count: u64,
     subtasks: Vec<Subtask>,
     requires_approval: bool,
@@ -197,27 +197,27 @@ struct Plan {
 
 #[derive(Deserialize)]
 struct Started {
-    plan_id: Shown,
-    subtask_id: Shown,
-    description: Shown,
+    plan_id: NonEmptyText,
+    subtask_id: NonEmptyText,
+    description: NonEmptyText,
     agent: Agent,
-    status: Shown,
+    status: NonEmptyText,
 }
 
 #[derive(Deserialize)]
 struct Completed {
-    plan_id: Shown,
-    subtask_id: Shown,
-    status: Shown,
-    completion_reason: Shown,
+    plan_id: NonEmptyText,
+    subtask_id: NonEmptyText,
+    status: NonEmptyText,
+    completion_reason: NonEmptyText,
     result: Option<Object>,
     error: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Planned {
-    plan_id: Shown,
-    plan_status: Shown,
+    plan_id: NonEmptyText,
+    plan_status: NonEmptyText,
     total_subtasks: u64,
     completed: u64,
     failed: u64,
@@ -239,13 +239,13 @@ pub(crate) fn frame(value: &Value) {
 fn checked(value: &Value) -> Result<(), String> {
     parsed::<Any>(value)?;
     let (is_read, what) = match parsed(value)? {
-        Heard::AssistantMessage { content, token, .. } => (content.0 == token.0, "token and content"),
-        Heard::ToolCall { tool_name, arguments, .. } => match tool_name.0.as_str() {
+        ServerFrame::AssistantMessage { content, token, .. } => (content.0 == token.0, "token and content"),
+        ServerFrame::ToolCall { tool_name, arguments, .. } => match tool_name.0.as_str() {
             "list_files" => (arguments.get("path").is_some_and(Value::is_string), "path"),
             "search_in_code" => (arguments.get("query").is_some_and(Value::is_string), "query"),
             _ => (true, ""),
         },
-        Heard::PlanNotification { metadata, .. } => {
+        ServerFrame::PlanNotification { metadata, .. } => {
             (metadata.subtask_count == metadata.subtasks.len() as u64, "subtask_count")
         }
         _ => (true, ""),
@@ -366,7 +366,7 @@ pub(crate) fn answer(status: u16, body: &str) -> Option<String> {
 
 #[derive(Deserialize)]
 struct Pending {
-    session_id: Shown,
+    session_id: NonEmptyText,
     pending_approvals: Vec<Approval>,
     pending_plans: Vec<Plan>,
     count: u64,
@@ -374,12 +374,12 @@ struct Pending {
 
 #[derive(Deserialize)]
 struct Approval {
-    request_id: Shown,
-    call_id: Shown,
+    request_id: NonEmptyText,
+    call_id: NonEmptyText,
     tool_name: Tool,
     arguments: Object,
     reason: String,
-    created_at: Shown,
+    created_at: NonEmptyText,
 }
 
 #[derive(Deserialize)]
@@ -390,53 +390,53 @@ struct Sessions {
 
 #[derive(Deserialize)]
 struct Session {
-    id: Shown,
-    session_id: Shown,
+    id: NonEmptyText,
+    session_id: NonEmptyText,
     message_count: u64,
-    created_at: Shown,
-    updated_at: Shown,
-    last_activity: Shown,
+    created_at: NonEmptyText,
+    updated_at: NonEmptyText,
+    last_activity: NonEmptyText,
     current_agent: Agent,
-    title: Shown,
+    title: NonEmptyText,
     is_active: bool,
 }
 
 #[derive(Deserialize)]
 struct History {
-    session_id: Shown,
+    session_id: NonEmptyText,
     messages: Vec<Message>,
     message_count: u64,
-    last_activity: Option<Shown>,
+    last_activity: Option<NonEmptyText>,
     current_agent: Agent,
     agent_history: Vec<Switch>,
 }
 
 #[derive(Deserialize)]
 struct Message {
-    role: Shown,
-    content: Option<Shown>,
+    role: NonEmptyText,
+    content: Option<NonEmptyText>,
 }
 
 #[derive(Deserialize)]
 struct Switch {
     from: Agent,
     to: Agent,
-    timestamp: Shown,
+    timestamp: NonEmptyText,
 }
 
 #[derive(Deserialize)]
 struct AgentInfo {
     #[serde(rename = "type")]
     kind: Agent,
-    name: Shown,
-    description: Shown,
+    name: NonEmptyText,
+    description: NonEmptyText,
     allowed_tools: Vec<String>,
     has_file_restrictions: bool,
 }
 
 #[derive(Deserialize)]
 struct Current {
-    session_id: Shown,
+    session_id: NonEmptyText,
     current_agent: Agent,
     agent_history: Vec<Switch>,
     switch_count: u64,
@@ -444,9 +444,9 @@ struct Current {
 
 #[derive(Deserialize)]
 struct Health {
-    status: Shown,
-    service: Shown,
-    version: Shown,
+    status: NonEmptyText,
+    service: NonEmptyText,
+    version: NonEmptyText,
 }
 
 #[derive(Deserialize)]
@@ -461,27 +461,27 @@ struct Stats {
 struct Metrics {
     metrics: Object,
     computed: Object,
-    timestamp: Shown,
+    timestamp: NonEmptyText,
 }
 
 #[derive(Deserialize)]
 struct PendingPlans {
-    session_id: Shown,
+    session_id: NonEmptyText,
     pending_plans: Vec<Plan>,
     count: u64,
 }
 
 #[derive(Deserialize)]
 struct Plans {
-    session_id: Shown,
+    session_id: NonEmptyText,
     plans: Vec<Carried>,
 }
 
 #[derive(Deserialize)]
 struct Carried {
-    plan_id: Shown,
-    session_id: Shown,
-    original_task: Shown,
+    plan_id: NonEmptyText,
+    session_id: NonEmptyText,
+    original_task: NonEmptyText,
     subtasks: Vec<Part>,
     is_approved: bool,
     is_complete: bool,
@@ -489,11 +489,11 @@ struct Carried {
 
 #[derive(Deserialize)]
 struct Part {
-    id: Shown,
-    description: Shown,
+    id: NonEmptyText,
+    description: NonEmptyText,
     agent: Agent,
     dependencies: Vec<String>,
-    status: Shown,
+    status: NonEmptyText,
 }
 
 #[derive(Deserialize)]
@@ -504,10 +504,10 @@ struct AuditLog {
 
 #[derive(Deserialize)]
 struct Audited {
-    session_id: Shown,
-    event_type: Shown,
-    decision: Shown,
-    timestamp: Shown,
+    session_id: NonEmptyText,
+    event_type: NonEmptyText,
+    decision: NonEmptyText,
+    timestamp: NonEmptyText,
     tool_name: Option<Tool>,
     original_arguments: Option<Object>,
     modified_arguments: Option<Object>,

@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{get, post, the};
+use super::ide::{find_only_frame, get, post};
 use super::{on_call, on_plan, plans, served, subtask, user};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -25,7 +25,7 @@ async fn plans_are_read_paused_and_audited() {
     }
     assert_eq!(server.get("/edges/codelab/events/audit-log?session_id=s").await.status, 404);
 
-    let plan = the(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
+    let plan = find_only_frame(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
     let pending = get(&server, "sessions/s/pending-plans").await;
     let item = &pending["pending_plans"][0];
     assert!(item.as_object().unwrap().values().all(|field| !field.is_null()), "{item}");
@@ -40,7 +40,7 @@ async fn plans_are_read_paused_and_audited() {
     let mut approve = on_plan(&plan, "approve");
     approve["feedback"] = json!("go");
     let frames = post(&server, "s", &approve).await;
-    let call = the(&frames, "tool_call").clone();
+    let call = find_only_frame(&frames, "tool_call").clone();
     assert_eq!(get(&server, "sessions/s/pending-plans").await["count"], 0);
 
     // Dependencies and order of the subtasks.

@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::ide::{Ide, get, kinds, post, post_refused, the};
+use super::ide::{Ide, find_only_frame, get, kinds, post, post_refused};
 use super::{WORKFLOW, conversation, on_plan, plans, served, served_with, subtask, user};
 
 /// The next message answers a question of an agent, asked by the tool or in plain text.
@@ -18,7 +18,7 @@ async fn a_question_is_answered_by_the_next_word() {
     model.push("orchestrator", Scripted::text("And which page do you mean?"));
     model.push("orchestrator", Scripted::text("Then it is dark."));
     let frames = post(&server, "s", &user("Style it.")).await;
-    let question = the(&frames, "assistant_message").clone();
+    let question = find_only_frame(&frames, "assistant_message").clone();
     assert_eq!(
         (&question["content"], &question["is_final"], &question["metadata"]["choices"]),
         (&json!("Light or dark?"), &json!(true), &json!(["light", "dark"]))
@@ -50,7 +50,7 @@ async fn a_failure_and_a_limit_are_said() {
     let (model, server) = served_with(&WORKFLOW.replace("rounds: 50", "rounds: 2")).await;
     model.push("orchestrator", Scripted::status(400));
     let frames = post(&server, "failing", &user("Hello.")).await;
-    let error = the(&frames, "error");
+    let error = find_only_frame(&frames, "error");
     assert_eq!((&error["is_final"], &frames.last().unwrap()["status"]), (&json!(true), &json!("failed")));
     assert_ne!(error["code"], "run_ended");
     assert!(!kinds(&frames).contains(&"status"), "nothing is retried: {frames:#?}");
@@ -61,14 +61,14 @@ async fn a_failure_and_a_limit_are_said() {
     }
     model.push("coder", Scripted::text("Enough."));
     let frames = post(&server, "limited", &user("Hello.")).await;
-    let limit = the(&frames, "assistant_message");
+    let limit = find_only_frame(&frames, "assistant_message");
     assert!(limit["content"].as_str().unwrap().contains("limit of 2 rounds"), "{limit}");
     let id = &limit["metadata"]["request_id"];
     assert_eq!(limit["metadata"], json!({ "request_id": id, "limit": true }));
     // A text does not decide at a limit, whatever it says (B4).
     let asked = model.requests().len();
     let frames = post(&server, "limited", &user("No, stop!")).await;
-    let notice = the(&frames, "assistant_message");
+    let notice = find_only_frame(&frames, "assistant_message");
     assert_eq!((&notice["metadata"]["waiting"], &notice["metadata"]["request_id"]), (&json!(true), id));
     let pending = get(&server, "sessions/limited/pending-approvals").await;
     let item = &pending["pending_questions"][0];
@@ -84,14 +84,14 @@ async fn a_failure_and_a_limit_are_said() {
     assert_eq!(post_refused(&server, &edit).await["errors"][0]["pointer"], "/message/decision");
     assert_eq!(model.requests().len(), asked);
     let frames = post(&server, "limited", &decide("approve")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Enough.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Enough.");
     let told = model.requests().pop().unwrap().texts().join("\n");
     assert!(told.contains("Go on."), "{told}");
 
     model.push("orchestrator", Scripted::call("handoff_to_ask", json!({ "message": "a" })));
     model.push("ask", Scripted::call("handoff_to_coder", json!({ "message": "a" })));
     let frames = post(&server, "ended", &user("Hello.")).await;
-    let id = the(&frames, "assistant_message")["metadata"]["request_id"].clone();
+    let id = find_only_frame(&frames, "assistant_message")["metadata"]["request_id"].clone();
     let asked = model.requests().len();
     let reject = json!({ "type": "hitl_decision", "call_id": id, "decision": "reject" });
     let status = post(&server, "ended", &reject).await.pop().unwrap()["status"].clone();
@@ -135,7 +135,7 @@ async fn an_answer_never_lands_on_another_question() {
         json!({ "session_id": "s", "message": answer(&json!("int_01k6f0000000000000000000cc"), "x") });
     assert_eq!(post_refused(&server, &nothing).await["code"], "not_found");
     let frames = post(&server, "s", &answer(&delete, "no")).await;
-    assert_eq!(the(&frames, "assistant_message")["content"], "Blue it is.");
+    assert_eq!(find_only_frame(&frames, "assistant_message")["content"], "Blue it is.");
     let told = conversation(&model);
     assert_eq!((&told[2]["content"], &told[3]["content"]), (&json!("blue"), &json!("no")));
 
@@ -154,7 +154,7 @@ async fn an_answer_never_lands_on_another_question() {
 async fn another_run_in_the_session_does_not_take_it_over() {
     let (model, server) = served().await;
     model.push("orchestrator", plans(&[subtask("a", "coder", &[])]));
-    let plan = the(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
+    let plan = find_only_frame(&post(&server, "s", &user("Build it.")).await, "plan_notification").clone();
     let session = server.get("/v1/runs").await.ok()["items"][0]["session"].clone();
     model.push("orchestrator", Scripted::text("Native."));
     let body = json!({ "workflow": "codelab_ide", "session": session, "input": { "task": "native" } });
@@ -165,7 +165,7 @@ async fn another_run_in_the_session_does_not_take_it_over() {
     assert_eq!((&info["status"], &info["pending_plans"]), (&json!("waiting"), &json!(1)), "{info}");
     model.push("coder", Scripted::text("Built."));
     let frames = post(&server, "s", &on_plan(&plan, "approve")).await;
-    assert_eq!(the(&frames, "plan_completed")["completed"], 1);
+    assert_eq!(find_only_frame(&frames, "plan_completed")["completed"], 1);
     model.push("orchestrator", Scripted::text("Hello."));
     post(&server, "s", &user("Hello?")).await;
     let told = conversation(&model)[0]["content"].as_str().unwrap().to_owned();
@@ -212,11 +212,11 @@ async fn sessions_are_by_themselves() {
     let (model, server) = served().await;
     model.push("orchestrator", plans(&[subtask("a", "coder", &[])]));
     let frames = post(&server, "one", &user("Build it.")).await;
-    let plan = the(&frames, "plan_notification").clone();
+    let plan = find_only_frame(&frames, "plan_notification").clone();
     let switch = json!({ "type": "switch_agent", "agent_type": "ask", "content": "Explain it." });
     let frames = post(&server, "one", &switch).await;
     assert_eq!(kinds(&frames), ["assistant_message", "done"]);
-    assert_eq!(the(&frames, "assistant_message")["metadata"]["waiting"], true);
+    assert_eq!(find_only_frame(&frames, "assistant_message")["metadata"]["waiting"], true);
 
     let mut other = Ide::connect(&server, "two").await;
     assert_eq!(other.refused(&on_plan(&plan, "approve")).await["code"], "not_found");
@@ -347,7 +347,7 @@ async fn what_became_of_a_plan_goes_with_the_session() {
         [subtask("one", "debug", &[]), subtask("two", "coder", &["one"]), subtask("three", "ask", &[])];
     let planned = async |session: &str| {
         model.push("orchestrator", plans(&graph));
-        the(&post(&server, session, &user("Build it.")).await, "plan_notification").clone()
+        find_only_frame(&post(&server, session, &user("Build it.")).await, "plan_notification").clone()
     };
     let told = async |session: &str| {
         model.push("orchestrator", Scripted::text("That."));

@@ -10,7 +10,7 @@ use super::{BASE, get, model, paused, post, review, setup, wait_state};
 
 /// Credential of a callback.
 #[derive(Clone, Copy, Debug)]
-enum By {
+enum CallbackCredential {
     /// A token of a person, with the time at which they claim to have sent it.
     Token(&'static str),
     /// The link that approves, made first, and the link that rejects.
@@ -25,9 +25,9 @@ enum By {
     OfAnother,
     Turned,
 }
-use By::{Agent, Altered, Newer, Nobody, OfAnother, Older, Token, Turned};
+use CallbackCredential::{Agent, Altered, Newer, Nobody, OfAnother, Older, Token, Turned};
 
-impl By {
+impl CallbackCredential {
     /// Returns the body, if the callback has one.
     fn body(self, says: &str) -> Option<Value> {
         match self {
@@ -51,7 +51,7 @@ struct Row {
     what: &'static str,
     when: When,
     /// Callbacks in order of arrival, with the expected status of each.
-    arrives: &'static [(By, &'static str, u16)],
+    arrives: &'static [(CallbackCredential, &'static str, u16)],
     /// Final status of the task, and number of decisions.
     ends: (&'static str, usize),
 }
@@ -132,15 +132,15 @@ const TABLE: [Row; 10] = [
 ];
 
 /// Data that a sender has about one review.
-struct Known {
+struct ReviewLinks {
     task: String,
     url: String,
     approving: String,
     rejecting: String,
 }
 
-impl Known {
-    async fn of(server: &TestServer, (task, review): (String, String)) -> Self {
+impl ReviewLinks {
+    async fn create(server: &TestServer, (task, review): (String, String)) -> Self {
         let path = format!("/webhooks/callback/{review}");
         let mut links = Vec::new();
         for decision in ["approved", "rejected"] {
@@ -152,7 +152,7 @@ impl Known {
         Self { task, url: format!("{}{BASE}{path}", server.base()), approving, rejecting }
     }
 
-    fn request(&self, server: &TestServer, by: By, other: &Self) -> RequestBuilder {
+    fn request(&self, server: &TestServer, by: CallbackCredential, other: &Self) -> RequestBuilder {
         let anonymous = |url: &str| {
             let client = holdshort_http::plain().no_proxy().build().unwrap();
             client.post(url)
@@ -181,12 +181,12 @@ async fn server_of_both() -> (ScriptedModel, TestServer) {
     (model, server)
 }
 
-async fn expiring(server: &TestServer) -> Known {
+async fn expiring(server: &TestServer) -> ReviewLinks {
     let body = json!({"crew_name": "brief", "inputs": {"case": "T123"}, "async_execution": true});
     let (_, run) = post(server, "/crew/run", &body).await;
     let task = run["task_id"].as_str().unwrap().to_owned();
     let shown = wait_state(server, &task, "PAUSED").await;
-    let known = Known::of(server, (task, shown["review_id"].as_str().unwrap().to_owned())).await;
+    let known = ReviewLinks::create(server, (task, shown["review_id"].as_str().unwrap().to_owned())).await;
     wait_state(server, &known.task, "FAILED").await;
     known
 }
@@ -194,10 +194,10 @@ async fn expiring(server: &TestServer) -> Known {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_what_arrives_the_first_that_counts_decides() {
     let (_model, server) = server_of_both().await;
-    let other = Known::of(&server, paused(&server).await).await;
+    let other = ReviewLinks::create(&server, paused(&server).await).await;
     for Row { what, when, arrives, ends: (state, decisions) } in &TABLE {
         let known = match when {
-            InTime => Known::of(&server, paused(&server).await).await,
+            InTime => ReviewLinks::create(&server, paused(&server).await).await,
             Late => expiring(&server).await,
         };
         for (by, says, expected) in *arrives {

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
-use holdshort_testkit::sink::{Received, WebhookSink};
+use holdshort_testkit::sink::{ReceivedRequest, WebhookSink};
 use serde_json::{Value, json};
 
-use super::{asked, key, model, setup};
+use super::{key, model, request_counts, setup};
 
 const SECRET: &str = "any text will do";
 /// A crew whose model does not answer.
@@ -84,7 +84,7 @@ impl<'s> Python<'s> {
 }
 
 /// Saves a webhook as a receiver would: its headers and its body in two files.
-fn kept(folder: &Path, received: &Received, body: &[u8]) -> [String; 2] {
+fn save_webhook(folder: &Path, received: &ReceivedRequest, body: &[u8]) -> [String; 2] {
     let headers: BTreeMap<&str, &str> =
         received.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
     let paths = ["headers.json", "body"].map(|name| folder.join(name));
@@ -117,17 +117,17 @@ async fn a_crew_is_started_decided_and_followed_in_python() {
     // The webhook is verified over its exact bytes, with the secret alone.
     let told = sink.wait_for(1).await.remove(0);
     let folder = tempfile::tempdir().unwrap();
-    let [headers, body] = kept(folder.path(), &told, &told.body);
+    let [headers, body] = save_webhook(folder.path(), &told, &told.body);
     assert_eq!(python.ok(&["verify", &headers, &body]).await["review_id"], review["review_id"]);
     let changed = String::from_utf8(told.body.clone()).unwrap().replace("high", "low");
-    let [headers, body] = kept(folder.path(), &told, changed.as_bytes());
+    let [headers, body] = save_webhook(folder.path(), &told, changed.as_bytes());
     assert!(python.refused(&["verify", &headers, &body]).await.contains("not of this secret"));
 
     let seen = review["review_id"].as_str().unwrap();
     assert_eq!(python.ok(&["approve", task, "Looks good", seen]).await["status"], "resuming");
     let done = python.ok(&["wait", task]).await;
     assert_eq!((&done["state"], &done["result"]["report"]), (&json!("completed"), &json!("done")), "{done}");
-    assert_eq!(asked(&model), [1; 5], "nobody is asked again");
+    assert_eq!(request_counts(&model), [1; 5], "nobody is asked again");
     assert!(python.refused(&["reject", task, "Too late"]).await.starts_with("409: "));
 
     let other = python.ok(&["run", "fraud"]).await["task_id"].as_str().unwrap().to_owned();

@@ -7,8 +7,8 @@ use holdshort_testkit::server::{TestServer, aborting};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{BASE, asked, model, setup};
-use crate::aborts::{Look, play_each, see_through};
+use super::{BASE, model, request_counts, setup};
+use crate::aborts::{StoryProgress, play_each, play_until_over};
 use crate::demo::ABORT_AFTER;
 
 /// Looks at the story once: starts the task, decides on its review, or returns true at its end.
@@ -58,9 +58,10 @@ async fn play(n: u64) -> bool {
     }
     let task = RefCell::new(None);
     let what = format!("after commit {n}");
-    let ended =
-        see_through(&mut server, ABORT_AFTER, &what, async |server| Look::of(look(server, &task).await))
-            .await;
+    let ended = play_until_over(&mut server, ABORT_AFTER, &what, async |server| {
+        StoryProgress::from_answer(look(server, &task).await)
+    })
+    .await;
     let id = task.borrow().clone().unwrap();
     let runs = server.get("/v1/runs").await.ok();
     assert_eq!(runs["items"].as_array().unwrap().len(), 1, "{what}: one task");
@@ -72,7 +73,7 @@ async fn play(n: u64) -> bool {
     let status: Value = server.get(&format!("{BASE}/crew/status/{id}")).await.ok();
     assert_eq!(status["result"], json!({"report": "done", "cases": 1}), "{what}");
     // At most the one reply that was lost is requested again.
-    let replies: usize = asked(&model).into_iter().sum();
+    let replies: usize = request_counts(&model).into_iter().sum();
     assert!((5..=6).contains(&replies), "{what}: {replies} requests");
     aborted || ended
 }

@@ -70,7 +70,7 @@ fn routed() -> BTreeSet<String> {
 }
 
 /// Returns each code span of the page without its query and base path.
-fn named() -> impl Iterator<Item = &'static str> {
+fn code_spans() -> impl Iterator<Item = &'static str> {
     let code = PAGE.split('`').skip(1).step_by(2);
     let code = code.map(|code| code.split('?').next().unwrap_or_default().trim());
     code.map(|code| {
@@ -85,12 +85,12 @@ fn every_route_is_there() {
     let routed = routed();
     let is_route =
         |code: &&str| ["GET /", "POST /", "DELETE /"].iter().any(|begins| code.starts_with(begins));
-    let documented: BTreeSet<String> = named().filter(is_route).map(str::to_owned).collect();
+    let documented: BTreeSet<String> = code_spans().filter(is_route).map(str::to_owned).collect();
     assert_eq!(documented, routed);
     let paths: BTreeSet<&str> = routed.iter().filter_map(|route| Some(route.split_once(' ')?.1)).collect();
     let roots = ["/crew", "/webhooks", "/ws"];
     let is_path = |code: &&str| roots.iter().any(|root| code.starts_with(root));
-    for path in named().filter(is_path) {
+    for path in code_spans().filter(is_path) {
         let begins = format!("{path}/");
         assert!(paths.iter().any(|known| *known == path || known.starts_with(&begins)), "{path}");
     }

@@ -126,7 +126,7 @@ pub(crate) async fn at_the_analyst(model: &ScriptedModel, server: &TestServer) -
     model.script("graph_analyst", vec![Scripted::Hang(Box::new(Scripted::text("graph_analyst is done")))]);
     let body = json!({"crew_name": "fraud", "async_execution": true});
     let (_, run) = post(server, "/crew/run", &body).await;
-    eventually("the analyst is asked", async || (asked(model)[1] == 1).then_some(())).await;
+    eventually("the analyst is asked", async || (request_counts(model)[1] == 1).then_some(())).await;
     run["task_id"].as_str().expect("an id").to_owned()
 }
 
@@ -139,7 +139,7 @@ pub(crate) async fn wait_state(server: &TestServer, task: &str, state: &str) -> 
 }
 
 /// Returns the number of requests of each agent.
-pub(crate) fn asked(model: &ScriptedModel) -> Vec<usize> {
+pub(crate) fn request_counts(model: &ScriptedModel) -> Vec<usize> {
     AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct Issuer {
 impl Issuer {
     pub(crate) async fn serving(setup: Setup) -> (Self, TestServer) {
         let key = Signer::ec();
-        let keys = KeyServer::of(&[("k", &key)]).await;
+        let keys = KeyServer::with_keys(&[("k", &key)]).await;
         let mut server = setup.stopped();
         let config = format!(
             r#"

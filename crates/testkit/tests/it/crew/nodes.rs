@@ -8,7 +8,7 @@ use holdshort_testkit::sink::WebhookSink;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::webhooks::{SECRET, hmac, register, told};
+use super::webhooks::{SECRET, allow_local_webhooks, hmac, register};
 use super::{BASE, get, model, paused, setup};
 use crate::cluster::{database, leave_behind, sql};
 
@@ -18,8 +18,8 @@ const NAMES: &str = "SELECT name FROM agreed WHERE name LIKE 'webhooks/%'";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn any_node_sends_to_a_webhook_that_another_one_registered() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
-    let mut one = told(setup(&model)).database(&url, "a").start().await;
-    let mut other = told(setup(&model)).database(&url, "b").start().await;
+    let mut one = allow_local_webhooks(setup(&model)).database(&url, "a").start().await;
+    let mut other = allow_local_webhooks(setup(&model)).database(&url, "b").start().await;
     let hook = register(&one, &sink, json!({"headers": {"X-Tenant": "t1"}})).await;
     let id = hook["id"].as_str().unwrap();
     let known = eventually("the other node knows where it is", async || {
@@ -59,7 +59,7 @@ async fn any_node_sends_to_a_webhook_that_another_one_registered() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_lies_in_a_folder_moves_to_the_database() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
-    let mut one = told(setup(&model)).database(&url, "a").start().await;
+    let mut one = allow_local_webhooks(setup(&model)).database(&url, "a").start().await;
     let hook = register(&one, &sink, json!({})).await;
     let id = hook["id"].as_str().unwrap();
     let stored: Value = serde_json::from_str(&sql(&url, KEPT).await).unwrap();
@@ -82,7 +82,7 @@ async fn what_lies_in_a_folder_moves_to_the_database() {
     .await;
     assert_eq!(left, json!({ (strange): stored }));
     drop(one);
-    let other = told(setup(&model)).database(&url, "b").start().await;
+    let other = allow_local_webhooks(setup(&model)).database(&url, "b").start().await;
     paused(&other).await;
     let received = sink.wait_for(1).await.remove(0);
     assert_eq!(received.header("x-webhook-signature"), data_encoding::HEXLOWER.encode(&hmac(&received.body)));
@@ -93,7 +93,7 @@ async fn what_lies_in_a_folder_moves_to_the_database() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_left_of_a_webhook_is_swept() {
     let (model, sink, url) = (model().await, WebhookSink::start().await, database().await);
-    let mut one = told(setup(&model)).database(&url, "a").start().await;
+    let mut one = allow_local_webhooks(setup(&model)).database(&url, "a").start().await;
     let hook = register(&one, &sink, json!({})).await;
     let known = format!("webhooks/{}", hook["id"].as_str().unwrap());
     one.kill();
@@ -114,7 +114,7 @@ async fn what_a_crash_left_of_a_webhook_is_swept() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_crash_left_in_the_file_is_swept() {
     let (model, sink) = (model().await, WebhookSink::start().await);
-    let mut server = told(setup(&model)).start().await;
+    let mut server = allow_local_webhooks(setup(&model)).start().await;
     let hook = register(&server, &sink, json!({})).await;
     server.kill();
     let file = server.data().join("webhooks.json");

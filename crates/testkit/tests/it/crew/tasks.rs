@@ -4,7 +4,7 @@ use holdshort_testkit::model::Scripted;
 use holdshort_testkit::server::eventually;
 use serde_json::{Value, json};
 
-use super::{BASE, asked, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
+use super::{BASE, at_the_analyst, get, key, model, paused, post, request_counts, server, setup, wait_state};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
@@ -19,7 +19,7 @@ async fn case_37_a_run_answers_when_it_is_paused_or_at_once() {
         "result": {"status": "paused", "message": "Waiting for reviewer", "review_id": review},
     });
     assert_eq!((status, &run), (200, &expected));
-    assert_eq!(asked(&model), [1, 1, 1, 1, 0], "the report waits");
+    assert_eq!(request_counts(&model), [1, 1, 1, 1, 0], "the report waits");
 
     let shown = get(&server, &format!("/crew/status/{task}")).await;
     let told = json!([
@@ -105,7 +105,7 @@ async fn case_38_after_an_approval_the_next_task_begins_and_no_earlier_agent_is_
     assert_eq!((status, words), (200, json!([true, "resuming", task, review])));
     let shown = wait_state(&server, &task, "COMPLETED").await;
     assert_eq!(shown["result"], json!({"report": "done", "cases": 1}), "JSON in text is that JSON");
-    assert_eq!(asked(&model), [1, 1, 1, 1, 1], "agents 1 to 4 are not asked again");
+    assert_eq!(request_counts(&model), [1, 1, 1, 1, 1], "agents 1 to 4 are not asked again");
     let request = model.requests_of("report_writer")[0].texts().join("\n");
     for word in ["Account A split 14,000 into three.", "Looks good, proceed"] {
         assert!(request.contains(word), "the decision enters what comes next: {request}");
@@ -127,7 +127,7 @@ async fn case_39_a_rejection_fails_the_task_with_the_comment() {
     assert_eq!((status, &told["status"]), (200, &json!("rejected")));
     let shown = wait_state(&server, &task, "FAILED").await;
     assert!(shown["error"].as_str().unwrap().contains("names are in it"), "{shown}");
-    assert_eq!(asked(&model)[4], 0, "no report");
+    assert_eq!(request_counts(&model)[4], 0, "no report");
     assert_eq!(get(&server, &format!("/crew/review/{task}")).await["status"], "rejected");
 }
 
@@ -165,7 +165,7 @@ async fn case_43_a_restart_changes_nothing_that_a_client_sees() {
     server.restart().await;
     let again = post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     assert_eq!((again.0, &again.1["status"]), (200, &json!("resuming")), "the same again, after a restart");
-    assert_eq!(asked(&model)[..4], [1, 1, 1, 1]);
+    assert_eq!(request_counts(&model)[..4], [1, 1, 1, 1]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -200,7 +200,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     })
     .await;
     assert_eq!(get(&server, &format!("/crew/status/{task}")).await["status"], "PAUSED");
-    assert_eq!(asked(&model), [1, 1, 0, 0, 0]);
+    assert_eq!(request_counts(&model), [1, 1, 0, 0, 0]);
     let shown = get(&server, &format!("/crew/review/{task}")).await;
     let told = json!([
         shown["findings"],
@@ -212,7 +212,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
     assert_eq!(told, json!(["Sanctions hit on account B", "HIGH", ["OFAC"], "S-1", "watcher"]));
 
     server.restart().await;
-    assert_eq!(asked(&model), [1, 1, 0, 0, 0]);
+    assert_eq!(request_counts(&model), [1, 1, 0, 0, 0]);
     let decision = json!({"status": "approved", "comments": "a namesake"});
     post(&server, &format!("/crew/resume/{task}"), &decision).await;
     // The crew continues to its own review, and its agents know the decision.
@@ -221,7 +221,7 @@ async fn a_service_pauses_a_task_and_nothing_begins_until_somebody_has_looked() 
         (shown["status"] == "PAUSED" && shown["review_id"] != json!(review)).then_some(shown)
     })
     .await;
-    assert_eq!(asked(&model), [1, 1, 1, 1, 0]);
+    assert_eq!(request_counts(&model), [1, 1, 1, 1, 0]);
     let request = model.requests_of("fraud_pattern_hunter")[0].texts().join("\n");
     assert!(request.contains("a namesake"), "{request}");
     let review = get(&server, &format!("/crew/review/{task}")).await;

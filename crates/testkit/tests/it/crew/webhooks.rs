@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use holdshort_testkit::mailbox::{Mailbox, PASSWORD, Speaks, tls};
+use holdshort_testkit::mailbox::{Mailbox, PASSWORD, SmtpSecurity, tls};
 use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::{Setup, TestServer, eventually};
-use holdshort_testkit::sink::{Received, WebhookSink};
+use holdshort_testkit::sink::{ReceivedRequest, WebhookSink};
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
@@ -16,13 +16,13 @@ use super::{BASE, Issuer, ask, get, model, paused, post, setup, wait_state};
 
 pub(super) const SECRET: &str = "any text will do";
 
-pub(super) fn told(setup: Setup) -> Setup {
+pub(super) fn allow_local_webhooks(setup: Setup) -> Setup {
     setup.env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").env("RETRY_DELAY_SECONDS", "1")
 }
 
 async fn server() -> (WebhookSink, TestServer, ScriptedModel) {
     let model = model().await;
-    let server = told(setup(&model)).start().await;
+    let server = allow_local_webhooks(setup(&model)).start().await;
     (WebhookSink::start().await, server, model)
 }
 
@@ -135,7 +135,9 @@ async fn case_41_a_dead_webhook_holds_up_nothing_and_is_tried_again_by_hand() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn case_41_a_webhook_that_never_answers_has_failed_after_the_attempts_that_the_environment_says() {
     let (model, sink) = (model().await, WebhookSink::start().await);
-    let setup = told(setup(&model)).env("WEBHOOK_TIMEOUT_SECONDS", "1").env("MAX_RETRY_ATTEMPTS", "2");
+    let setup = allow_local_webhooks(setup(&model))
+        .env("WEBHOOK_TIMEOUT_SECONDS", "1")
+        .env("MAX_RETRY_ATTEMPTS", "2");
     let server = setup.start().await;
     sink.hold();
     register(&server, &sink, json!({})).await;
@@ -189,7 +191,7 @@ async fn case_43_a_webhook_survives_a_restart_and_its_secret_is_in_no_journal() 
     server.restart().await;
     post(&server, &format!("/crew/resume/{task}"), &json!({"status": "approved"})).await;
     let received = sink.wait_for(2).await;
-    let verifies = |each: &Received| {
+    let verifies = |each: &ReceivedRequest| {
         each.header("x-webhook-signature") == data_encoding::HEXLOWER.encode(&hmac(&each.body))
     };
     assert!(received.iter().all(verifies));
@@ -239,7 +241,7 @@ async fn one_that_is_removed_is_tried_no_more() {
 async fn an_expired_review_is_an_event_of_its_own() {
     let (model, sink) = (model().await, WebhookSink::start().await);
     let gates = super::WORKFLOW.to_owned() + "gates: {review: {expires_in: 300ms}}\n";
-    let server = told(setup(&model).workflow("fraud", &gates)).start().await;
+    let server = allow_local_webhooks(setup(&model).workflow("fraud", &gates)).start().await;
     register(&server, &sink, json!({})).await;
     post(&server, "/crew/run", &json!({"crew_name": "fraud"})).await;
     let kinds: Vec<String> =
@@ -250,7 +252,8 @@ async fn an_expired_review_is_an_event_of_its_own() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slack_and_teams_are_told_in_their_words_and_upstreams_encoding_is_a_setting() {
     let (model, sink) = (model().await, WebhookSink::start().await);
-    let server = told(setup(&model)).env("WEBHOOK_SIGNATURE_ENCODING", "base64").start().await;
+    let server =
+        allow_local_webhooks(setup(&model)).env("WEBHOOK_SIGNATURE_ENCODING", "base64").start().await;
     register(&server, &sink, json!({})).await;
     for kind in ["slack", "teams"] {
         register(
@@ -274,9 +277,9 @@ async fn slack_and_teams_are_told_in_their_words_and_upstreams_encoding_is_a_set
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_is_registered_and_told_over_the_server_of_mails() {
-    let mailbox = Mailbox::start(Speaks::Starttls, true);
+    let mailbox = Mailbox::start(SmtpSecurity::Starttls, true);
     let model = model().await;
-    let setup = told(setup(&model))
+    let setup = allow_local_webhooks(setup(&model))
         .channels(&channel(&mailbox, ", kinds: [question], user: holdshort, password_env: MAIL_PASSWORD"))
         .env("MAIL_PASSWORD", PASSWORD)
         .env("SSL_CERT_FILE", &tls("authority.pem"));
@@ -351,7 +354,7 @@ async fn what_can_not_be_a_webhook_is_refused_where_it_stands() {
         assert_eq!(server.get(&format!("{BASE}{path}")).await.status, 404, "{path}");
     }
     // An interrupt of another kind is not a review of a task.
-    let id = crate::telling::ask(&server, json!({})).await;
+    let id = crate::notifications::ask(&server, json!({})).await;
     let path = format!("{BASE}/webhooks/status/{}", id.replace("int_", "REV-").to_uppercase());
     assert_eq!(server.get(&path).await.status, 404, "{path}");
 }
@@ -393,7 +396,7 @@ async fn a_delivery_of_a_checkpoint_names_no_review() {
         "channels:\n  kept: {{type: webhook, url: \"{}\", secret_env: HOOK_SECRET, allow: [127.0.0.0/8], events: [checkpoint]}}\n",
         sink.url("/kept")
     );
-    let setup = TestServer::setup().channels(&channels).env("HOOK_SECRET", crate::telling::SECRET);
+    let setup = TestServer::setup().channels(&channels).env("HOOK_SECRET", crate::notifications::SECRET);
     let server = setup.checkpoint_every(std::time::Duration::from_secs(1)).start().await;
     let asks = server.agent_request(Method::POST, "/v1/interrupts");
     server.send(asks.json(&json!({"kind": "question", "title": "When?"}))).await.ok();

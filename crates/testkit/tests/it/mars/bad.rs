@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Mars, around_steps, first, plan, planned, words};
+use super::{Mars, around_steps, error_summary, first, plan, planned};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_a_task_there_is_nothing_to_do() {
@@ -16,7 +16,7 @@ async fn before_a_task_there_is_nothing_to_do() {
     mars.wait("pong").await;
     for task in ["", "  \n"] {
         assert_eq!(
-            words(&mars.refused(&first(&server, task, json!({}))).await),
+            error_summary(&mars.refused(&first(&server, task, json!({}))).await),
             ("invalid_request", "/task")
         );
     }
@@ -59,7 +59,7 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
     let config = around_steps("before_step");
     let mut mars = Mars::start(&server, "t1", "Build it.", config.clone()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let id = &asked["approval_id"];
     let table = [
         (json!({"approval_id": "nonsense", "resolution": "approve"}), "not_found", ""),
@@ -94,17 +94,17 @@ async fn a_decision_that_does_not_fit_leaves_the_request_open() {
         frame["type"] = json!("resolve_approval");
         let refused = mars.refused(&frame).await;
         let shown: String = frame.to_string().chars().take(120).collect();
-        assert_eq!(words(&refused), (code, pointer), "{shown}: {refused}");
+        assert_eq!(error_summary(&refused), (code, pointer), "{shown}: {refused}");
         assert_eq!(refused["in_reply_to"], "resolve_approval");
     }
     assert_eq!(server.wait_one(&mars.run()).await["id"], *id, "it is still open");
     let refused = mars.refused(&json!({"type": "cancel", "reason": "x".repeat(70_000)})).await;
-    assert_eq!(words(&refused), ("invalid_request", "/reason"), "{refused}");
+    assert_eq!(error_summary(&refused), ("invalid_request", "/reason"), "{refused}");
     assert!(refused["message"].as_str().unwrap().starts_with("/reason "), "{refused}");
 
     // An approval of another task is not accepted here.
     let mut other = Mars::start(&server, "t2", "Build it.", config).await;
-    let foreign = other.asked().await;
+    let foreign = other.wait_for_request().await;
     let frame =
         json!({"type": "resolve_approval", "approval_id": foreign["approval_id"], "resolution": "approve"});
     assert_eq!(mars.refused(&frame).await["error_type"], "not_found");
@@ -146,5 +146,5 @@ async fn a_frame_beyond_the_limit_ends_the_connection() {
     let (_model, server) = planned(&[]).await;
     let mut mars = Mars::connect(&server, "t1").await;
     mars.say(&json!({"task": "x".repeat(1_100_000)})).await;
-    assert_eq!(mars.came().await.err(), Some(Some(1009)));
+    assert_eq!(mars.receive().await.err(), Some(Some(1009)));
 }

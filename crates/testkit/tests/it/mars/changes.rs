@@ -7,7 +7,7 @@ use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 use super::tabs::get;
-use super::{Mars, options, reader, sound};
+use super::{Mars, check_invariants, options, reader};
 use crate::play::{command, done, one, write};
 
 /// The workflow of this edge. Tests change it so that commands are tried first.
@@ -46,7 +46,7 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     let (_model, server) =
         tried(&[command(LINE), write("made/b.txt", "more\n"), command("rm a.txt && echo > made/c")]).await;
     let mut mars = Mars::start(&server, "t1", "Change it.", json!({"tool_approval": "prompt"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let change = &asked["context"]["change"];
     let summary = change["summary"].as_str().unwrap();
     assert!(summary.starts_with("Tried: 3 files changed, 1 deleted; exit code 0 after "), "{summary}");
@@ -74,7 +74,7 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     assert_eq!(names(&mars.frames), [], "nothing is told before it has happened");
     mars.resolve(&asked, "allow", json!({})).await;
 
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         names(&mars.frames),
         [("file_created", "a.txt"), ("file_updated", "kept.txt"), ("file_created", "made/b.txt")]
@@ -89,7 +89,7 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     assert_eq!(asked["context"]["change"]["files"][0]["file_path"], "made/b.txt");
     assert!(asked["context"]["change"]["files"][0]["diff"].as_str().unwrap().ends_with("-b\n+more"));
     mars.resolve(&asked, "allow", json!({})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!((names(&mars.frames)[3], updated(&mars).0), (("file_updated", "made/b.txt"), json!(1)));
     let run = mars.run();
     let files = get(&server, &format!("runs/{run}/files")).await;
@@ -100,14 +100,14 @@ async fn a_change_is_told_with_the_request_and_its_files_after_the_commit() {
     let files = get(&server, &format!("runs/{run}/files")).await;
     assert_eq!(listed(&files), [("kept.txt", 8), ("made/b.txt", 5), ("made/c", 1)]);
     assert_eq!(files.get("not_told"), None);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
     // A client that connects again receives equal frames.
     let mut again = Mars::connect(&server, "t1").await;
     again.say(&json!({ "type": "request_state", "since": 0 })).await;
-    while again.told().len() < mars.told().len() {
+    while again.journal_frames().len() < mars.journal_frames().len() {
         again.next().await;
     }
-    assert_eq!(again.told(), mars.told());
+    assert_eq!(again.journal_frames(), mars.journal_frames());
 }
 
 /// A refused change sends no frame about a file. If many files changed, the first are sent and the others counted.
@@ -116,9 +116,9 @@ async fn what_is_refused_is_not_told_and_many_files_are_counted() {
     let many = "mkdir many && for i in $(seq 100 349); do echo $i > many/$i; done";
     let (_model, server) = tried(&[command(LINE), command(many)]).await;
     let mut mars = Mars::start(&server, "t1", "Change it.", json!({"tool_approval": "prompt"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "deny", json!({})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(names(&mars.frames), []);
     mars.resolve(&asked, "allow", json!({})).await;
     let updated = mars.wait("files_updated").await;
@@ -132,7 +132,7 @@ async fn what_is_refused_is_not_told_and_many_files_are_counted() {
     mars.wait("workflow_completed").await;
     let files = get(&server, "runs/t1/files").await;
     assert_eq!((listed(&files).len(), &files["not_told"]), (200, &json!(50)));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// In the shipped workflow a command asks before it runs anywhere, so its changes are unknown.
@@ -142,7 +142,7 @@ async fn as_it_ships_nothing_runs_before_a_person_lets_it() {
     model.script("engineer", [one(command("echo a > a.txt")), done()]);
     let server = TestServer::setup().model(&model).start().await;
     let mut mars = Mars::start(&server, "t1", "Change it.", json!({"tool_approval": "prompt"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!((&asked["context"]["trial"], asked["context"].get("change")), (&Value::Null, None));
     assert_eq!(server.events_of(&mars.run(), "trial_started").await.len(), 0);
     mars.resolve(&asked, "allow", json!({})).await;
@@ -183,7 +183,7 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     let refused = client.refused(&json!({ "task": "Another one." })).await;
     assert_eq!(refused["error_type"], "idempotency_key_reused");
     client.say(&json!({ "type": "request_state", "since": 0 })).await;
-    let asked = client.asked().await;
+    let asked = client.wait_for_request().await;
     assert_eq!((options(&asked), &asked["action"]), (vec!["allow", "deny"], &json!("tool_approval")));
     let description = asked["description"].as_str().unwrap();
     assert!(description.starts_with("Undo: Change it."), "{description}");
@@ -192,10 +192,11 @@ async fn an_undo_is_a_run_of_the_session_that_a_client_may_follow() {
     client.resolve(&asked, "allow", json!({})).await;
     client.wait("workflow_completed").await;
     assert_eq!(names(&client.frames), [("file_updated", "kept.txt"), ("file_created", "old.txt")]);
-    let updated = client.told().into_iter().find(|frame| frame["event_type"] == "files_updated").unwrap();
+    let updated =
+        client.journal_frames().into_iter().find(|frame| frame["event_type"] == "files_updated").unwrap();
     assert_eq!(updated["data"]["files_deleted"], json!(["a.txt", "made/b.txt"]));
     assert_eq!(server.lines("old.txt"), 1);
-    sound(&server, &client).await;
+    check_invariants(&server, &client).await;
     for tab in ["dag", "history", "files", "costs", "console-log"] {
         let path = format!("/edges/mars/api/runs/{undo}/{tab}");
         reader::answer(&path, &server.get(&path).await.ok());

@@ -4,7 +4,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::{TestServer, eventually};
 use serde_json::{Value, json};
 
-use super::{Mars, options, sound};
+use super::{Mars, check_invariants, options};
 use crate::play::{command, count, done, one};
 
 /// Returns the config of a copilot without a router, which rules route, with more keys.
@@ -32,7 +32,7 @@ pub(super) fn said_to(model: &ScriptedModel, agent: &str, n: usize) -> String {
 async fn a_vague_task_is_clarified_before_anybody_works() {
     let (model, server) = server(&[("engineer", vec![one(count("sort")), done()])]).await;
     let mut mars = Mars::start(&server, "t1", "fix it", by_rules(&json!({}))).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         (asked["checkpoint_type"].as_str(), options(&asked)),
         (Some("clarification"), vec!["submit", "skip", "cancel"])
@@ -49,12 +49,12 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
     assert!(said_to(&model, "engineer", 0).contains("sort in util.py"));
     assert_eq!(
         (
-            mars.told().iter().filter(|f| f["event_type"] == "approval_requested").count(),
+            mars.journal_frames().iter().filter(|f| f["event_type"] == "approval_requested").count(),
             server.lines("count.txt")
         ),
         (1, 1)
     );
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A clarification can be skipped, and minimal routing never asks for one (case 14).
@@ -62,11 +62,11 @@ async fn a_vague_task_is_clarified_before_anybody_works() {
 async fn a_clarification_is_skipped_or_never_asked() {
     let (model, server) = server(&[("engineer", vec![done().repeat()])]).await;
     let mut mars = Mars::start(&server, "t1", "fix it", by_rules(&json!({}))).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "skip", json!({})).await;
     mars.wait("workflow_completed").await;
     assert!(said_to(&model, "engineer", 0).contains("best guess"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
     let minimal = by_rules(&json!({"intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t2", "fix it", minimal).await;
     mars.wait("workflow_completed").await;
@@ -83,14 +83,14 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     .await;
     let config = || json!({ "mode": "copilot", "ask_satisfaction": false });
     let mut mars = Mars::start(&server, "t1", "write code", config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["checkpoint_type"], "clarification");
     mars.say(&json!({"type": "cancel"})).await;
     mars.wait("workflow_cancelled").await;
 
     let long = ["word"; 61].join(" ");
     let mut mars = Mars::start(&server, "t2", &long, config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["checkpoint_type"], "proposal");
     assert_eq!(options(&asked), ["option_1", "option_2", "option_3", "custom"]);
     assert_eq!(asked["context"]["proposals"].as_array().unwrap().len(), 3);
@@ -101,14 +101,14 @@ async fn without_its_router_a_task_is_routed_by_rules() {
     .await;
     mars.resolve(&asked, "option_2", json!({})).await;
     // The task is not simple: the result of the round is reviewed.
-    let after = mars.asked().await;
+    let after = mars.wait_for_request().await;
     assert_eq!(
         (after["checkpoint_type"].as_str(), options(&after)),
         (Some("after_step"), vec!["continue", "redo", "abort"])
     );
     mars.resolve(&after, "continue", json!({})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A grant for the session covers all commands of a category; a command of another category asks (case 16).
@@ -118,19 +118,19 @@ async fn a_call_is_allowed_for_the_session() {
     let (_model, server) = server(&[("engineer", calls)]).await;
     let config = by_rules(&json!({"toolApproval": "prompt", "intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
-    let first = mars.asked().await;
+    let first = mars.wait_for_request().await;
     assert_eq!(
         (first["checkpoint_type"].as_str(), &first["context"]["tool_category"]),
         (Some("tool_approval"), &json!("bash"))
     );
     mars.resolve(&first, "allow_session", json!({})).await;
-    let other = mars.asked().await;
+    let other = mars.wait_for_request().await;
     assert_eq!(other["context"]["tool_category"], "install");
     assert_eq!(other["context"]["session_permissions"], json!({"bash": true}));
     assert_eq!((server.lines("count.txt"), server.workspace().join("made").is_dir()), (1, true));
     mars.resolve(&other, "deny", json!({"feedback": "not today"})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A phase that a model calls really runs and pauses (case 19, issue 2 of the document).
@@ -141,7 +141,7 @@ async fn a_phase_that_a_model_calls_really_runs_and_pauses() {
     let (model, server) = server(&[("engineer", vec![one(call), done()])]).await;
     let config = by_rules(&json!({"intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "clean the data folder", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert!(asked["message"].as_str().unwrap().contains("Delete the old data?"), "{asked}");
     assert_eq!(asked["position"], "confirm");
     assert_eq!(model.requests_of("engineer").len(), 1);
@@ -149,7 +149,7 @@ async fn a_phase_that_a_model_calls_really_runs_and_pauses() {
     mars.wait("workflow_completed").await;
     let told = said_to(&model, "engineer", 1);
     assert!(told.contains("success") && told.contains("but keep 2026"), "{told}");
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Flow 1: a phase makes a plan, a person decides on it, and it is carried out.
@@ -169,13 +169,13 @@ async fn plan_and_control_are_chained() {
     .await;
     let config = by_rules(&json!({"intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["checkpoint_type"], "plan_approval");
     assert!(model.requests_of("researcher").is_empty());
     mars.resolve(&asked, "approve", json!({})).await;
     mars.wait("workflow_completed").await;
     assert!(said_to(&model, "engineer", 1).contains("Counted: 3."));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A person has a turn after every round (case 20).
@@ -185,19 +185,19 @@ async fn a_person_has_a_turn_after_every_round() {
     let (model, server) = server(&[("engineer", answers)]).await;
     let config = by_rules(&json!({"conversational": true, "intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "write a poem on boats", config).await;
-    let turn = mars.asked().await;
+    let turn = mars.wait_for_request().await;
     assert_eq!(turn["checkpoint_type"], "copilot_turn");
     assert_eq!(options(&turn), ["submit", "new_task", "continue", "done", "exit"]);
     assert_eq!(turn["context"]["result_preview"], "One.");
     mars.resolve(&turn, "submit", json!({"feedback": "new task: Y"})).await;
-    let turn = mars.asked().await;
+    let turn = mars.wait_for_request().await;
     assert!(said_to(&model, "engineer", 1).contains("New task: Y"));
     mars.resolve(&turn, "submit", json!({"feedback": "shorter"})).await;
-    let turn = mars.asked().await;
+    let turn = mars.wait_for_request().await;
     assert!(said_to(&model, "engineer", 2).contains("shorter"));
     mars.resolve(&turn, "done", json!({})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// At its limit the copilot waits for a hint and continues (case 21).
@@ -207,15 +207,15 @@ async fn at_its_limit_it_waits_for_a_hint_and_goes_on() {
     let (model, server) = server(&[("engineer", calls)]).await;
     let config = by_rules(&json!({"max_rounds": 2, "intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["checkpoint_type"], "max_rounds");
     mars.resolve(&asked, "continue", json!({"feedback": "hint"})).await;
     mars.wait("workflow_completed").await;
     assert!(said_to(&model, "engineer", 2).contains("hint"));
     let again =
         json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "finish"});
-    assert_eq!(super::words(&mars.refused(&again).await).0, "already_resolved");
-    sound(&server, &mars).await;
+    assert_eq!(super::error_summary(&mars.refused(&again).await).0, "already_resolved");
+    check_invariants(&server, &mars).await;
 
     // In continuous mode the budget is renewed without asking.
     let calls = vec![one(count("a")), one(count("b")), one(count("c")), done()];
@@ -249,7 +249,7 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     mars.say(&json!({"type": "resume"})).await;
     mars.wait("workflow_completed").await;
     assert!(said_to(&model, "engineer", 1).contains("use TypeScript"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 
     let (model, server) = self::server(&[("engineer", vec![Scripted::hang()])]).await;
     let mut mars = Mars::start(&server, "t2", "count the files of the folder", config()).await;
@@ -257,7 +257,7 @@ async fn a_person_speaks_pauses_and_cancels_while_it_works() {
     mars.say(&json!({"type": "cancel"})).await;
     mars.wait("workflow_cancelled").await;
     model.wait_for_hang_ups(1).await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A person who is not satisfied names the changes that they want (case 23, flow 2).
@@ -267,17 +267,17 @@ async fn whoever_is_not_satisfied_says_what_is_to_change() {
     let (model, server) = server(&[("engineer", answers)]).await;
     let config = by_rules(&json!({"ask_satisfaction": true, "intelligentRouting": "minimal"}));
     let mut mars = Mars::start(&server, "t1", "write a poem on boats", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         (options(&asked), &asked["position"]),
         (vec!["needs_changes", "start_over", "satisfied"], &json!("satisfaction"))
     );
     mars.resolve(&asked, "needs_changes", json!({"feedback": "x"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert!(said_to(&model, "engineer", 1).contains('x'));
     mars.resolve(&asked, "satisfied", json!({})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Every message is a new task of its session, and the copilot remembers the earlier ones (contract A32).
@@ -316,6 +316,6 @@ async fn what_a_copilot_is_not_is_refused_by_name() {
         let mut mars = Mars::connect(&server, &format!("b{i}")).await;
         let frame = super::first(&server, "count the files", by_rules(&more));
         let refused = mars.refused(&frame).await;
-        assert_eq!(super::words(&refused).1, pointer, "{refused}");
+        assert_eq!(super::error_summary(&refused).1, pointer, "{refused}");
     }
 }

@@ -6,7 +6,7 @@ use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 use super::copilot::{by_rules, server};
-use super::{Mars, sound, words};
+use super::{Mars, check_invariants, error_summary};
 use crate::play::{count, done, one};
 
 /// Returns a config without a question before or after the work.
@@ -28,12 +28,12 @@ async fn a_long_task_and_one_in_another_script_are_told_whole() {
         assert_eq!(mars.wait("workflow_started").await["task_description"], *task);
         mars.wait("workflow_completed").await;
         assert!(model.requests()[n].texts().join("\n").contains(task), "{n}");
-        sound(&server, &mars).await;
+        check_invariants(&server, &mars).await;
     }
     for task in ["", " \n\t "] {
         let mut mars = Mars::connect(&server, "empty").await;
         let refused = mars.refused(&super::first(&server, task, at_once(&json!({})))).await;
-        assert_eq!(words(&refused), ("invalid_request", "/task"), "{refused}");
+        assert_eq!(error_summary(&refused), ("invalid_request", "/task"), "{refused}");
     }
     assert_eq!(model.requests().len(), tasks.len());
 }
@@ -42,21 +42,21 @@ async fn a_long_task_and_one_in_another_script_are_told_whole() {
 async fn an_option_that_is_none_of_three_chooses_nothing() {
     let (model, server) = server(&[("engineer", vec![done().repeat()])]).await;
     let mut mars = Mars::start(&server, "t1", &["word"; 61].join(" "), by_rules(&json!({}))).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(super::options(&asked), ["option_1", "option_2", "option_3", "custom"]);
     for said in ["option_9", "option_0", "option_", "4", "all of them", ""] {
         let frame =
             json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": said});
         let refused = mars.refused(&frame).await;
-        assert_eq!(words(&refused), ("invalid_request", "/resolution"), "{said}: {refused}");
+        assert_eq!(error_summary(&refused), ("invalid_request", "/resolution"), "{said}: {refused}");
         assert_eq!(mars.wait("approval_requested").await, asked, "{said}");
     }
     assert!(model.requests().is_empty());
     mars.resolve(&asked, "Option 3", json!({})).await;
-    let after = mars.asked().await;
+    let after = mars.wait_for_request().await;
     mars.resolve(&after, "continue", json!({})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// An edit changes the arguments of a call, never its tool.
@@ -65,7 +65,7 @@ async fn an_edit_makes_no_other_tool_of_a_command() {
     let (_model, server) = server(&[("engineer", vec![one(count("made")), done()])]).await;
     let config = at_once(&json!({"toolApproval": "prompt"}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let write = json!({"path": "a.txt", "content": "a"});
     let edits = [
         json!({"tool": "write_file", "arguments": write}),
@@ -82,14 +82,14 @@ async fn an_edit_makes_no_other_tool_of_a_command() {
         let frame = json!({"type": "resolve_approval", "approval_id": asked["approval_id"],
                            "resolution": "edit", "modifications": edit});
         let refused = mars.refused(&frame).await;
-        assert!(words(&refused).1.starts_with("/modifications"), "{edit}: {refused}");
+        assert!(error_summary(&refused).1.starts_with("/modifications"), "{edit}: {refused}");
         let again = mars.wait("approval_requested").await;
         assert_eq!(again["approval_id"], asked["approval_id"], "{edit}");
     }
     mars.resolve(&asked, "deny", json!({})).await;
     mars.wait("workflow_completed").await;
     assert!(!server.workspace().join("a.txt").exists() && server.lines("count.txt") == 0);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -109,7 +109,7 @@ async fn a_hand_off_to_nobody_or_to_itself_is_an_error_that_the_model_sees() {
         let told = model.requests().pop().unwrap().texts().join("\n");
         assert!(told.contains(&format!("the tool `{tool}` is not available")), "{told}");
         assert!(told.contains("handoff_to_researcher"), "it is told whom there is: {told}");
-        sound(&server, &mars).await;
+        check_invariants(&server, &mars).await;
     }
 }
 
@@ -124,13 +124,13 @@ async fn those_who_hand_to_and_fro_end_at_a_limit() {
     let config =
         at_once(&json!({"use_ag2_handoffs": true, "ag2_mandatory_checkpoints": [], "max_rounds": 6}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["checkpoint_type"], "max_rounds", "{asked}");
     let handed = server.events_of(&mars.run(), "handed_over").await.len();
     assert_eq!((model.requests().len(), handed), (6, 6));
     mars.resolve(&asked, "finish", json!({})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -154,7 +154,7 @@ async fn a_chain_of_phases_that_are_not_there_begins_nothing() {
         assert_eq!(codes, ["invalid_arguments"], "{chain}");
         assert!(server.events_of(&run, "phase_called").await.is_empty(), "{chain}");
         assert_eq!(model.requests().len(), 2 * (n + 1), "the model hears it, and goes on");
-        sound(&server, &mars).await;
+        check_invariants(&server, &mars).await;
     }
 }
 
@@ -167,7 +167,7 @@ async fn a_model_that_never_finishes_stops_at_its_limit_each_time() {
     let config = at_once(&json!({"max_rounds": 2}));
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
     for budget in 1..=3 {
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!(asked["checkpoint_type"], "max_rounds");
         assert_eq!((model.requests().len(), server.lines("count.txt")), (2 * budget, 2 * budget));
         let said = if budget < 3 { "continue" } else { "cancel" };
@@ -175,7 +175,7 @@ async fn a_model_that_never_finishes_stops_at_its_limit_each_time() {
     }
     mars.wait("workflow_cancelled").await;
     assert_eq!(model.requests().len(), 6);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Two people each have a task in one session at once. Both tasks run, each person receives their own, and the session
@@ -205,7 +205,7 @@ async fn two_people_speak_in_one_session_at_once() {
         let told = mars.frames.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
         assert!(told.contains(&format!("The boat is {colour}.")), "{told}");
         assert!(!told.contains(&format!("The boat is {not}.")), "{told}");
-        sound(&server, mars).await;
+        check_invariants(&server, mars).await;
     }
     let path = format!("/edges/mars/api/sessions/{}", session.as_str().unwrap());
     let said = server.get(&path).await.ok()["conversation_history"].to_string();

@@ -37,7 +37,7 @@ async fn comes_back_to(page: &mut Page, server: &TestServer, drawn: &str) {
     page.drawn(drawn).await;
 }
 
-fn told(model: &ScriptedModel, n: usize) -> String {
+fn request_text(model: &ScriptedModel, n: usize) -> String {
     model.requests_of("engineer")[n].texts().join("\n")
 }
 
@@ -49,11 +49,11 @@ async fn questions_and_turns_are_decided_on_in_the_panel_also_after_it_came_back
     page.choose("submit", "sort in util.py").await;
     page.panel.asked = None;
     page.drawn("copilot_turn").await;
-    assert!(told(&model, 0).contains("sort in util.py"));
+    assert!(request_text(&model, 0).contains("sort in util.py"));
     page.choose("submit", "shorter").await;
     page.until("approval_received").await;
     page.drawn("copilot_turn").await;
-    assert!(told(&model, 1).contains("shorter"));
+    assert!(request_text(&model, 1).contains("shorter"));
     comes_back_to(&mut page, &server, "copilot_turn").await;
     page.choose("exit", "").await;
     page.until("workflow_completed").await;
@@ -79,7 +79,7 @@ async fn whether_it_is_well_is_decided_on_in_the_panel() {
     page.choose("submit", "in blue").await;
     page.until("approval_received").await;
     page.drawn("copilot_turn").await;
-    assert!(told(&model, 1).contains("in blue"));
+    assert!(request_text(&model, 1).contains("in blue"));
     comes_back_to(&mut page, &server, "copilot_turn").await;
     page.choose("exit", "").await;
     page.until("workflow_completed").await;

@@ -5,7 +5,7 @@ use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 use super::tabs::get;
-use super::{Mars, sound};
+use super::{Mars, check_invariants};
 use crate::play::{count, done, one};
 
 /// The workflow of this edge.
@@ -20,9 +20,9 @@ async fn paid(models: &str) -> (Vec<Value>, Value, Value) {
     let server = setup.model(&model).start().await;
     let mut mars = Mars::start(&server, "t1", "Count it.", json!({"mode": "one-shot"})).await;
     mars.wait("workflow_completed").await;
-    let told = mars.told().into_iter().filter(|frame| frame["event_type"] == "cost_update");
+    let told = mars.journal_frames().into_iter().filter(|frame| frame["event_type"] == "cost_update");
     let told = told.map(|frame| frame["data"].clone()).collect();
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
     let run = mars.run();
     (told, get(&server, &format!("runs/{run}/costs")).await, server.run(&run).await["cost"].clone())
 }

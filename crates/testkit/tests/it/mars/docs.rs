@@ -75,7 +75,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     let mut heard = Vec::new();
     let config = json!({"mode": "hitl-interactive", "n_plan_reviews": 0, "max_human_iterations": 2});
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.refused(
         &json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "skip"}),
     )
@@ -87,9 +87,9 @@ async fn what_a_client_hears_is_what_is_shown() {
     mars.say(&json!({"type": "resume"})).await;
     mars.wait("workflow_resumed").await;
     mars.resolve(&asked, "revise", json!({"feedback": "add tests"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "approve", json!({})).await;
-    let before = mars.asked().await;
+    let before = mars.wait_for_request().await;
     // A person adds a step to the plan while it runs.
     let run = mars.run();
     let plans = server.get(&format!("/v1/runs/{run}/plans")).await.ok();
@@ -100,17 +100,17 @@ async fn what_a_client_hears_is_what_is_shown() {
     ]});
     let put = server.request(Method::PUT, &format!("/v1/runs/{run}/plans/{phase}"));
     server.send(put.json(&json!({"plan": more}))).await.ok();
-    let newer = mars.asked().await;
+    let newer = mars.wait_for_request().await;
     mars.resolve(&newer, "approve", json!({})).await;
     mars.wait("dag_updated").await;
     mars.resolve(&before, "approve", json!({"feedback": "only the fast ones"})).await;
-    let failed = mars.asked().await;
+    let failed = mars.wait_for_request().await;
     mars.resolve(&failed, "retry", json!({})).await;
-    let after = mars.asked().await;
+    let after = mars.wait_for_request().await;
     mars.resolve(&after, "redo", json!({"feedback": "use ISO"})).await;
-    let after = mars.asked().await;
+    let after = mars.wait_for_request().await;
     mars.resolve(&after, "continue", json!({})).await;
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     mars.resolve(&second, "skip", json!({})).await;
     mars.wait("workflow_completed").await;
     heard.extend(mars.frames);

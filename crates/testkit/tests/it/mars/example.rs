@@ -23,10 +23,10 @@ struct Terminal {
 impl Terminal {
     fn open(server: &TestServer, id: &str) -> Self {
         let config = json!({"mode": "step_by_step", "n_plan_reviews": 0, "tool_approval": "prompt"});
-        Self::of(server, id, &config)
+        Self::start_with_config(server, id, &config)
     }
 
-    fn of(server: &TestServer, id: &str, config: &Value) -> Self {
+    fn start_with_config(server: &TestServer, id: &str, config: &Value) -> Self {
         let config = config.to_string();
         Self::run(server, "client.py", &["--id", id, "--config", &config, "Build it."])
     }
@@ -147,7 +147,7 @@ async fn a_person_at_the_terminal() {
 async fn a_person_answers_around_steps() {
     let (_model, server) = planned(&[plan(&[("build", "engineer"), ("ship", "engineer")])]).await;
     let config = json!({"mode": "hitl-interactive", "n_plan_reviews": 0});
-    let mut terminal = Terminal::of(&server, "t1", &config);
+    let mut terminal = Terminal::start_with_config(&server, "t1", &config);
     for (holds, keys, answer, then) in [
         ("after_planning", "[y = approve, n = reject, or your own words]", "y", "approve by"),
         ("before_step", "[y = approve, n = reject, s = skip, or your own words]", "y", "approve by"),

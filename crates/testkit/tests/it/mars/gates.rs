@@ -5,7 +5,7 @@ use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::{Mars, around_steps as config, options, plan, planned, sound, words};
+use super::{Mars, around_steps as config, check_invariants, error_summary, options, plan, planned};
 use crate::play::{count, done, one, write};
 
 fn two() -> Scripted {
@@ -17,7 +17,7 @@ fn two() -> Scripted {
 async fn before_each_step_a_person_is_asked() {
     let (model, server) = planned(&[two()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config("before_step")).await;
-    let first = mars.asked().await;
+    let first = mars.wait_for_request().await;
     assert_eq!(
         (options(&first), &first["checkpoint_type"]),
         (vec!["approve", "modify", "skip", "reject"], &json!("before_step"))
@@ -25,7 +25,7 @@ async fn before_each_step_a_person_is_asked() {
     mars.resolve(&first, "skip", json!({})).await;
     let skipped = mars.wait("step_progress").await;
     assert_eq!((&skipped["status"], server.lines("count.txt")), (&json!("skipped"), 0));
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     let received = mars.resolve(&second, "approve", json!({"feedback": "only the fast ones"})).await;
     assert_eq!(received["approved"], true);
     let ended = mars.wait("workflow_completed").await;
@@ -35,7 +35,7 @@ async fn before_each_step_a_person_is_asked() {
         json!([{"step": second["step_id"], "timing": "before", "feedback": "only the fast ones"}])
     );
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("only the fast ones"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A person can rewrite the text of a step. A rejection ends the run.
@@ -43,17 +43,17 @@ async fn before_each_step_a_person_is_asked() {
 async fn a_step_is_modified_and_the_next_one_rejected() {
     let (model, server) = planned(&[two()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
-    let first = mars.asked().await;
+    let first = mars.wait_for_request().await;
     let received =
         mars.resolve(&first, "modify", json!({"modifications": {"sub_task": "build it in Rust"}})).await;
     assert_eq!(received["approval_status"], "modified");
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("build it in Rust"));
     mars.say(&json!({"type": "approval_response", "approval_id": second["approval_id"], "approved": false}))
         .await;
     assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
     assert_eq!(server.lines("count.txt"), 1);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// The agent receives a modified step whole, with its bullets. Its agent cannot be changed, and no field is ignored.
@@ -65,7 +65,7 @@ async fn a_step_is_told_all_that_was_sent() {
     ]);
     let (model, server) = planned(&[Scripted::text(plan.to_string())]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
-    let first = mars.asked().await;
+    let first = mars.wait_for_request().await;
     let modify = |asked: &Value, modifications: Value| {
         json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "modify",
                "modifications": modifications})
@@ -88,7 +88,7 @@ async fn a_step_is_told_all_that_was_sent() {
     ] {
         let refused = mars.refused(&modify(&first, modifications.clone())).await;
         let pointer = format!("/modifications{place}");
-        assert_eq!(words(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
+        assert_eq!(error_summary(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
     }
     let step = json!({
         "id": "s1", "sub_task": "build it", "sub_task_agent": "engineer",
@@ -96,13 +96,13 @@ async fn a_step_is_told_all_that_was_sent() {
     });
     let received = mars.resolve(&first, "modify", json!({"modifications": step})).await;
     assert_eq!(received["modifications"], "build it\n- ONLY SEPTEMBER\n- in Rust");
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("- ONLY SEPTEMBER"));
     // Sent in the form of the plan, the step keeps its dependencies.
     let step = json!({"sub_task": "test it", "sub_task_agent": null, "depends_on": ["s1"]});
     mars.resolve(&second, "modify", json!({"modifications": step})).await;
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A text is passed on exactly, even if it looks like a number.
@@ -110,21 +110,21 @@ async fn a_step_is_told_all_that_was_sent() {
 async fn a_step_is_told_the_text_that_was_sent() {
     let (model, server) = planned(&[two()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config("manual")).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let id = &asked["approval_id"];
     for modifications in [json!(42), json!([1]), json!(true)] {
         let frame = json!({"type": "resolve_approval", "approval_id": id, "resolution": "modify",
                            "modifications": modifications});
-        assert_eq!(words(&mars.refused(&frame).await), ("invalid_request", "/modifications"));
+        assert_eq!(error_summary(&mars.refused(&frame).await), ("invalid_request", "/modifications"));
     }
     let received = mars.resolve(&asked, "modify", json!({"modifications": "00042"})).await;
     assert_eq!(received["modifications"], "00042");
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let received = mars.resolve(&asked, "modify", json!({"modifications": "4.20"})).await;
     assert_eq!(received["modifications"], "4.20");
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("00042"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// `allow_session` releases its own call only: the other open call still asks.
@@ -135,14 +135,14 @@ async fn a_grant_releases_no_other_open_call() {
     let calls = both.map(|(tool, arguments)| (tool.to_owned(), arguments)).to_vec();
     model.script("engineer", [Scripted::Calls { text: String::new(), calls }, done()]);
     let mut mars = Mars::start(&server, "t1", "Write.", json!({"tool_approval": "prompt"})).await;
-    let first = mars.asked().await;
-    let second = mars.asked().await;
+    let first = mars.wait_for_request().await;
+    let second = mars.wait_for_request().await;
     mars.resolve(&first, "allow_session", json!({})).await;
     assert_eq!(server.lines("b.txt"), 0);
     mars.resolve(&second, "allow", json!({})).await;
     mars.wait("workflow_completed").await;
     assert_eq!((server.lines("a.txt"), server.lines("b.txt")), (1, 1));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Gates of the server's own workflow ask, whatever a config says.
@@ -164,14 +164,14 @@ async fn the_servers_own_workflow_is_a_floor() {
         ("checkpoint", "before_step"),
         ("tool_approval", "tool_approval"),
     ] {
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!((&asked["action"], &asked["position"]), (&json!(action), &json!(position)));
         assert_eq!(server.lines("count.txt"), 0);
         mars.resolve(&asked, "approve", json!({})).await;
     }
     mars.wait("workflow_completed").await;
     assert_eq!(server.lines("count.txt"), 1);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A step can be redone; after `max_redos` the option is no longer offered (case 07).
@@ -182,12 +182,12 @@ async fn after_a_step_it_is_done_again_or_accepted() {
     let mut settings = config("after_step");
     settings["max_redos"] = json!(1);
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
-    let first = mars.asked().await;
+    let first = mars.wait_for_request().await;
     assert_eq!(options(&first), ["continue", "redo", "abort"]);
     mars.resolve(&first, "redo", json!({"feedback": "use ISO"})).await;
     let again = mars.wait("step_retry_started").await;
     assert_eq!((&again["strategy"], &again["attempt_number"]), (&json!("redo"), &json!(2)));
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     assert_eq!(options(&second), ["continue", "abort"], "max_redos is 1");
     let refused = mars
         .refused(
@@ -207,7 +207,7 @@ async fn after_a_step_it_is_done_again_or_accepted() {
         (2, &json!(1), &json!(2))
     );
     assert!(model.requests_of("engineer")[2].texts().join("\n").contains("use ISO"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A failed step asks: retry, skip or abort (case 08).
@@ -222,7 +222,7 @@ async fn a_step_that_fails_asks() {
         let (model, server) = planned(&[plan(&[("build", "engineer")])]).await;
         model.script("engineer", [fails(), one(count("again")), done()]);
         let mut mars = Mars::start(&server, "t1", "Build it.", config("on_error")).await;
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!((&asked["checkpoint_type"], &asked["options"][0]), (&json!("on_error"), &json!("retry")));
         mars.resolve(&asked, resolution, json!({})).await;
         let ended = mars.wait(ends).await;
@@ -242,12 +242,12 @@ async fn a_step_that_is_stopped_at_its_limit_has_not_succeeded() {
     let mut settings = config("never");
     settings["max_rounds"] = json!(1);
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["checkpoint_type"], "max_rounds");
     mars.resolve(&asked, "finish", json!({})).await;
     let ended = mars.wait("workflow_completed").await;
     assert_eq!((&ended["reason"], &ended["step_results"][0]["success"]), (&json!("partial"), &json!(false)));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A mandatory checkpoint before a file edit asks, and the step gates do not (case 09, second layer).
@@ -259,7 +259,7 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     settings["use_ag2_handoffs"] = json!(true);
     settings["ag2_mandatory_checkpoints"] = json!(["before_file_edit"]);
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         (options(&asked), [&asked["action"], &asked["checkpoint_type"], &asked["position"]]),
         (
@@ -281,16 +281,16 @@ async fn a_file_edit_is_asked_about_before_it_happens() {
     settings["ag2_mandatory_checkpoints"] = json!(["before_file_edit"]);
     std::fs::remove_file(server.workspace().join("config.yaml")).unwrap();
     let mut mars = Mars::start(&server, "t2", "Build it.", settings.clone()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "provide_instructions", json!({"feedback": "archive instead"})).await;
     mars.wait("workflow_completed").await;
     assert!(!server.workspace().join("config.yaml").exists());
     assert!(model.requests().last().unwrap().texts().join("\n").contains("archive instead"));
     let mut mars = Mars::start(&server, "t3", "Build it.", settings).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "abort", json!({})).await;
     mars.wait("workflow_failed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// With `tool_approval: prompt` calls ask (case 17). The default on this wire is `none` (E32).
@@ -300,20 +300,20 @@ async fn calls_ask_where_tool_approval_is_prompt() {
     model.script("engineer", [one(count("one")), one(count("two")), done()]);
     let config = json!({"mode": "one-shot", "toolApproval": "prompt"});
     let mut mars = Mars::start(&server, "t1", "Count.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(options(&asked), ["allow", "allow_session", "edit", "provide_instructions", "deny"]);
     let edited =
         json!({"modifications": json!({"arguments": {"command": "echo edited >> count.txt"}}).to_string()});
     let received = mars.resolve(&asked, "edit", edited).await;
     assert_eq!((&received["approved"], &received["approval_status"]), (&json!(true), &json!("modified")));
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     assert_eq!(std::fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "edited\n");
     let received = mars.resolve(&second, "deny", json!({"feedback": "enough"})).await;
     assert_eq!((&received["approved"], &received["resolution"]), (&json!(false), &json!("deny")));
     mars.wait("workflow_completed").await;
     assert_eq!(server.lines("count.txt"), 1);
     assert!(model.requests().last().unwrap().texts().join("\n").contains("enough"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Edited arguments replace the whole arguments. Other fields are refused with their pointer.
@@ -322,7 +322,7 @@ async fn what_stands_beside_arguments_is_refused() {
     let (model, server) = planned(&[]).await;
     model.script("engineer", [one(count("one")), done()]);
     let mut mars = Mars::start(&server, "t1", "Count.", json!({"tool_approval": "prompt"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     for (modifications, place) in [
         (json!({"arguments": {"command": "true"}, "note": "careful"}), "/note"),
         (json!({"arguments": {"command": "true", "zzz": 1}}), "/arguments"),
@@ -332,13 +332,13 @@ async fn what_stands_beside_arguments_is_refused() {
                            "modifications": modifications});
         let refused = mars.refused(&frame).await;
         let pointer = format!("/modifications{place}");
-        assert_eq!(words(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
+        assert_eq!(error_summary(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
     }
     let edited = json!({"modifications": {"command": "echo edited >> count.txt"}});
     mars.resolve(&asked, "edit", edited).await;
     mars.wait("workflow_completed").await;
     assert_eq!(std::fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "edited\n");
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// `message` holds the question as the runtime knows it. The text of the agent is separate, escaped and cut (A27).
@@ -399,7 +399,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
         model.script("engineer", steps);
         let config = json!({"mode": "one-shot", "tool_approval": "prompt"});
         let mut mars = Mars::start(&server, &format!("t{i}"), "Work.", config).await;
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!(
             (&asked["description"], &asked["message"], &asked["context"]["agent_says"]),
             (&json!(format!("{message}{whole}")), &json!(message), &says)
@@ -409,7 +409,7 @@ async fn what_is_asked_stands_apart_from_what_the_agent_says() {
     model.script("planner", [plan(&[("build", "engineer")])]);
     model.script("engineer", [one(("run_command", json!({"command": "false"})))]);
     let mut mars = Mars::start(&server, "t", "Build it.", config("on_error")).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(asked["description"], asked["message"]);
     let (title, why) = asked["message"].as_str().unwrap().split_once('\n').unwrap();
     let (why, spent) = why.split_once("\n\nSo far: ").unwrap();
@@ -433,7 +433,7 @@ async fn an_expiry_approves_only_what_was_configured() {
         }
         let config = json!({"phases": [{"type": "hitl_checkpoint", "config": checkpoint}]});
         let mut mars = Mars::start(&server, &format!("t-{on_timeout:?}"), "Wait.", config).await;
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!(
             (&asked["description"], options(&asked)),
             (&json!("Shall it be?"), vec!["approve", "modify", "reject"])
@@ -455,13 +455,13 @@ async fn each_phase_has_its_own_time_and_options() {
         {"type": "hitl_control", "config": {"allow_step_skip": false, "timeout_seconds": 0.2}},
     ]});
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(options(&asked), ["approve", "revise", "reject"]);
     mars.resolve(&asked, "approve", json!({})).await;
-    let checkpoint = mars.asked().await;
+    let checkpoint = mars.wait_for_request().await;
     assert_eq!(options(&checkpoint), ["approve", "modify", "reject"]);
     assert_eq!(mars.wait("approval_received").await["approval_status"], "timeout_auto_approved");
-    let step = mars.asked().await;
+    let step = mars.wait_for_request().await;
     assert_eq!(
         (options(&step), &step["checkpoint_type"]),
         (vec!["approve", "modify", "reject"], &json!("before_step"))
@@ -474,7 +474,7 @@ async fn each_phase_has_its_own_time_and_options() {
     let ms = |event: &Value| time(&event["data"]["expires_at"]).ms_since(time(&event["at"]));
     assert_eq!(opened.iter().map(ms).collect::<Vec<_>>(), [3_600_000, 50, 200]);
     assert_eq!(server.lines("count.txt"), 0);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// The timeout of a phase also holds for its calls: a call without approval in time does not run (A5).
@@ -483,11 +483,11 @@ async fn a_call_waits_as_long_as_its_phase_says() {
     let (_model, server) = planned(&[]).await;
     let config = json!({"tool_approval": "prompt", "timeout_seconds": 0.2});
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    assert_eq!(mars.asked().await["action"], "tool_approval");
+    assert_eq!(mars.wait_for_request().await["action"], "tool_approval");
     assert_eq!(mars.wait("approval_received").await["approval_status"], "timeout");
     mars.wait("workflow_completed").await;
     assert_eq!(server.lines("count.txt"), 0);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Without a connection nothing is approved: the task waits, and is listed (case 45).
@@ -513,11 +513,11 @@ async fn options_that_are_switched_off_are_not_offered() {
         "allow_step_modification": false, "auto_approve_successful_steps": true,
     });
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(options(&asked), ["approve", "revise", "reject"]);
     mars.resolve(&asked, "approve", json!({})).await;
     for _ in 0..2 {
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!(
             (options(&asked), &asked["checkpoint_type"]),
             (vec!["approve", "reject"], &json!("before_step"))
@@ -525,7 +525,7 @@ async fn options_that_are_switched_off_are_not_offered() {
         mars.resolve(&asked, "approve", json!({})).await;
     }
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// An agent stops for a person's instructions (A5, A7, second layer).
@@ -538,7 +538,7 @@ async fn an_agent_hands_over_to_a_person() {
     settings["use_ag2_handoffs"] = json!(true);
     settings["ag2_mandatory_checkpoints"] = json!([]);
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         (options(&asked), [&asked["action"], &asked["checkpoint_type"], &asked["position"]]),
         (
@@ -551,7 +551,7 @@ async fn an_agent_hands_over_to_a_person() {
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("engineer")[1].texts().join("\n").contains("take the first"));
     assert_eq!(server.lines("count.txt"), 1);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Smart approval: a read is not held, a deletion is held with its reason (cases 10 and 11). The agent reads the
@@ -581,7 +581,7 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     settings["ag2_smart_approval"] = json!(true);
     settings["ag2_smart_criteria"] = json!({"keywords": ["delete"]});
     let mut mars = Mars::start(&server, "t1", "Tidy up.", settings).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         ([&asked["action"], &asked["checkpoint_type"], &asked["position"]], options(&asked)[0]),
         ([&json!("ag2_dynamic"), &json!("ag2_dynamic"), &json!("smart_approval")], "continue")
@@ -592,7 +592,7 @@ async fn smart_approval_holds_what_speaks_of_risk() {
     mars.wait("workflow_completed").await;
     assert!(server.workspace().join("old_data/a.csv").exists());
     assert!(model.requests_of("engineer")[2].texts().join("\n").contains("archive instead"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// An edit that does not fit the tool is refused with its pointer, and the approval stays open.
@@ -601,7 +601,7 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_the_approval_open() {
     let (model, server) = planned(&[]).await;
     model.script("engineer", [one(count("one")), done()]);
     let mut mars = Mars::start(&server, "t1", "Count.", json!({"tool_approval": "prompt"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     for (arguments, place) in [
         (json!({"command": "  "}), "/command"),
         (json!({"command": "true\u{0}"}), "/command"),
@@ -614,7 +614,7 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_the_approval_open() {
                                "modifications": modifications});
             let refused = mars.refused(&frame).await;
             let pointer = format!("/modifications{before}{place}");
-            assert_eq!(words(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
+            assert_eq!(error_summary(&refused), ("invalid_request", &*pointer), "{modifications}: {refused}");
         }
     }
     let open = server.open(&mars.run()).await;
@@ -622,5 +622,5 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_the_approval_open() {
     mars.resolve(&asked, "edit", json!({"modifications": {"command": "echo edited >> count.txt"}})).await;
     mars.wait("workflow_completed").await;
     assert_eq!(std::fs::read_to_string(server.workspace().join("count.txt")).unwrap(), "edited\n");
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }

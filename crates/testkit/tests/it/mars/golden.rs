@@ -9,7 +9,7 @@ use holdshort_testkit::server::TestServer;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Mars, around_steps as config, plan, sound};
+use super::{Mars, around_steps as config, check_invariants, plan};
 use crate::play::{ask, count, done, one, write};
 
 /// A story that is recorded for comparison with its golden file.
@@ -25,8 +25,8 @@ impl<'s> Story<'s> {
         Self { server, mars: Mars::start(server, "t1", "Build it.", config).await, statuses: Vec::new() }
     }
 
-    async fn asked(&mut self) -> Value {
-        self.mars.asked().await
+    async fn wait_for_request(&mut self) -> Value {
+        self.mars.wait_for_request().await
     }
 
     async fn resolve(&mut self, asked: &Value, resolution: &str, feedback: &str) {
@@ -48,14 +48,14 @@ impl<'s> Story<'s> {
     /// Ends the story, compares it with its golden file, and checks that a replay from the first event is equal.
     async fn is(mut self, name: &str) {
         self.status().await;
-        sound(self.server, &self.mars).await;
-        let told = self.mars.told();
+        check_invariants(self.server, &self.mars).await;
+        let told = self.mars.journal_frames();
         let mut again = Mars::connect(self.server, "t1").await;
         again.say(&json!({ "type": "request_state", "since": 0 })).await;
-        while again.told().len() < told.len() {
+        while again.journal_frames().len() < told.len() {
             again.next().await;
         }
-        assert_eq!(again.told(), told, "{name}: told again");
+        assert_eq!(again.journal_frames(), told, "{name}: told again");
         let mut text = String::new();
         for frame in told.iter().chain(&self.statuses) {
             writeln!(text, "{frame}").unwrap();
@@ -184,14 +184,14 @@ async fn a_plan_with_every_turn() {
     says(&model, "engineer", [fails, one(count("step")), done(), one(count("step")), done()]);
     let settings = json!({"mode": "hitl-interactive", "n_plan_reviews": 0, "max_human_iterations": 2});
     let mut story = Story::start(&server, settings).await;
-    let asked = story.asked().await;
+    let asked = story.wait_for_request().await;
     story.say("pause", "workflow_paused").await;
     story.status().await;
     story.say("resume", "workflow_resumed").await;
     story.resolve(&asked, "revise", "add tests").await;
-    let asked = story.asked().await;
+    let asked = story.wait_for_request().await;
     story.resolve(&asked, "approve", "").await;
-    let before = story.asked().await;
+    let before = story.wait_for_request().await;
     let run = story.mars.run();
     let plans = server.get(&format!("/v1/runs/{run}/plans")).await.ok();
     let phase = plans["items"][0]["phase"].as_str().unwrap();
@@ -201,18 +201,18 @@ async fn a_plan_with_every_turn() {
     ]});
     let put = server.request(Method::PUT, &format!("/v1/runs/{run}/plans/{phase}"));
     server.send(put.json(&json!({"plan": more}))).await.ok();
-    let newer = story.asked().await;
+    let newer = story.wait_for_request().await;
     story.status().await;
     story.resolve(&newer, "approve", "").await;
     story.mars.wait("dag_updated").await;
     story.resolve(&before, "approve", "only the fast ones").await;
-    let failed = story.asked().await;
+    let failed = story.wait_for_request().await;
     story.resolve(&failed, "retry", "once more").await;
-    let after = story.asked().await;
+    let after = story.wait_for_request().await;
     story.resolve(&after, "redo", "use ISO").await;
-    let after = story.asked().await;
+    let after = story.wait_for_request().await;
     story.resolve(&after, "continue", "").await;
-    let second = story.asked().await;
+    let second = story.wait_for_request().await;
     story.resolve(&second, "skip", "").await;
     story.mars.wait("workflow_completed").await;
     story.is("plan").await;
@@ -228,22 +228,22 @@ async fn two_open_requests() {
     let mut settings = config("never");
     settings["tool_approval"] = json!("prompt");
     let mut story = Story::start(&server, settings).await;
-    let question = story.asked().await;
-    let write = story.asked().await;
+    let question = story.wait_for_request().await;
+    let write = story.wait_for_request().await;
     story.say("pause", "workflow_paused").await;
     story.status().await;
     story.resolve(&question, "submit", "left").await;
     story.resolve(&write, "deny", "not that one").await;
     story.say("resume", "workflow_resumed").await;
-    let question = story.asked().await;
-    let write = story.asked().await;
+    let question = story.wait_for_request().await;
+    let write = story.wait_for_request().await;
     story.resolve(&write, "deny", "").await;
     story.say("pause", "workflow_paused").await;
     story.resolve(&question, "submit", "right").await;
     story.status().await;
     story.say("resume", "workflow_resumed").await;
-    let question = story.asked().await;
-    let write = story.asked().await;
+    let question = story.wait_for_request().await;
+    let write = story.wait_for_request().await;
     story.resolve(&write, "allow_session", "").await;
     // The event of this write may come before or after the next frame.
     story.mars.wait("file_created").await;
@@ -257,7 +257,7 @@ async fn two_open_requests() {
 async fn a_command_that_was_tried() {
     let (_model, server) = super::changes::tried(&[crate::play::command(super::changes::LINE)]).await;
     let mut story = Story::start(&server, json!({ "tool_approval": "prompt" })).await;
-    let asked = story.asked().await;
+    let asked = story.wait_for_request().await;
     story.resolve(&asked, "allow", "").await;
     story.mars.wait("workflow_completed").await;
     story.is("changes").await;
@@ -288,9 +288,9 @@ async fn a_provider_that_fails() {
             ],
         );
         let mut story = Story::start(&server, config("on_error")).await;
-        let failed = story.asked().await;
+        let failed = story.wait_for_request().await;
         story.resolve(&failed, "retry", "").await;
-        let failed = story.asked().await;
+        let failed = story.wait_for_request().await;
         story.status().await;
         story.resolve(&failed, resolution, "").await;
         story.mars.wait(ends).await;
@@ -328,11 +328,11 @@ async fn hand_offs_and_a_limit() {
     settings["ag2_mandatory_checkpoints"] = json!([]);
     settings["max_rounds"] = json!(2);
     let mut story = Story::start(&server, settings).await;
-    let asked = story.asked().await;
+    let asked = story.wait_for_request().await;
     story.resolve(&asked, "provide_instructions", "take the first").await;
-    let limit = story.asked().await;
+    let limit = story.wait_for_request().await;
     story.resolve(&limit, "continue", "").await;
-    let limit = story.asked().await;
+    let limit = story.wait_for_request().await;
     story.status().await;
     story.resolve(&limit, "finish", "").await;
     story.mars.wait("workflow_completed").await;
@@ -351,10 +351,10 @@ async fn checkpoints_and_a_cancellation() {
         {"type": "control"},
     ]});
     let mut story = Story::start(&server, settings).await;
-    let asked = story.asked().await;
+    let asked = story.wait_for_request().await;
     story.status().await;
     story.resolve(&asked, "approve", "mind the units").await;
-    let question = story.asked().await;
+    let question = story.wait_for_request().await;
     let run = story.mars.run();
     let said = server.request(Method::POST, &format!("/v1/runs/{run}/messages"));
     server.send(said.json(&json!({"text": "use ISO dates"}))).await.ok();

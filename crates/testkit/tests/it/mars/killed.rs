@@ -92,7 +92,7 @@ async fn a_copilot_that_waits_is_found_as_it_was() {
         let name = state.checkpoint_type;
         let (model, mut server) = server(&state.scripts).await;
         let mut mars = Mars::start(&server, "t1", state.task, state.config.clone()).await;
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert!([&asked["checkpoint_type"], &asked["position"]].contains(&&json!(name)), "{name}: {asked}");
         let run = mars.run();
         let before = (model.requests().len(), server.lines("count.txt"), server.events(&run).await);
@@ -138,7 +138,7 @@ async fn a_decision_before_the_kill_is_carried_on_after_it() {
         server(&[("engineer", vec![Scripted::hang(), one(count("one")), done()])]).await;
     let config = by_rules(&json!({}));
     let mut mars = Mars::start(&server, "t1", "fix it", config.clone()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "submit", json!({"feedback": "sort in util.py"})).await;
     model.wait_for_requests(1).await;
     model.script("engineer", [one(count("one")), done()]);

@@ -87,7 +87,7 @@ impl Mars {
     }
 
     /// Returns the next frame, or the close code of the connection.
-    pub(crate) async fn came(&mut self) -> Result<Value, Option<u16>> {
+    pub(crate) async fn receive(&mut self) -> Result<Value, Option<u16>> {
         // Pings do not extend the deadline of the next frame.
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -107,7 +107,7 @@ impl Mars {
     }
 
     pub(crate) async fn next(&mut self) -> Value {
-        match self.came().await {
+        match self.receive().await {
             Ok(frame) => frame,
             Err(code) => {
                 panic!(
@@ -129,7 +129,7 @@ impl Mars {
     }
 
     /// Returns the next new request. A repeated request has no id.
-    pub(crate) async fn asked(&mut self) -> Value {
+    pub(crate) async fn wait_for_request(&mut self) -> Value {
         loop {
             let frame = self.next().await;
             if frame["event_type"] == "approval_requested" && frame["id"].is_string() {
@@ -154,7 +154,7 @@ impl Mars {
     }
 
     /// Returns the frames of journal events.
-    pub(crate) fn told(&self) -> Vec<Value> {
+    pub(crate) fn journal_frames(&self) -> Vec<Value> {
         self.frames.iter().filter(|frame| frame["id"].is_string()).cloned().collect()
     }
 
@@ -210,25 +210,25 @@ pub(crate) fn options(asked: &Value) -> Vec<&str> {
     asked["options"].as_array().unwrap().iter().filter_map(Value::as_str).collect()
 }
 
-pub(crate) fn words(value: &Value) -> (&str, &str) {
+pub(crate) fn error_summary(value: &Value) -> (&str, &str) {
     let text = |key: &str| value[key].as_str().unwrap_or_default();
     (text("error_type"), value["errors"][0]["pointer"].as_str().unwrap_or_default())
 }
 
 /// Checks the invariants at the end of a run: complete events without a gap, and one end of each request.
-pub(crate) async fn sound(server: &TestServer, mars: &Mars) {
+pub(crate) async fn check_invariants(server: &TestServer, mars: &Mars) {
     let run = mars.run();
     let events = server.events(&run).await;
     let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
     assert_eq!(of("interrupt_opened"), of("interrupt_resolved"), "{run}");
-    let told = |kind: &str| mars.told().iter().filter(|frame| frame["event_type"] == kind).count();
+    let told = |kind: &str| mars.journal_frames().iter().filter(|frame| frame["event_type"] == kind).count();
     // An interrupt that resolves itself is not sent as a request.
     let unasked = events.iter().filter(|event| event["data"]["cause"] == "unasked").count();
     assert_eq!(told("approval_requested"), of("interrupt_opened") - unasked);
     assert_eq!(told("approval_received"), of("interrupt_resolved"));
     // Each call has one frame for its start and one for its end (contract A32).
     let of_calls = |kinds: &[&str]| {
-        let frames = mars.told();
+        let frames = mars.journal_frames();
         let is_one = |frame: &&Value| kinds.contains(&frame["event_type"].as_str().unwrap());
         frames.iter().filter(is_one).map(|frame| frame["data"]["call_id"].to_string()).collect::<Vec<_>>()
     };

@@ -3,7 +3,7 @@
 use holdshort_testkit::model::Scripted;
 use serde_json::{Value, json};
 
-use super::{Mars, first, options, plan, planned, sound, words};
+use super::{Mars, check_invariants, error_summary, first, options, plan, planned};
 
 /// Ideas are generated and judged, without a folder, as no phase uses files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -22,7 +22,7 @@ async fn ideas_are_had_and_judged() {
         .map(|frame| &frame["data"]["agent"])
         .collect();
     assert_eq!(said, ["idea_maker", "idea_hater", "idea_maker"]);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// The context of a checkpoint between plan and work holds the plan, and its note reaches the engineer (A12).
@@ -39,7 +39,7 @@ async fn a_checkpoint_stands_between_two_phases() {
         ]})
     };
     let mut mars = Mars::start(&server, "t1", "Build it.", config(true)).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         (options(&asked), &asked["action"], &asked["checkpoint_type"]),
         (vec!["approve", "modify", "reject"], &json!("checkpoint"), &json!("after_planning"))
@@ -49,10 +49,10 @@ async fn a_checkpoint_stands_between_two_phases() {
     mars.resolve(&asked, "approve", json!({"feedback": "mind the units"})).await;
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("mind the units"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 
     let mut mars = Mars::start(&server, "t2", "Build it.", config(false)).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert!(asked["context"].get("plan").is_none() && asked["context"].get("results").is_none(), "{asked}");
     mars.resolve(&asked, "reject", json!({"feedback": "no"})).await;
     assert_eq!(mars.wait("workflow_failed").await["reason"], "rejected");
@@ -64,15 +64,15 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
     let (model, server) = planned(&[]).await;
     let config = |asks: bool| json!({"phases": [{"type": "hitl_checkpoint", "config": {"require_approval": asks}}, {"type": "one_shot"}]});
     let mut mars = Mars::start(&server, "t1", "Build it.", config(true)).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let two = json!({"type": "resolve_approval", "approval_id": asked["approval_id"], "resolution": "modify",
                      "modifications": {"plan": ["x"], "steps": ["y"]}});
-    assert_eq!(words(&mars.refused(&two).await), ("invalid_request", "/modifications/steps"));
+    assert_eq!(error_summary(&mars.refused(&two).await), ("invalid_request", "/modifications/steps"));
     let received = mars.resolve(&asked, "modify", json!({"modifications": {"units": "millimetres"}})).await;
     assert_eq!((&received["approved"], &received["approval_status"]), (&json!(true), &json!("modified")));
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("engineer")[0].texts().join("\n").contains("millimetres"));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 
     let mut mars = Mars::start(&server, "t2", "Build it.", config(false)).await;
     let received = mars.wait("approval_received").await;
@@ -86,15 +86,15 @@ async fn a_checkpoint_takes_changes_or_asks_nobody() {
         (&json!(true), &json!("auto_approved"), &json!("engine"))
     );
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
     // A client that reconnects receives equal frames, from each place.
-    let told = mars.told();
+    let told = mars.journal_frames();
     for (n, frame) in told.iter().enumerate() {
         let mut again = Mars::connect(&server, "t2").await;
         again.say(&json!({"type": "request_state", "since": frame["id"]})).await;
         for frame in &told[n + 1..] {
             while again.next().await["id"].is_null() {}
-            assert_eq!(again.told().last(), Some(frame));
+            assert_eq!(again.journal_frames().last(), Some(frame));
         }
     }
 }
@@ -116,12 +116,12 @@ async fn without_a_channel_a_checkpoint_approves_itself() {
         (&json!("custom"), &json!("auto_approved"), &json!("engine"))
     );
     assert!(!mars.types().contains(&"approval_requested"), "{:?}", mars.types());
-    let plan = mars.asked().await;
+    let plan = mars.wait_for_request().await;
     assert_eq!(plan["position"], "after_planning");
     let open = server.get("/v1/interrupts?status=open").await.ok();
     assert_eq!(open["items"][0]["id"], plan["approval_id"], "parked and listed");
     mars.resolve(&plan, "reject", json!({})).await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A second checkpoint of a type reports that type, and a list of phases is not the mode `one-shot`.
@@ -133,12 +133,12 @@ async fn checkpoints_are_what_they_are_called() {
     mars.say(&json!({"task": "Look.", "config": {"phases": [look, look]}})).await;
     assert_eq!(mars.wait("workflow_started").await["mode"], "phases");
     for _ in 0..2 {
-        let asked = mars.asked().await;
+        let asked = mars.wait_for_request().await;
         assert_eq!(asked["checkpoint_type"], "before_execution");
         mars.resolve(&asked, "approve", json!({})).await;
     }
     mars.wait("workflow_completed").await;
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Without required approval, the plan is carried out after a number of iterations (A13).
@@ -150,11 +150,11 @@ async fn a_plan_settles_after_its_iterations() {
         "require_explicit_approval": false, "auto_approve_after_iterations": 1,
     });
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "revise", json!({"feedback": "another"})).await;
     let ended = mars.wait("workflow_completed").await;
     assert_eq!(ended["final_plan"]["sub_tasks"][0]["sub_task"], "two");
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// The agent asks during its work (E24). The researcher has no tool that writes.
@@ -167,7 +167,7 @@ async fn one_agent_asks_and_goes_on() {
     );
     let mut mars = Mars::connect(&server, "t1").await;
     mars.say(&first(&server, "Look at it.", json!({"mode": "one_shot", "agent": "researcher"}))).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(
         (options(&asked), &asked["checkpoint_type"]),
         (vec!["submit", "skip", "cancel"], &json!("clarification"))
@@ -178,5 +178,5 @@ async fn one_agent_asks_and_goes_on() {
     mars.wait("workflow_completed").await;
     assert!(model.requests_of("researcher")[1].texts().join("\n").contains("1999"));
     assert!(!model.requests_of("researcher")[0].tools().contains(&"write_file".to_owned()));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }

@@ -18,7 +18,7 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    pub(crate) fn hear(&mut self, frame: &Value) {
+    pub(crate) fn apply_frame(&mut self, frame: &Value) {
         let data = &frame["data"];
         let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
         match frame["event_type"].as_str().unwrap() {

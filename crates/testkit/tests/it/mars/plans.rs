@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Mars, options, plan, planned, sound, words};
+use super::{Mars, check_invariants, error_summary, options, plan, planned};
 
 fn three() -> [(&'static str, &'static str); 3] {
     [("read", "researcher"), ("build", "engineer"), ("test", "engineer")]
@@ -22,7 +22,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
         "use_ag2_handoffs": true, "ag2_mandatory_checkpoints": ["after_planning"],
     });
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(options(&asked), ["approve", "modify", "revise", "reject"]);
     assert_eq!(
         [&asked["action"], &asked["checkpoint_type"], &asked["position"]],
@@ -78,7 +78,7 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
         assert!(frame["timestamp"].as_str().is_some_and(|at| at.ends_with('Z')), "{frame}");
         assert!(frame["data"].is_object() && frame["run_id"] == mars.run(), "{frame}");
     }
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A rejected plan fails the run (case 03).
@@ -86,14 +86,14 @@ async fn a_plan_is_shown_and_approved_with_a_note() {
 async fn a_rejected_plan_fails_the_run() {
     let (_model, server) = planned(&[plan(&three())]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let received = mars.resolve(&asked, "reject", json!({"user_feedback": "wrong"})).await;
     assert_eq!((&received["approved"], &received["outcome"]), (&json!(false), &json!("rejected")));
     let failed = mars.wait("workflow_failed").await;
     assert_eq!(failed["reason"], "rejected");
     assert!(failed["error"].as_str().unwrap().contains("wrong"), "{failed}");
     assert_eq!(server.lines("count.txt"), 0);
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// Each revision brings another plan and lists all earlier feedback, until the iterations are used up (case 04, A13).
@@ -103,16 +103,16 @@ async fn a_plan_is_revised_until_there_is_none_left() {
     let mut settings = config();
     settings["max_human_iterations"] = json!(2);
     let mut mars = Mars::start(&server, "t1", "Build it.", settings).await;
-    let first = mars.asked().await;
+    let first = mars.wait_for_request().await;
     let mute = mars
         .refused(
             &json!({"type": "resolve_approval", "approval_id": first["approval_id"], "resolution": "revise"}),
         )
         .await;
-    assert_eq!(words(&mute), ("invalid_request", "/feedback"), "{mute}");
+    assert_eq!(error_summary(&mute), ("invalid_request", "/feedback"), "{mute}");
     let received = mars.resolve(&first, "revise", json!({"feedback": "add tests"})).await;
     assert_eq!((&received["approved"], &received["approval_status"]), (&json!(false), &json!("answered")));
-    let second = mars.asked().await;
+    let second = mars.wait_for_request().await;
     assert_ne!(first["approval_id"], second["approval_id"]);
     assert_eq!((&second["context"]["iteration"], &second["context"]["iterations"]), (&json!(2), &json!(2)));
     assert_eq!(second["context"]["plan"].as_array().map(Vec::len), Some(2));
@@ -125,7 +125,7 @@ async fn a_plan_is_revised_until_there_is_none_left() {
     );
     mars.resolve(&second, "revise", json!({"feedback": "more"})).await;
     assert_eq!(mars.wait("workflow_failed").await["reason"], "plan_iterations");
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }
 
 /// A plan can be replaced by an object or by JSON text. An invalid plan leaves the request open (case 05).
@@ -133,7 +133,7 @@ async fn a_plan_is_revised_until_there_is_none_left() {
 async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     let (_model, server) = planned(&[plan(&three())]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let modify = |modifications: Value| {
         json!({"type": "approval_response", "approval_id": asked["approval_id"], "resolution": "modify",
                "modifications": modifications})
@@ -164,7 +164,7 @@ async fn a_plan_is_replaced_by_one_that_is_a_plan() {
     for (modifications, pointer) in table {
         let refused = mars.refused(&modify(modifications.clone())).await;
         let shown: String = modifications.to_string().chars().take(80).collect();
-        assert_eq!(words(&refused), ("invalid_request", pointer), "{shown}: {refused}");
+        assert_eq!(error_summary(&refused), ("invalid_request", pointer), "{shown}: {refused}");
     }
     let text = json!({"plan": {"sub_tasks": [step("engineer"), step("engineer")]}}).to_string();
     mars.say(&modify(json!(text))).await;
@@ -186,5 +186,5 @@ async fn a_plan_of_a_thousand_steps_is_none() {
     assert!(failed["error"].as_str().unwrap().contains("more than 3 subtasks"), "{failed}");
     let told = mars.frames.iter().filter(|frame| frame["data"]["error_type"] == "plan_unusable").count();
     assert_eq!((told, server.lines("count.txt")), (3, 0));
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }

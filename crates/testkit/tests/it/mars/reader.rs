@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 /// A text that is not empty.
 #[derive(Debug)]
-struct Said;
+struct NonEmptyText;
 
-impl<'de> Deserialize<'de> for Said {
+impl<'de> Deserialize<'de> for NonEmptyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         if text.trim().is_empty() { Err(serde::de::Error::custom("says nothing")) } else { Ok(Self) }
@@ -34,76 +34,76 @@ macro_rules! schema {
 }
 
 schema! {
-    Envelope { event_type: Said, timestamp: Said, #[serde(default)] run_id: Option<Said>, data: Map<String, Value> }
-    Status { message: Said }
-    Output { data: Said }
-    Started { run_id: Said, task_description: Said, agent: String, model: Said, work_dir: String }
+    Envelope { event_type: NonEmptyText, timestamp: NonEmptyText, #[serde(default)] run_id: Option<NonEmptyText>, data: Map<String, Value> }
+    Status { message: NonEmptyText }
+    Output { data: NonEmptyText }
+    Started { run_id: NonEmptyText, task_description: NonEmptyText, agent: String, model: NonEmptyText, work_dir: String }
     StateChanged { status: State }
-    Failed { error: Said }
-    Cancelled { message: Said }
-    Phase { phase: Said, status: Said }
-    Step { step_id: Said }
-    Edge { source: Said, target: Said }
+    Failed { error: NonEmptyText }
+    Cancelled { message: NonEmptyText }
+    Phase { phase: NonEmptyText, status: NonEmptyText }
+    Step { step_id: NonEmptyText }
+    Edge { source: NonEmptyText, target: NonEmptyText }
     Retry { #[serde(rename = "attemptNumber")] attempt: u32, #[serde(rename = "maxAttempts")] max: u32 }
     Node {
-        id: Said, label: Said, r#type: Said, status: NodeState, agent: String, step_number: u32, run_id: Said,
-        description: Said, task: Said, bullet_points: Vec<String>,
-        #[serde(deserialize_with = "there")] started_at: Option<Said>,
-        #[serde(deserialize_with = "there")] completed_at: Option<Said>,
-        #[serde(deserialize_with = "there")] error: Option<Said>,
+        id: NonEmptyText, label: NonEmptyText, r#type: NonEmptyText, status: NodeState, agent: String, step_number: u32, run_id: NonEmptyText,
+        description: NonEmptyText, task: NonEmptyText, bullet_points: Vec<String>,
+        #[serde(deserialize_with = "there")] started_at: Option<NonEmptyText>,
+        #[serde(deserialize_with = "there")] completed_at: Option<NonEmptyText>,
+        #[serde(deserialize_with = "there")] error: Option<NonEmptyText>,
         #[serde(deserialize_with = "there")] retry_info: Option<Retry>,
     }
-    Graph { run_id: Said, nodes: Vec<Node>, edges: Vec<Edge>, levels: u32 }
-    NodeChanged { node_id: Said, old_status: NodeState, new_status: NodeState }
-    Bubble { agent: Said, role: Role, message: Said }
-    Calls { agent: Said, tool_name: Said, call_id: Said, arguments: Map<String, Value> }
-    Called { run_id: Said, agent: Said, tool_name: Said, arguments: Map<String, Value>, result: String }
-    Executed { run_id: Said, agent: Said, code: Said, language: Said, result: String }
-    FilesUpdated { run_id: Said, node_id: Said, files_tracked: u32 }
-    FileChanged { file_path: Said, filename: Said }
+    Graph { run_id: NonEmptyText, nodes: Vec<Node>, edges: Vec<Edge>, levels: u32 }
+    NodeChanged { node_id: NonEmptyText, old_status: NodeState, new_status: NodeState }
+    Bubble { agent: NonEmptyText, role: Role, message: NonEmptyText }
+    Calls { agent: NonEmptyText, tool_name: NonEmptyText, call_id: NonEmptyText, arguments: Map<String, Value> }
+    Called { run_id: NonEmptyText, agent: NonEmptyText, tool_name: NonEmptyText, arguments: Map<String, Value>, result: String }
+    Executed { run_id: NonEmptyText, agent: NonEmptyText, code: NonEmptyText, language: NonEmptyText, result: String }
+    FilesUpdated { run_id: NonEmptyText, node_id: NonEmptyText, files_tracked: u32 }
+    FileChanged { file_path: NonEmptyText, filename: NonEmptyText }
     Spent {
-        run_id: Said, agent: Said, step_id: Said, model: Said, tokens: u64, input_tokens: u64, output_tokens: u64,
+        run_id: NonEmptyText, agent: NonEmptyText, step_id: NonEmptyText, model: NonEmptyText, tokens: u64, input_tokens: u64, output_tokens: u64,
         cost_usd: f64, total_cost_usd: f64,
     }
-    PlanStep { sub_task: Said, #[serde(deserialize_with = "there")] sub_task_agent: Option<Said>, bullet_points: Vec<String> }
+    PlanStep { sub_task: NonEmptyText, #[serde(deserialize_with = "there")] sub_task_agent: Option<NonEmptyText>, bullet_points: Vec<String> }
     Context {
-        plan: Option<Vec<PlanStep>>, requires_text_input: Option<bool>, input_placeholder: Option<Said>,
-        step: Option<Said>, step_num: Option<u32>, tool_category: Option<Said>, agent_name: Option<Said>,
-        prompt: Option<Said>, can_auto_allow: Option<bool>, session_permissions: Option<Map<String, Value>>,
+        plan: Option<Vec<PlanStep>>, requires_text_input: Option<bool>, input_placeholder: Option<NonEmptyText>,
+        step: Option<NonEmptyText>, step_num: Option<u32>, tool_category: Option<NonEmptyText>, agent_name: Option<NonEmptyText>,
+        prompt: Option<NonEmptyText>, can_auto_allow: Option<bool>, session_permissions: Option<Map<String, Value>>,
     }
     Asked {
-        approval_id: Said, step_id: String, action: Said, description: Said, message: Said, options: Vec<Said>,
-        checkpoint_type: Said, context: Context,
+        approval_id: NonEmptyText, step_id: String, action: NonEmptyText, description: NonEmptyText, message: NonEmptyText, options: Vec<NonEmptyText>,
+        checkpoint_type: NonEmptyText, context: Context,
     }
-    Received { approval_id: Said, approved: bool, feedback: String }
-    Problem { error_type: Said, message: Said }
-    Ended { session_id: Said, work_dir: String, run_id: Said }
-    Spoken { role: Role, content: Said, agent: Said, timestamp: Said }
+    Received { approval_id: NonEmptyText, approved: bool, feedback: String }
+    Problem { error_type: NonEmptyText, message: NonEmptyText }
+    Ended { session_id: NonEmptyText, work_dir: String, run_id: NonEmptyText }
+    Spoken { role: Role, content: NonEmptyText, agent: NonEmptyText, timestamp: NonEmptyText }
     Detail {
-        session_id: Said, name: Said, mode: Said, status: SessionState, created_at: Said, updated_at: Said,
-        #[serde(deserialize_with = "there")] current_phase: Option<Said>,
+        session_id: NonEmptyText, name: NonEmptyText, mode: NonEmptyText, status: SessionState, created_at: NonEmptyText, updated_at: NonEmptyText,
+        #[serde(deserialize_with = "there")] current_phase: Option<NonEmptyText>,
         #[serde(deserialize_with = "there")] current_step: Option<u32>,
         conversation_history: Vec<Spoken>, context_variables: Map<String, Value>, config: Map<String, Value>,
         #[serde(deserialize_with = "there")] plan_data: Option<Map<String, Value>>,
     }
     Sessions { sessions: Vec<Detail> }
     Run {
-        id: Said, mode: Said, agent: String, model: Said, status: State, task_description: Said, started_at: Said,
-        #[serde(deserialize_with = "there")] completed_at: Option<Said>,
+        id: NonEmptyText, mode: NonEmptyText, agent: String, model: NonEmptyText, status: State, task_description: NonEmptyText, started_at: NonEmptyText,
+        #[serde(deserialize_with = "there")] completed_at: Option<NonEmptyText>,
         is_branch: bool, meta: Map<String, Value>,
     }
     Runs { runs: Vec<Run> }
     History { messages: Vec<Spoken> }
     Happened {
-        id: Said, timestamp: Said, event_type: Said, status: Said,
-        #[serde(deserialize_with = "there")] node_id: Option<Said>,
-        #[serde(deserialize_with = "there")] agent_name: Option<Said>,
+        id: NonEmptyText, timestamp: NonEmptyText, event_type: NonEmptyText, status: NonEmptyText,
+        #[serde(deserialize_with = "there")] node_id: Option<NonEmptyText>,
+        #[serde(deserialize_with = "there")] agent_name: Option<NonEmptyText>,
         inputs: Map<String, Value>, outputs: Map<String, Value>, meta: Map<String, Value>,
     }
     Events { events: Vec<Happened> }
     Made {
-        id: Said, file_path: Said, file_name: Said, file_type: String, size_bytes: u64, node_id: Said,
-        agent_name: Said, created_at: Said,
+        id: NonEmptyText, file_path: NonEmptyText, file_name: NonEmptyText, file_type: String, size_bytes: u64, node_id: NonEmptyText,
+        agent_name: NonEmptyText, created_at: NonEmptyText,
     }
     Files { files: Vec<Made> }
     Share { cost: f64, tokens: u64, input_tokens: u64, output_tokens: u64, call_count: u64 }
@@ -111,7 +111,7 @@ schema! {
         total_cost: f64, total_tokens: u64, input_tokens: u64, output_tokens: u64,
         model_breakdown: Vec<Share>, agent_breakdown: Vec<Share>, step_breakdown: Vec<Share>,
     }
-    Log { content: Said, total_lines: u64 }
+    Log { content: NonEmptyText, total_lines: u64 }
 }
 
 #[derive(Debug, Deserialize)]

@@ -5,7 +5,7 @@ use holdshort_testkit::model::ScriptedModel;
 use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
-use super::{Mars, sound};
+use super::{Mars, check_invariants};
 use crate::play::{count, done, one};
 
 /// Returns the only event of this type.
@@ -49,7 +49,7 @@ async fn case_18_a_command_runs_unasked_and_the_audit_says_what_let_it() {
             (&began["data"]["call"], &began["data"]["digest"]),
             (&released["data"]["call"], &released["data"]["digest"])
         );
-        sound(&server, &mars).await;
+        check_invariants(&server, &mars).await;
     }
 }
 
@@ -61,7 +61,7 @@ async fn what_a_person_let_run_names_their_decision() {
     let server = TestServer::setup().model(&model).start().await;
     let config = json!({"mode": "one-shot", "tool_approval": "prompt"});
     let mut mars = Mars::start(&server, "t1", "count the files of the folder", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     assert_eq!(server.lines("count.txt"), 0);
     mars.resolve(&asked, "allow", json!({})).await;
     mars.wait("workflow_completed").await;
@@ -69,5 +69,5 @@ async fn what_a_person_let_run_names_their_decision() {
     let released = only(&events, "tool_authorised");
     assert_eq!(released["data"]["by"], json!({"interrupt": asked["approval_id"]}));
     assert_eq!(only(&events, "decision_made")["actor"]["id"], "operator");
-    sound(&server, &mars).await;
+    check_invariants(&server, &mars).await;
 }

@@ -15,8 +15,8 @@ async fn a_session_is_its_runs() {
     assert_eq!(server.get(BASE).await.ok()["sessions"], json!([]));
     let config = json!({"mode": "step_by_step", "n_plan_reviews": 0});
     let mut mars = Mars::start(&server, "t1", "Build it.", config).await;
-    let asked = mars.asked().await;
-    let session = mars.told()[0]["session_id"].as_str().unwrap().to_owned();
+    let asked = mars.wait_for_request().await;
+    let session = mars.journal_frames()[0]["session_id"].as_str().unwrap().to_owned();
     let path = format!("{BASE}/{session}");
 
     let found = read(&server, &path).await;
@@ -31,7 +31,7 @@ async fn a_session_is_its_runs() {
     assert_eq!(server.post(&format!("{path}/resume"), &json!({})).await.ok()["status"], "active");
     mars.wait("workflow_resumed").await;
     mars.resolve(&asked, "approve", json!({"feedback": "mind the units"})).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     mars.resolve(&asked, "approve", json!({})).await;
     mars.wait("workflow_completed").await;
 
@@ -39,7 +39,7 @@ async fn a_session_is_its_runs() {
     let config = json!({"mode": "one-shot", "sessionId": session});
     let mut next = Mars::start(&server, "t2", "And once more.", config).await;
     next.wait("workflow_completed").await;
-    assert_eq!(next.told()[0]["session_id"], session.as_str());
+    assert_eq!(next.journal_frames()[0]["session_id"], session.as_str());
     let runs = read(&server, &format!("{path}/runs")).await;
     let tasks: Vec<(&Value, &Value)> =
         runs["runs"].as_array().unwrap().iter().map(|run| (&run["task"], &run["status"])).collect();
@@ -60,7 +60,7 @@ async fn lists_and_ends() {
     let (_model, server) = planned(&[plan(&[("build", "engineer")])]).await;
     let config = json!({"mode": "hitl-interactive", "n_plan_reviews": 0});
     let mut waiting = Mars::start(&server, "t1", "Build it.", config).await;
-    waiting.asked().await;
+    waiting.wait_for_request().await;
     let mut done = Mars::start(&server, "t2", "Count.", json!({})).await;
     done.wait("workflow_completed").await;
     let names = async |query: &str| {
@@ -91,7 +91,7 @@ async fn lists_and_ends() {
     let modes = server.get(&format!("{BASE}/modes/list")).await.ok();
     assert_eq!(modes["modes"].as_array().map(Vec::len), Some(9));
 
-    let session = waiting.told()[0]["session_id"].as_str().unwrap().to_owned();
+    let session = waiting.journal_frames()[0]["session_id"].as_str().unwrap().to_owned();
     let path = format!("{BASE}/{session}");
     let odd = server.post(&format!("{path}/suspend"), &json!({"for": "ever"})).await;
     assert_eq!(odd.refusal(), (422, "invalid_request"));
@@ -232,10 +232,10 @@ async fn the_end_reaches_every_run() {
     for n in 0..53 {
         let mut mars = Mars::connect(&server, &format!("t{n}")).await;
         mars.say(&json!({"task": format!("Task {n}."), "config": config})).await;
-        mars.asked().await;
+        mars.wait_for_request().await;
         if n == 0 {
             first = mars.run();
-            config["session_id"] = mars.told()[0]["session_id"].clone();
+            config["session_id"] = mars.journal_frames()[0]["session_id"].clone();
         }
     }
     let path = format!("{BASE}/{}", config["session_id"].as_str().unwrap());
@@ -256,13 +256,13 @@ async fn what_a_session_was_made_with_holds_for_its_tasks() {
     let made = json!({"mode": "step_by_step", "config": {"toolApproval": "prompt", "n_plan_reviews": 0}});
     let session = server.post(BASE, &made).await.ok()["session_id"].clone();
     let mut mars = Mars::start(&server, "t1", "Build it.", json!({"session_id": session})).await;
-    assert_eq!(mars.asked().await["action"], "plan_approval");
+    assert_eq!(mars.wait_for_request().await["action"], "plan_approval");
     let started = mars.frames.iter().find(|frame| frame["event_type"] == "workflow_started").unwrap();
     assert_eq!(started["data"]["mode"], "step_by_step");
 
     let config = json!({"session_id": session, "mode": "one-shot"});
     let mut mars = Mars::start(&server, "t2", "Build it.", config).await;
-    assert_eq!(mars.asked().await["action"], "tool_approval", "the session says so");
+    assert_eq!(mars.wait_for_request().await["action"], "tool_approval", "the session says so");
     let free = json!({"session_id": session, "mode": "one-shot", "tool_approval": "none"});
     let mut mars = Mars::start(&server, "t3", "Build it.", free).await;
     mars.wait("workflow_completed").await;

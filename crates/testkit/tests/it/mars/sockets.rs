@@ -4,7 +4,7 @@ use holdshort_core::time::Timestamp;
 use holdshort_testkit::by_hand;
 use serde_json::{Value, json};
 
-use super::{Mars, around_steps, first, plan, planned, words};
+use super::{Mars, around_steps, error_summary, first, plan, planned};
 
 fn config() -> Value {
     around_steps("both")
@@ -22,9 +22,9 @@ async fn runs(server: &holdshort_testkit::server::TestServer) -> usize {
 async fn the_first_frame_starts_or_attaches() {
     let (_model, server) = planned(&[one_step()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let run = mars.run();
-    let told = mars.told();
+    let told = mars.journal_frames();
     drop(mars);
 
     // Clients of the source system send their first frame again: no frame is repeated, and the open request is sent
@@ -36,14 +36,14 @@ async fn the_first_frame_starts_or_attaches() {
         (&json!("waiting_approval"), &json!([asked["approval_id"]]))
     );
     assert_eq!(again.wait("approval_requested").await, asked);
-    assert_eq!((again.run(), again.told()), (run.clone(), Vec::new()));
+    assert_eq!((again.run(), again.journal_frames()), (run.clone(), Vec::new()));
     // From the beginning as its place, a client receives all frames again.
     let mut whole = first(&server, "Build it.", config());
     whole["since"] = json!(0);
     let mut again = Mars::connect(&server, "t1").await;
     again.say(&whole).await;
-    assert_eq!(again.asked().await, asked);
-    assert_eq!((again.run(), again.told()), (run.clone(), told.clone()));
+    assert_eq!(again.wait_for_request().await, asked);
+    assert_eq!((again.run(), again.journal_frames()), (run.clone(), told.clone()));
     assert_eq!(runs(&server).await, 1);
 
     // A different task or config under this id is refused, and the run is unchanged.
@@ -68,7 +68,7 @@ async fn the_first_frame_starts_or_attaches() {
 
     // Another id begins another run, even with an equal task.
     let mut other = Mars::start(&server, "t2", "Build it.", config()).await;
-    other.asked().await;
+    other.wait_for_request().await;
     assert_ne!(other.run(), run);
 }
 
@@ -77,19 +77,19 @@ async fn the_first_frame_starts_or_attaches() {
 async fn who_comes_back_gets_what_follows() {
     let (_model, mut server) = planned(&[one_step()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     server.restart().await;
 
     let mut back = Mars::connect(&server, "t1").await;
-    let mut seen = mars.told();
+    let mut seen = mars.journal_frames();
     let last = seen.last().unwrap()["id"].clone();
     back.say(&json!({"type": "request_state", "since": last})).await;
     let status = back.wait("status").await;
     assert_eq!(status["open_approvals"], json!([asked["approval_id"]]), "what was asked is still asked");
     back.resolve(&asked, "approve", json!({})).await;
-    let after = back.asked().await;
+    let after = back.wait_for_request().await;
     server.restart().await;
-    seen.extend(back.told());
+    seen.extend(back.journal_frames());
 
     let mut again = Mars::connect(&server, "t1").await;
     let mut frame = first(&server, "Build it.", config());
@@ -97,15 +97,15 @@ async fn who_comes_back_gets_what_follows() {
     again.say(&frame).await;
     again.resolve(&after, "continue", json!({})).await;
     again.wait("workflow_completed").await;
-    seen.extend(again.told());
+    seen.extend(again.journal_frames());
 
     let mut whole = Mars::connect(&server, "t1").await;
     frame["since"] = json!(0);
     whole.say(&frame).await;
     whole.wait("workflow_completed").await;
     let ids = |frames: &[Value]| frames.iter().map(|frame| frame["id"].clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&seen), ids(&whole.told()));
-    assert_eq!(seen, whole.told());
+    assert_eq!(ids(&seen), ids(&whole.journal_frames()));
+    assert_eq!(seen, whole.journal_frames());
     assert_eq!((runs(&server).await, server.lines("count.txt")), (1, 1));
     // From each time, a client receives the later events.
     let time = |frame: &Value| frame["timestamp"].as_str().unwrap().parse::<Timestamp>().unwrap().as_millis();
@@ -134,9 +134,9 @@ async fn who_comes_back_gets_what_follows() {
 async fn nothing_is_read_before_the_place_of_who_comes_back() {
     let (_model, server) = planned(&[one_step()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let seq = server.get(&format!("/v1/runs/{}", mars.run())).await.ok()["seq"].clone();
-    let last = mars.told().last().unwrap()["id"].clone();
+    let last = mars.journal_frames().last().unwrap()["id"].clone();
     assert_eq!(last, seq.to_string(), "the event was told in several frames");
     let file = rusqlite::Connection::open(server.data().join("holdshort.db")).unwrap();
     let second = "UPDATE events SET head = x'7b' WHERE seq = 2 AND instr(CAST(head AS TEXT), ?1) > 0";
@@ -149,22 +149,22 @@ async fn nothing_is_read_before_the_place_of_who_comes_back() {
     assert_eq!((&status["status"], &status["seq"]), (&json!("waiting_approval"), &seq));
     assert_eq!(status["open_approvals"], json!([asked["approval_id"]]));
     back.resolve(&asked, "approve", json!({})).await;
-    assert_eq!(back.asked().await["checkpoint_type"], "after_step");
+    assert_eq!(back.wait_for_request().await["checkpoint_type"], "after_step");
     assert!(!back.types().contains(&"error_occurred"), "{:?}", back.types());
     // The story cannot be replayed from the beginning.
     let refused = back.refused(&json!({"type": "request_state", "since": "0"})).await;
-    assert_eq!(words(&refused), ("journal_damaged", ""));
+    assert_eq!(error_summary(&refused), ("journal_damaged", ""));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_newest_connection_has_the_task() {
     let (_model, server) = planned(&[one_step()]).await;
     let mut older = Mars::start(&server, "t1", "Build it.", config()).await;
-    let asked = older.asked().await;
+    let asked = older.wait_for_request().await;
     let mut newer = Mars::start(&server, "t1", "Build it.", config()).await;
     assert_eq!(newer.wait("approval_requested").await, asked);
     let code = loop {
-        if let Err(code) = older.came().await {
+        if let Err(code) = older.receive().await {
             break code;
         }
     };
@@ -181,7 +181,7 @@ async fn many_connections_start_one_run() {
         let mut mars = Mars::connect(&server, "t1").await;
         // A newer connection may already have closed this one.
         mars.try_say(&first(&server, "Build it.", config())).await;
-        while let Ok(frame) = mars.came().await {
+        while let Ok(frame) = mars.receive().await {
             if frame["event_type"] == "approval_requested" {
                 return Some(mars.run());
             }
@@ -198,7 +198,7 @@ async fn many_connections_start_one_run() {
 async fn a_decision_elsewhere_is_told_here() {
     let (_model, server) = planned(&[one_step()]).await;
     let mut mars = Mars::start(&server, "t1", "Build it.", config()).await;
-    let before = mars.asked().await;
+    let before = mars.wait_for_request().await;
     let id = before["approval_id"].as_str().unwrap();
     server.choose(&server.interrupt(id).await, "approve").await;
     let received = mars.wait("approval_received").await;
@@ -215,7 +215,7 @@ async fn a_decision_elsewhere_is_told_here() {
         (&late["error_type"], &late["resolution"]["option"]),
         (&json!("already_resolved"), &json!("approve"))
     );
-    let after = mars.asked().await;
+    let after = mars.wait_for_request().await;
     let decided = json!({"option": "continue", "text": "good"});
     server.decide(&server.interrupt(after["approval_id"].as_str().unwrap()).await, &decided).await.ok();
     let received = mars.wait("approval_received").await;
@@ -256,21 +256,24 @@ async fn what_is_refused_attaches_nobody() {
     let mut since = task.clone();
     since["since"] = json!("50.1");
     let mut mars = Mars::connect(&server, "t1").await;
-    assert_eq!(words(&mars.refused(&since).await), ("invalid_request", "/since"));
+    assert_eq!(error_summary(&mars.refused(&since).await), ("invalid_request", "/since"));
     let early = mars.refused(&json!({"type": "ping", "run_id": "run_01k6f0000000000000000000aa"})).await;
-    assert_eq!((words(&early), &early["in_reply_to"]), (("invalid_request", "/run_id"), &json!("ping")));
+    assert_eq!(
+        (error_summary(&early), &early["in_reply_to"]),
+        (("invalid_request", "/run_id"), &json!("ping"))
+    );
     assert_eq!(runs(&server).await, 0);
     mars.say(&task).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     let run = mars.run();
 
     // A new connection knows the run by its task, too.
     let mut back = Mars::connect(&server, "t1").await;
     let other = back.refused(&json!({"type": "pause", "run_id": "run_01k6f0000000000000000000aa"})).await;
-    assert_eq!(words(&other), ("invalid_request", "/run_id"));
+    assert_eq!(error_summary(&other), ("invalid_request", "/run_id"));
     let beyond = back.refused(&json!({"type": "request_state", "since": "99999.1", "run_id": run})).await;
     assert_eq!(
-        (words(&beyond), &beyond["in_reply_to"]),
+        (error_summary(&beyond), &beyond["in_reply_to"]),
         (("invalid_request", "/since"), &json!("request_state"))
     );
     // The next frame attaches the connection, which receives later frames. A refusal names the frame that it answers.
@@ -296,7 +299,7 @@ async fn a_task_joins_the_trace_of_its_connection() {
         let path = format!("/edges/mars/ws/{id}?token={}", server.token());
         let mut mars = Mars::open(&server, &path, headers).await.unwrap_or_else(|status| panic!("{status}"));
         mars.say(&task).await;
-        mars.asked().await;
+        mars.wait_for_request().await;
         let started = server.events_of(&mars.run(), "run_started").await;
         assert_eq!(started[0]["data"]["trace"], trace, "{id}");
     }

@@ -5,7 +5,7 @@ use holdshort_testkit::server::TestServer;
 use serde_json::{Value, json};
 
 use super::panel::Panel;
-use super::{Mars, plan, planned, words};
+use super::{Mars, error_summary, plan, planned};
 use crate::play::{ask, count, done, one, write};
 
 /// Returns every key of the form with its default value, and with the touched values.
@@ -60,16 +60,16 @@ impl Page {
         self.heard = 0;
     }
 
-    async fn hear(&mut self) -> Value {
+    async fn receive_frame(&mut self) -> Value {
         let frame = self.mars.next().await;
         self.heard += 1;
-        self.panel.hear(&frame);
+        self.panel.apply_frame(&frame);
         frame
     }
 
     pub(crate) async fn until(&mut self, event_type: &str) -> Value {
         loop {
-            let frame = self.hear().await;
+            let frame = self.receive_frame().await;
             if frame["event_type"] == event_type {
                 return frame["data"].clone();
             }
@@ -84,7 +84,7 @@ impl Page {
             {
                 return asked.clone();
             }
-            self.hear().await;
+            self.receive_frame().await;
         }
     }
 
@@ -163,7 +163,7 @@ async fn what_the_form_does_not_have_is_refused_by_name() {
         (json!({"approvalMode": "always"}), "/config/approvalMode"),
     ] {
         let mut page = Page::start(&server, "t1", form("one-shot", &more)).await;
-        assert_eq!(words(&page.until("error_occurred").await), ("invalid_request", pointer));
+        assert_eq!(error_summary(&page.until("error_occurred").await), ("invalid_request", pointer));
     }
     assert_eq!(server.get("/v1/runs").await.ok()["items"], json!([]));
 }
@@ -230,7 +230,7 @@ async fn a_plan_is_modified_or_rejected_in_the_panel() {
     // Text that is not a plan is refused, and the panel is drawn again.
     page.drawn("plan_approval").await;
     page.decide("modify", "", "{\"step_1\": \"other\"}").await;
-    assert_eq!(words(&page.until("error_occurred").await).0, "invalid_request");
+    assert_eq!(error_summary(&page.until("error_occurred").await).0, "invalid_request");
     let mut steps = page.drawn("plan_approval").await["context"]["plan"].clone();
     steps[0]["sub_task"] = json!("build in Rust");
     page.decide("modify", "", &json!({ "plan": steps }).to_string()).await;
@@ -267,8 +267,15 @@ async fn a_second_request_is_not_lost() {
         [ask("Which way?"), write("a.txt", "x\n")].map(|(tool, arguments)| (tool.to_owned(), arguments));
     model.script("engineer", [Scripted::Calls { text: "I write.".to_owned(), calls: two.to_vec() }, done()]);
     let mut page = Page::start(&server, "t1", form("one-shot", &json!({"toolApproval": "prompt"}))).await;
-    while page.mars.told().iter().filter(|frame| frame["event_type"] == "approval_requested").count() < 2 {
-        page.hear().await;
+    while page
+        .mars
+        .journal_frames()
+        .iter()
+        .filter(|frame| frame["event_type"] == "approval_requested")
+        .count()
+        < 2
+    {
+        page.receive_frame().await;
     }
     let mut decided = Vec::new();
     for _ in 0..2 {
@@ -298,8 +305,8 @@ async fn a_refused_decision_loses_no_panel() {
     let asked = page.drawn("plan_approval").await;
     page.choose("revise", "").await;
     let refused = page.until("error_occurred").await;
-    assert_eq!(words(&refused), ("invalid_request", "/feedback"));
-    assert_eq!(page.hear().await["event_type"], "approval_requested");
+    assert_eq!(error_summary(&refused), ("invalid_request", "/feedback"));
+    assert_eq!(page.receive_frame().await["event_type"], "approval_requested");
     assert_eq!(page.panel.asked.as_ref(), Some(&asked));
     // `submit` without a text, and an option that is not offered, release nothing (contract E42).
     let id = &asked["approval_id"];

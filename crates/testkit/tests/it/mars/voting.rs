@@ -24,7 +24,7 @@ async fn asked_of(assignment: &str) -> (TestServer, Mars, Value) {
     let server = setup.model(&model).start().await;
     let config = json!({"mode": "one-shot", "tool_approval": "prompt"});
     let mut mars = Mars::start(&server, "t1", "Count it.", config).await;
-    let asked = mars.asked().await;
+    let asked = mars.wait_for_request().await;
     (server, mars, asked)
 }
 

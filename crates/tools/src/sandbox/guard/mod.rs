@@ -5,7 +5,7 @@
 //! renames the new ones. A guarded path is old only if its inode existed before, wherever the path lies now. Must never
 //! follow a link, except to learn its target. Read `walk` for the traversal.
 
-mod found;
+mod findings;
 mod walk;
 
 use std::ffi::OsStr;
@@ -16,8 +16,8 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-pub(super) use found::Found;
-use found::{Before, Inode};
+pub(super) use findings::GuardFindings;
+use findings::{EarlierFindings, Inode};
 use walk::Walk;
 
 use crate::limits;
@@ -25,7 +25,7 @@ use crate::limits;
 /// A workspace that is guarded while a command runs in it.
 pub(super) struct Guard {
     root: OwnedFd,
-    pub found: Found,
+    pub found: GuardFindings,
 }
 
 /// Outcome for the guarded paths that a command made.
@@ -76,13 +76,13 @@ impl Guard {
     /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
-        let mut found = Found { root: Inode::of_handle(root.as_fd())?, ..Found::default() };
+        let mut found = GuardFindings { root: Inode::of_handle(root.as_fd())?, ..GuardFindings::default() };
         Walk::new(walk::Purpose::Look(&mut found), is_wanted).go(root.as_fd())?;
         Ok(Self { root, found })
     }
 
     /// Opens the workspace of an earlier search. Fails if another folder has replaced it.
-    pub(super) fn of(workspace: &Path, found: Found) -> io::Result<Self> {
+    pub(super) fn reopen(workspace: &Path, found: GuardFindings) -> io::Result<Self> {
         let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {
             return Err(io::Error::other("the workspace was replaced by another directory"));
@@ -94,7 +94,7 @@ impl Guard {
     ///
     /// A failure at one path does not stop the others. A renamed folder is searched too.
     pub(super) fn set_aside(&self) -> SetAside {
-        let before = Before::of(&self.found);
+        let before = EarlierFindings::from_findings(&self.found);
         let mut aside = SetAside::default();
         let walked = Walk::new(walk::Purpose::SetAside(&before, &mut aside), &|| true).go(self.root.as_fd());
         if let Err(e) = walked {
@@ -105,8 +105,8 @@ impl Guard {
 
     /// Counts the paths that [`Guard::set_aside`] would rename.
     pub(super) fn what_is_new(&self) -> io::Result<usize> {
-        let before = Before::of(&self.found);
-        let mut now = Found::default();
+        let before = EarlierFindings::from_findings(&self.found);
+        let mut now = GuardFindings::default();
         Walk::new(walk::Purpose::Look(&mut now), &|| true).go(self.root.as_fd())?;
         Ok(before.new_of(&now))
     }

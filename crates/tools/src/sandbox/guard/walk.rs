@@ -13,7 +13,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::SetAside;
-use super::found::{Before, Channel, Found, Inode, Item, Kind, Seen};
+use super::findings::{Channel, EarlierFindings, EntryIdentity, GuardFindings, Inode, Item, Kind};
 use crate::changeset::guard::BARE;
 use crate::limits;
 
@@ -36,8 +36,8 @@ const LOOK_EVERY: usize = 4096;
 const PARTS: usize = 4;
 
 pub(super) enum Purpose<'a> {
-    Look(&'a mut Found),
-    SetAside(&'a Before, &'a mut SetAside),
+    Look(&'a mut GuardFindings),
+    SetAside(&'a EarlierFindings, &'a mut SetAside),
 }
 
 pub(super) struct Walk<'a> {
@@ -166,13 +166,13 @@ impl<'a> Walk<'a> {
         number: &mut u32,
     ) -> io::Result<After> {
         let path: PathBuf = self.names.iter().map(OsString::as_os_str).chain([name]).collect();
-        let seen = match Seen::of(folder, name) {
+        let seen = match EntryIdentity::examine(folder, name) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(After::Pass),
             seen => seen?,
         };
         match &mut self.purpose {
             Purpose::Look(found) if !is_repository => {
-                found.guarded.push(Item::of(folder, name, path, &seen)?);
+                found.guarded.push(Item::from_entry(folder, name, path, &seen)?);
                 Ok(After::Pass)
             }
             // Recorded when it is entered.
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
                 Ok(After::Enter(name.to_owned()))
             }
             Purpose::SetAside(before, aside) => {
-                let item = Item::of(folder, name, path, &seen)?;
+                let item = Item::from_entry(folder, name, path, &seen)?;
                 if !is_repository && !ends_repository && before.has(&item) {
                     return Ok(After::Pass);
                 }
@@ -234,7 +234,9 @@ impl<'a> Walk<'a> {
                 return Err(io::Error::other("the result of the command is no longer needed"));
             }
             let kind = match entry.file_type() {
-                FileType::Unknown => Seen::of(folder, name).map_or(Kind::Other, |seen| seen.kind),
+                FileType::Unknown => {
+                    EntryIdentity::examine(folder, name).map_or(Kind::Other, |seen| seen.kind)
+                }
                 kind => Kind::from(kind),
             };
             entries.push((name.to_owned(), kind));
@@ -249,7 +251,7 @@ impl<'a> Walk<'a> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             Err(Errno::ACCESS | Errno::PERM) => {
                 let path: PathBuf = self.names.iter().map(OsString::as_os_str).chain([name]).collect();
-                let inode = Seen::of(folder, name).map(|seen| seen.inode);
+                let inode = EntryIdentity::examine(folder, name).map(|seen| seen.inode);
                 match (&mut self.purpose, inode) {
                     (Purpose::Look(found), Ok(inode)) => found.unreadable.push(inode),
                     (Purpose::SetAside(before, _), Ok(inode)) if before.could_not_read(inode) => {}
@@ -299,7 +301,7 @@ fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io:
             Err(Errno::EXIST) => *number += 1,
             // The file system cannot refuse to replace an existing entry.
             Err(Errno::INVAL | Errno::NOSYS) => {
-                if Seen::of(folder, &now).is_ok() {
+                if EntryIdentity::examine(folder, &now).is_ok() {
                     *number += 1;
                     continue;
                 }

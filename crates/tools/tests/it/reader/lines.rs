@@ -345,7 +345,7 @@ impl Lines {
         let mut line = self.command();
         while self.dice.one_in(3) {
             line.push_str(self.dice.pick::<&str>(BETWEEN));
-            line.push_str(&if self.dice.one_in(4) { self.word() } else { self.command() });
+            line.push_str(&if self.dice.one_in(4) { self.random_word() } else { self.command() });
         }
         if self.dice.one_in(25) {
             line = format!("{} '{line}'", self.dice.pick(&["sh -c", "bash -c", "eval", "dash -c"]));
@@ -362,7 +362,7 @@ impl Lines {
         for c in form.chars() {
             match c {
                 '@' => line.push_str(&self.command()),
-                '%' => line.push_str(&self.word()),
+                '%' => line.push_str(&self.random_word()),
                 c => line.push(c),
             }
         }
@@ -374,7 +374,7 @@ impl Lines {
         if self.dice.one_in(2) {
             words.push((*self.dice.pick(PROGRAMS)).to_owned());
             for _ in 0..self.dice.roll(4) {
-                let word = if self.dice.one_in(3) { self.dangerous() } else { self.word() };
+                let word = if self.dice.one_in(3) { self.dangerous() } else { self.random_word() };
                 words.push(word);
             }
         } else {
@@ -389,7 +389,7 @@ impl Lines {
                 let word = match self.dice.roll(12) {
                     0 => self.dangerous(),
                     1..=5 if !options.is_empty() => self.option(&options),
-                    _ => self.word(),
+                    _ => self.random_word(),
                 };
                 words.push(word);
             }
@@ -402,7 +402,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    fn word(&mut self) -> String {
+    fn random_word(&mut self) -> String {
         if self.dice.one_in(30) {
             return (*self.dice.pick(HIDDEN)).to_owned();
         }

@@ -96,7 +96,7 @@ fn leeway() -> u64 {
 /// Fault in the configuration of an issuer: where it is, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
-pub struct Wrong {
+pub struct ConfigError {
     /// Table of `holdshort.toml`.
     pub table: &'static str,
     /// Number of the issuer, from 1, and the key.
@@ -107,9 +107,9 @@ pub struct Wrong {
 }
 
 /// Checks each issuer, and that the people of different issuers cannot be mistaken for each other.
-pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
+pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     if issuers.len() > ISSUERS {
-        return Err(Wrong {
+        return Err(ConfigError {
             table: TABLE,
             at: "all".to_owned(),
             steps: vec!["jwt".to_owned()],
@@ -119,7 +119,12 @@ pub fn check(issuers: &[Jwt]) -> Result<(), Wrong> {
     for (index, jwt) in issuers.iter().enumerate() {
         let wrong = |key: &str, why: &str| {
             let steps = vec!["jwt".to_owned(), index.to_string(), key.to_owned()];
-            Err(Wrong { table: TABLE, at: format!("{} `{key}`", index + 1), steps, why: why.to_owned() })
+            Err(ConfigError {
+                table: TABLE,
+                at: format!("{} `{key}`", index + 1),
+                steps,
+                why: why.to_owned(),
+            })
         };
         if let Err((key, why)) = jwt.check() {
             return wrong(key, why);

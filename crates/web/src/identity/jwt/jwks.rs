@@ -20,8 +20,8 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-use super::config::{Jwt, TABLE, Wrong, is_of_this_machine};
-use crate::identity::fetch::{Ask, fetch};
+use super::config::{ConfigError, Jwt, TABLE, is_of_this_machine};
+use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
 /// Keys of one issuer.
@@ -31,7 +31,7 @@ pub(super) struct Jwks {
     max_age: Duration,
     pause: Duration,
     keep: Duration,
-    known: Mutex<Known>,
+    known: Mutex<CachedKeySet>,
     /// Held during a fetch.
     fetching: tokio::sync::Mutex<()>,
 }
@@ -42,7 +42,7 @@ enum Source {
 }
 
 #[derive(Default)]
-struct Known {
+struct CachedKeySet {
     set: Arc<Vec<Jwk>>,
     /// Time at which the set was fetched; `None`: never.
     fetched: Option<Instant>,
@@ -80,13 +80,14 @@ enum Failed {
 
 impl Jwks {
     /// Creates the keys of an issuer whose configuration was checked.
-    pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, Wrong> {
-        let wrong = |why: String| Wrong { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
+    pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, ConfigError> {
+        let wrong =
+            |why: String| ConfigError { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
                 // A faulty file is reported at the start of the server, and not to the first caller.
                 let at = format!("`jwks_file` {}", file.display());
-                keys_of(file).map_err(|error| Wrong {
+                keys_of(file).map_err(|error| ConfigError {
                     table: TABLE,
                     at,
                     steps: Vec::new(),
@@ -195,7 +196,7 @@ impl Jwks {
             }
             Source::Url { url, guard } => {
                 let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
-                let ask = Ask { method: Method::GET, url: url.clone(), headers, body: Vec::new() };
+                let ask = FetchRequest { method: Method::GET, url: url.clone(), headers, body: Vec::new() };
                 let came = fetch(guard, ask, JWKS_TIME, JWKS_BYTES).await?;
                 if (200..300).contains(&came.status) {
                     Ok(came.body)

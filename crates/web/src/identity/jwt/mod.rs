@@ -21,13 +21,13 @@ use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};
 
-pub use config::{Claims, Jwt, Wrong, check};
+pub use config::{Claims, ConfigError, Jwt, check};
 pub(crate) use config::{MIXED_UP, are_mixed_up, is_of_this_machine};
 
 use crate::identity::limits::{
     CLAIM_VALUE_BYTES, CLAIM_VALUES, NAME_BYTES, SECRET_BYTES, SECRET_FILE_BYTES, SUBJECT_BYTES, TOKEN_BYTES,
 };
-use crate::identity::{How, Principal};
+use crate::identity::{AuthMethod, Principal};
 use jwks::{Jwks, NoKey};
 
 /// Issuers whose tokens are accepted.
@@ -99,13 +99,13 @@ pub enum Refusal {
 
 impl Issuers {
     /// Reads the secrets. Public keys are fetched for the first token.
-    pub fn open(configured: &[Jwt]) -> Result<Self, Wrong> {
+    pub fn open(configured: &[Jwt]) -> Result<Self, ConfigError> {
         check(configured)?;
         verifier::install();
         let mut issuers = Vec::new();
         for jwt in configured {
             let keys = match (&jwt.secret_file, Jwks::new(jwt)?) {
-                (Some(path), None) => Keys::Secret(secret(path).map_err(|why| Wrong {
+                (Some(path), None) => Keys::Secret(secret(path).map_err(|why| ConfigError {
                     table: config::TABLE,
                     at: format!("`secret_file` {}", path.display()),
                     steps: Vec::new(),
@@ -113,7 +113,7 @@ impl Issuers {
                 })?),
                 (None, Some(jwks)) => Keys::Public(Box::new(jwks)),
                 _ => {
-                    return Err(Wrong {
+                    return Err(ConfigError {
                         table: config::TABLE,
                         at: jwt.issuer.clone(),
                         steps: Vec::new(),
@@ -129,7 +129,7 @@ impl Issuers {
 
     /// Adds another issuer, whose people these tokens cannot name.
     #[must_use]
-    pub fn beside(mut self, issuer: &str, prefix: &str) -> Self {
+    pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));
         self
     }
@@ -289,7 +289,7 @@ impl Issuer {
             name: name.map(str::to_owned),
             roles,
             groups,
-            how: How::Jwt { issuer: self.jwt.issuer.clone() },
+            how: AuthMethod::Jwt { issuer: self.jwt.issuer.clone() },
         };
         Ok(Verified { principal, until, issued_at })
     }

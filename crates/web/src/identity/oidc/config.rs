@@ -9,7 +9,7 @@ use jsonwebtoken::Algorithm;
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::identity::jwt::{self, Claims, Jwt, Wrong, is_of_this_machine};
+use crate::identity::jwt::{self, Claims, ConfigError, Jwt, is_of_this_machine};
 use crate::identity::limits::{
     JWKS_AGE_SECONDS, JWKS_KEPT_SECONDS, JWKS_PAUSE_SECONDS, LEEWAY_SECONDS, NAME_BYTES,
     SESSION_MOST_SECONDS, SESSION_SECONDS,
@@ -96,10 +96,10 @@ impl Oidc {
     }
 
     /// Checks that the configuration is complete, and that its people cannot be mistaken for those of other issuers.
-    pub fn check(&self, issuers: &[Jwt]) -> Result<(), Wrong> {
+    pub fn check(&self, issuers: &[Jwt]) -> Result<(), ConfigError> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];
-            Err(Wrong { table: "[identity.oidc]", at: format!("`{key}`"), steps, why })
+            Err(ConfigError { table: "[identity.oidc]", at: format!("`{key}`"), steps, why })
         };
         if let Err(why) = check_url(&self.issuer) {
             return wrong("issuer", why.to_owned());

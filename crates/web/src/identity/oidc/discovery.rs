@@ -13,16 +13,16 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::Trouble;
+use super::SignInError;
 use super::config::{Oidc, check_url};
-use crate::identity::fetch::{Ask, fetch};
+use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::jwt::{Issuers, Jwt, is_of_this_machine};
 use crate::identity::limits::{
     DISCOVERY_AGE, DISCOVERY_BYTES, DISCOVERY_KEPT, DISCOVERY_PAUSE, PROVIDER_TIME,
 };
 
 /// Configuration that the provider published.
-pub(super) struct Said {
+pub(super) struct ProviderMetadata {
     pub(super) authorization: Url,
     pub(super) token: Url,
     pub(super) device: Option<Url>,
@@ -37,24 +37,24 @@ pub(super) struct Said {
 
 #[derive(Default)]
 pub(super) struct Discovery {
-    known: Mutex<Known>,
+    known: Mutex<CachedMetadata>,
     /// Held during a fetch.
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct Known {
-    said: Option<(Arc<Said>, Instant)>,
+struct CachedMetadata {
+    said: Option<(Arc<ProviderMetadata>, Instant)>,
     tried: Option<Instant>,
 }
 
 impl Discovery {
-    pub(super) async fn said(
+    pub(super) async fn metadata(
         &self,
         config: &Oidc,
         others: &[Jwt],
         guard: &Guard,
-    ) -> Result<Arc<Said>, Trouble> {
+    ) -> Result<Arc<ProviderMetadata>, SignInError> {
         if let Some(said) = self.fresh() {
             return Ok(said);
         }
@@ -65,7 +65,7 @@ impl Discovery {
         {
             let mut known = self.lock();
             if known.tried.is_some_and(|at| at.elapsed() < DISCOVERY_PAUSE) {
-                return kept(&known).ok_or(Trouble::Unavailable);
+                return unexpired_metadata(&known).ok_or(SignInError::Unavailable);
             }
             known.tried = Some(Instant::now());
         }
@@ -81,31 +81,31 @@ impl Discovery {
             }
             Err(why) => {
                 tracing::warn!(issuer = config.issuer, why, "the identity provider cannot be reached");
-                kept(&known).ok_or(Trouble::Unavailable)
+                unexpired_metadata(&known).ok_or(SignInError::Unavailable)
             }
         }
     }
 
-    fn fresh(&self) -> Option<Arc<Said>> {
+    fn fresh(&self) -> Option<Arc<ProviderMetadata>> {
         let known = self.lock();
         known.said.as_ref().filter(|(_, at)| at.elapsed() < DISCOVERY_AGE).map(|(said, _)| said.clone())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, CachedMetadata> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn kept(known: &Known) -> Option<Arc<Said>> {
+fn unexpired_metadata(known: &CachedMetadata) -> Option<Arc<ProviderMetadata>> {
     known.said.as_ref().filter(|(_, at)| at.elapsed() < DISCOVERY_KEPT).map(|(said, _)| said.clone())
 }
 
-async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, String> {
+async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<ProviderMetadata, String> {
     // OpenID Connect Discovery 1.0, 4: the path is appended to the issuer without its final slash.
     let place = format!("{}/.well-known/openid-configuration", config.issuer.trim_end_matches('/'));
     let url = Url::parse(&place).map_err(|error| error.to_string())?;
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
-    let ask = Ask { method: Method::GET, url, headers, body: Vec::new() };
+    let ask = FetchRequest { method: Method::GET, url, headers, body: Vec::new() };
     let came = fetch(guard, ask, PROVIDER_TIME, DISCOVERY_BYTES).await.map_err(|error| error.to_string())?;
     if came.status != 200 {
         return Err(format!("the request for its configuration was answered with {}", came.status));
@@ -114,7 +114,7 @@ async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<Said, Strin
     understand(config, others, &value)
 }
 
-fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, String> {
+fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<ProviderMetadata, String> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     // The document of another issuer would send people, codes and the secret elsewhere.
     if text("issuer") != Some(&config.issuer) {
@@ -143,8 +143,8 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<Said, Stri
         return Err("its `jwks_uri` points to this machine".to_owned());
     }
     let tokens = Issuers::open(&[config.tokens(keys.as_str())]).map_err(|wrong| wrong.to_string())?;
-    let tokens = others.iter().fold(tokens, |tokens, it| tokens.beside(&it.issuer, &it.prefix));
-    Ok(Said {
+    let tokens = others.iter().fold(tokens, |tokens, it| tokens.with_other_issuer(&it.issuer, &it.prefix));
+    Ok(ProviderMetadata {
         authorization: needed("authorization_endpoint")?,
         token: needed("token_endpoint")?,
         device: place("device_authorization_endpoint")?,

@@ -31,10 +31,10 @@ use tokio::time::timeout;
 
 pub use config::Oidc;
 
-use crate::identity::fetch::{Ask, fetch};
-use crate::identity::jwt::{Jwt, Refusal, Verified, Wrong, read_secret};
+use crate::identity::fetch::{FetchRequest, fetch};
+use crate::identity::jwt::{ConfigError, Jwt, Refusal, Verified, read_secret};
 use crate::identity::limits::{PROVIDER_BYTES, PROVIDER_TIME};
-use discovery::{Discovery, Said};
+use discovery::{Discovery, ProviderMetadata};
 
 /// A provider at which people sign in.
 pub struct Provider {
@@ -42,12 +42,12 @@ pub struct Provider {
     /// Issuers of tokens. The provider's own tokens cannot name people of these issuers.
     others: Vec<Jwt>,
     secret: Option<ClientSecret>,
-    way: Arc<Way>,
+    way: Arc<ProviderTransport>,
     discovery: Discovery,
 }
 
 /// A sign-in that has begun: the URL for the browser, and the values to compare with the answer.
-pub struct Begun {
+pub struct AuthorizationRequest {
     pub url: Url,
     pub state: String,
     pub nonce: String,
@@ -72,12 +72,12 @@ pub struct Device {
 pub enum Polled {
     /// The person has not signed in yet. Time to wait between two polls from here on.
     Pending(Duration),
-    SignedIn(Box<Came>),
+    SignedIn(Box<SignedInPerson>),
 }
 
 /// Person who has signed in at the provider.
 #[derive(Debug)]
-pub struct Came {
+pub struct SignedInPerson {
     pub verified: Verified,
     /// Subject of the person at the provider. A logout notice names it or the session.
     pub subject: String,
@@ -89,11 +89,11 @@ pub struct Came {
 pub struct Notice {
     /// Claim `jti`.
     pub id: String,
-    pub of: Ended,
+    pub of: LogoutScope,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum LogoutScope {
     Session(String),
     AllOf(String),
 }
@@ -103,7 +103,7 @@ const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
 /// Reason why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum SignInError {
     #[error("the provider cannot be reached; the server's log says why")]
     Unavailable,
     /// Message of the provider, shortened.
@@ -145,9 +145,9 @@ type Registered<Auth, Dev, Tok> = Client<
 
 impl Provider {
     /// Reads the client secret, unless the environment has it. The provider is contacted at the first sign-in.
-    pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, Wrong> {
+    pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, ConfigError> {
         config.check(issuers)?;
-        let wrong = |why: String| Wrong {
+        let wrong = |why: String| ConfigError {
             table: "[identity.oidc]",
             at: "`client_secret_file`".to_owned(),
             steps: Vec::new(),
@@ -175,7 +175,7 @@ impl Provider {
             config: config.clone(),
             others: issuers.to_vec(),
             secret: secret.map(ClientSecret::new),
-            way: Arc::new(Way { issuer: config.issuer.clone(), guard }),
+            way: Arc::new(ProviderTransport { issuer: config.issuer.clone(), guard }),
             discovery: Discovery::default(),
         })
     }
@@ -185,8 +185,8 @@ impl Provider {
     }
 
     /// Begins the sign-in of a browser, which returns to `redirect` afterwards.
-    pub async fn begin(&self, redirect: &Url) -> Result<Begun, Trouble> {
-        let said = self.said().await?;
+    pub async fn begin(&self, redirect: &Url) -> Result<AuthorizationRequest, SignInError> {
+        let said = self.metadata().await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let nonce = CsrfToken::new_random();
         let client = self.client(&said).set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
@@ -196,7 +196,7 @@ impl Provider {
             .add_extra_param("nonce", nonce.secret())
             .set_pkce_challenge(challenge)
             .url();
-        Ok(Begun {
+        Ok(AuthorizationRequest {
             url,
             state: state.into_secret(),
             nonce: nonce.into_secret(),
@@ -205,11 +205,11 @@ impl Provider {
     }
 
     /// Rejects an answer of another issuer (RFC 9207).
-    pub async fn is_its_own(&self, iss: Option<&str>) -> Result<(), Trouble> {
+    pub async fn check_issuer(&self, iss: Option<&str>) -> Result<(), SignInError> {
         match iss {
             Some(iss) if iss == self.config.issuer => Ok(()),
-            None if !self.said().await?.names_itself => Ok(()),
-            Some(_) | None => Err(Trouble::Issuer),
+            None if !self.metadata().await?.names_itself => Ok(()),
+            Some(_) | None => Err(SignInError::Issuer),
         }
     }
 
@@ -220,29 +220,29 @@ impl Provider {
         (verifier, nonce): (String, &str),
         redirect: &Url,
         now: Timestamp,
-    ) -> Result<Came, Trouble> {
-        let said = self.said().await?;
+    ) -> Result<SignedInPerson, SignInError> {
+        let said = self.metadata().await?;
         let client = self.client(&said).set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
         let response = client
             .exchange_code(AuthorizationCode::new(code))
             .set_pkce_verifier(PkceCodeVerifier::new(verifier))
-            .request_async(&self.way())
+            .request_async(&self.http_client())
             .await
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| sign_in_error(&error))?;
         self.signed_in(&said, &response, Some(nonce), now).await
     }
 
     /// Begins the sign-in of a terminal.
-    pub async fn device(&self) -> Result<Device, Trouble> {
-        let said = self.said().await?;
-        let place = said.device.clone().ok_or(Trouble::NoDevices)?;
+    pub async fn device(&self) -> Result<Device, SignInError> {
+        let said = self.metadata().await?;
+        let place = said.device.clone().ok_or(SignInError::NoDevices)?;
         let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
         let began: StandardDeviceAuthorizationResponse = client
             .exchange_device_code()
             .add_scopes(self.scopes())
-            .request_async(&self.way())
+            .request_async(&self.http_client())
             .await
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| sign_in_error(&error))?;
         Ok(Device {
             code: began.device_code().secret().clone(),
             user_code: began.user_code().secret().clone(),
@@ -255,15 +255,15 @@ impl Provider {
 
     /// Polls once. `interval`: time between two polls as the provider demanded last; it may demand a longer one. A
     /// request that may return a token is never dropped, since the token is returned once.
-    pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, Trouble> {
-        let said = self.said().await?;
-        let place = said.device.clone().ok_or(Trouble::NoDevices)?;
+    pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
+        let said = self.metadata().await?;
+        let place = said.device.clone().ok_or(SignInError::NoDevices)?;
         let began = json!({
             "device_code": code, "user_code": "-", "verification_uri": self.config.issuer, "expires_in": 600,
             "interval": interval.as_secs().max(1),
         });
         let began: StandardDeviceAuthorizationResponse =
-            serde_json::from_value(began).map_err(|_| Trouble::Unavailable)?;
+            serde_json::from_value(began).map_err(|_| SignInError::Unavailable)?;
         let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
         let (waits, wait) = (Arc::new(Notify::new()), Arc::new(std::sync::Mutex::new(Duration::ZERO)));
         // The library would poll until it has a result. Here the terminal does the polling.
@@ -275,11 +275,11 @@ impl Provider {
                 std::future::pending::<()>()
             }
         };
-        let http = self.way();
+        let http = self.http_client();
         let asked = client.exchange_device_access_token(&began).request_async(&http, pause, None);
         let response = tokio::select! {
             biased;
-            response = asked => response.map_err(|error| trouble(&error))?,
+            response = asked => response.map_err(|error| sign_in_error(&error))?,
             () = waits.notified() => {
                 let wait = *wait.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 return Ok(Polled::Pending(wait));
@@ -290,15 +290,15 @@ impl Provider {
 
     /// Returns the URL at which a browser signs out at the provider, if there is one (RP-Initiated Logout 1.0).
     pub async fn sign_out(&self, back: &Url) -> Option<Url> {
-        let mut url = self.said().await.ok()?.end_session.clone()?;
+        let mut url = self.metadata().await.ok()?.end_session.clone()?;
         url.query_pairs_mut()
             .append_pair("client_id", &self.config.client_id)
             .append_pair("post_logout_redirect_uri", back.as_str());
         Some(url)
     }
 
-    async fn said(&self) -> Result<Arc<Said>, Trouble> {
-        self.discovery.said(&self.config, &self.others, &self.way.guard).await
+    async fn metadata(&self) -> Result<Arc<ProviderMetadata>, SignInError> {
+        self.discovery.metadata(&self.config, &self.others, &self.way.guard).await
     }
 
     fn scopes(&self) -> impl Iterator<Item = Scope> + use<> {
@@ -308,7 +308,7 @@ impl Provider {
 
     fn client(
         &self,
-        said: &Said,
+        said: &ProviderMetadata,
     ) -> Registered<oauth2::EndpointSet, oauth2::EndpointNotSet, oauth2::EndpointSet> {
         let client = Client::new(ClientId::new(self.config.client_id.clone()))
             .set_auth_uri(AuthUrl::from_url(said.authorization.clone()))
@@ -321,7 +321,7 @@ impl Provider {
     }
 
     /// Returns the HTTP client for the library.
-    fn way(&self) -> impl Fn(HttpRequest) -> Sent + Send + Sync + 'static {
+    fn http_client(&self) -> impl Fn(HttpRequest) -> Sent + Send + Sync + 'static {
         let way = self.way.clone();
         move |request| {
             let way = way.clone();
@@ -332,49 +332,49 @@ impl Provider {
     /// Verifies the ID token of a response. `nonce`: from a browser's sign-in; the device flow has none.
     async fn signed_in(
         &self,
-        said: &Said,
+        said: &ProviderMetadata,
         response: &Response,
         nonce: Option<&str>,
         now: Timestamp,
-    ) -> Result<Came, Trouble> {
-        let token = response.extra_fields().id_token.as_deref().ok_or(Trouble::NoToken)?;
+    ) -> Result<SignedInPerson, SignInError> {
+        let token = response.extra_fields().id_token.as_deref().ok_or(SignInError::NoToken)?;
         let (verified, claims) = said.tokens.read(token, now).await.map_err(|refusal| match refusal {
-            Refusal::Unavailable => Trouble::Unavailable,
-            refusal => Trouble::Token(refusal),
+            Refusal::Unavailable => SignInError::Unavailable,
+            refusal => SignInError::Token(refusal),
         })?;
         let text = |name: &str| claims.get(name).and_then(Value::as_str);
         if nonce.is_some() && text("nonce") != nonce {
-            return Err(Trouble::Nonce);
+            return Err(SignInError::Nonce);
         }
         // OpenID Connect Core 1.0, 3.1.3.7: a token with several audiences names the client that asked for it.
         let is_ours = claims.get("azp").is_none_or(|azp| azp == &*self.config.client_id);
         if !is_ours || is_shared_without_azp(&claims) {
-            return Err(Trouble::Token(Refusal::Audience));
+            return Err(SignInError::Token(Refusal::Audience));
         }
         let subject = text("sub").filter(|_| verified.issued_at.is_some());
-        let subject = subject.ok_or(Trouble::Token(Refusal::Claim))?.to_owned();
-        Ok(Came { subject, session: text("sid").map(str::to_owned), verified })
+        let subject = subject.ok_or(SignInError::Token(Refusal::Claim))?.to_owned();
+        Ok(SignedInPerson { subject, session: text("sid").map(str::to_owned), verified })
     }
 
     /// Verifies a logout token of the provider, and returns its notice.
-    pub async fn notice(&self, token: &str, now: Timestamp) -> Result<Notice, Trouble> {
-        let said = self.said().await?;
+    pub async fn notice(&self, token: &str, now: Timestamp) -> Result<Notice, SignInError> {
+        let said = self.metadata().await?;
         let claims = said.tokens.notice(token, now).await.map_err(|refusal| match refusal {
-            Refusal::Unavailable => Trouble::Unavailable,
-            refusal => Trouble::Token(refusal),
+            Refusal::Unavailable => SignInError::Unavailable,
+            refusal => SignInError::Token(refusal),
         })?;
         let text = |name: &str| claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_logout = claims.get("events").is_some_and(|events| events[LOGGED_OUT].is_object());
         // An ID token must not be accepted as a logout token: 2.4 and 2.6 of the specification.
         if !is_logout || claims.contains_key("nonce") || !claims.contains_key("iat") {
-            return Err(Trouble::Token(Refusal::Claim));
+            return Err(SignInError::Token(Refusal::Claim));
         }
         let of = match (text("sid"), text("sub")) {
-            (Some(session), _) => Ended::Session(session.to_owned()),
-            (None, Some(subject)) => Ended::AllOf(subject.to_owned()),
-            (None, None) => return Err(Trouble::Token(Refusal::Claim)),
+            (Some(session), _) => LogoutScope::Session(session.to_owned()),
+            (None, Some(subject)) => LogoutScope::AllOf(subject.to_owned()),
+            (None, None) => return Err(SignInError::Token(Refusal::Claim)),
         };
-        let id = text("jti").ok_or(Trouble::Token(Refusal::Claim))?.to_owned();
+        let id = text("jti").ok_or(SignInError::Token(Refusal::Claim))?.to_owned();
         Ok(Notice { id, of })
     }
 }
@@ -385,18 +385,18 @@ fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
 }
 
 /// HTTP access to the provider.
-struct Way {
+struct ProviderTransport {
     issuer: String,
     guard: Guard,
 }
 
 type Sent = Pin<Box<dyn Future<Output = Result<HttpResponse, Away>> + Send>>;
 
-impl Way {
+impl ProviderTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Away> {
         let (parts, body) = request.into_parts();
         let url = Url::parse(&parts.uri.to_string()).map_err(|_| Away)?;
-        let ask = Ask { method: parts.method, url, headers: parts.headers, body };
+        let ask = FetchRequest { method: parts.method, url, headers: parts.headers, body };
         let away = |why: String| {
             tracing::warn!(issuer = self.issuer, why, "the identity provider does not answer");
             Away
@@ -419,20 +419,20 @@ impl Way {
 #[error("no answer")]
 struct Away;
 
-fn trouble<E, T>(error: &RequestTokenError<E, T>) -> Trouble
+fn sign_in_error<E, T>(error: &RequestTokenError<E, T>) -> SignInError
 where
     E: std::error::Error + 'static,
     T: oauth2::ErrorResponse + std::fmt::Display + 'static,
 {
     match error {
         // At most 200 visible characters, since the person who signs in reads them.
-        RequestTokenError::ServerResponse(said) => Trouble::Said(
+        RequestTokenError::ServerResponse(said) => SignInError::Said(
             said.to_string().chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(200).collect(),
         ),
-        RequestTokenError::Request(_) => Trouble::Unavailable,
+        RequestTokenError::Request(_) => SignInError::Unavailable,
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
             tracing::warn!("the identity provider sent an answer that cannot be parsed");
-            Trouble::Unavailable
+            SignInError::Unavailable
         }
     }
 }

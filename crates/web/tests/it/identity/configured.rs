@@ -8,7 +8,7 @@ use super::issuer;
 /// Changes to the table of a valid issuer.
 type Changes = Vec<(&'static str, toml::Value)>;
 
-fn said(issuers: &[Jwt]) -> String {
+fn check_result(issuers: &[Jwt]) -> String {
     check(issuers).map_or_else(|wrong| wrong.to_string(), |()| "right".to_owned())
 }
 
@@ -62,7 +62,7 @@ fn what_is_right_and_what_is_wrong() {
     ];
     for (changes, expected) in cases {
         let told = format!("{changes:?}");
-        let said = said(&[issuer(&changes)]);
+        let said = check_result(&[issuer(&changes)]);
         assert!(said.contains(expected), "{told}: {said}");
     }
 }
@@ -76,11 +76,11 @@ fn issuers_are_told_apart() {
     };
     let mut prefixed = issuer(&[]);
     prefixed.prefix = "a:".to_owned();
-    assert_eq!(said(&[issuer(&[]), other("b:")]), "right");
-    assert_eq!(said(&[prefixed.clone(), other("b:")]), "right");
-    assert!(said(&[issuer(&[]), issuer(&[])]).contains("2 `issuer`: is there twice"));
-    assert!(said(&[issuer(&[]), other("")]).contains("2 `prefix`"));
-    assert!(said(&[prefixed.clone(), other("a:")]).contains("2 `prefix`"));
+    assert_eq!(check_result(&[issuer(&[]), other("b:")]), "right");
+    assert_eq!(check_result(&[prefixed.clone(), other("b:")]), "right");
+    assert!(check_result(&[issuer(&[]), issuer(&[])]).contains("2 `issuer`: is there twice"));
+    assert!(check_result(&[issuer(&[]), other("")]).contains("2 `prefix`"));
+    assert!(check_result(&[prefixed.clone(), other("a:")]).contains("2 `prefix`"));
 }
 
 #[test]

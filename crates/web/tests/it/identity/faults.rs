@@ -2,7 +2,7 @@
 
 use holdshort_core::actor::Role;
 use holdshort_testkit::issuer::{KeyServer, Signer, now};
-use holdshort_web::identity::How;
+use holdshort_web::identity::AuthMethod;
 use holdshort_web::identity::jwt::{Issuers, Refusal};
 use serde_json::{Value, json};
 
@@ -38,18 +38,18 @@ async fn a_token_of_each_algorithm_says_who_somebody_is() {
         assert_eq!((who.id.as_str(), who.name.as_deref()), ("ada", Some("Ada")), "{alg}");
         assert_eq!(who.roles.into_iter().collect::<Vec<_>>(), [Role::Operator], "{alg}");
         assert_eq!(who.groups.into_iter().collect::<Vec<_>>(), ["night", "ops"], "{alg}");
-        assert_eq!(who.how, How::Jwt { issuer: ISSUER.to_owned() });
+        assert_eq!(who.how, AuthMethod::Jwt { issuer: ISSUER.to_owned() });
         let until = verified.until.as_millis() / 1_000 - now();
         assert!((350..=360).contains(&until), "{alg}: {until}");
     }
-    assert_eq!(server.asked(), 1, "what is known is not fetched again");
+    assert_eq!(server.request_count(), 1, "what is known is not fetched again");
 }
 
 /// A token with a wrong header or claim is rejected, although the right key has signed it.
 #[tokio::test]
 async fn what_lets_nobody_in() {
     let key = Signer::ec();
-    let server = KeyServer::of(&[("k", &key)]).await;
+    let server = KeyServer::with_keys(&[("k", &key)]).await;
     let url = server.url();
     let issuers = issuers(&[("jwks_url", url.into()), ("typ", "at+jwt".into())]);
     let head = json!({"alg": "ES256", "kid": "k", "typ": "at+jwt"});
@@ -142,7 +142,7 @@ async fn what_lets_nobody_in() {
 #[tokio::test]
 async fn no_bit_of_a_token_can_be_another() {
     let key = Signer::ed();
-    let server = KeyServer::of(&[("k", &key)]).await;
+    let server = KeyServer::with_keys(&[("k", &key)]).await;
     let issuers = issuers(&[("jwks_url", server.url().into())]);
     let token = key.token(&json!({"alg": "EdDSA", "kid": "k"}), &claims());
     assert!(verify(&issuers, &token).await.is_ok());
@@ -173,7 +173,7 @@ async fn no_bit_of_a_token_can_be_another() {
 #[tokio::test]
 async fn a_public_key_is_no_secret() {
     let rsa = Signer::rsa();
-    let server = KeyServer::of(&[("k", &rsa)]).await;
+    let server = KeyServer::with_keys(&[("k", &rsa)]).await;
     let issuers = issuers(&[("jwks_url", server.url().into())]);
     let jwk = rsa.jwk("k");
     let modulus = data_encoding::BASE64URL_NOPAD.decode(jwk["n"].as_str().expect("n").as_bytes()).expect("n");
@@ -229,7 +229,8 @@ async fn a_shared_secret() {
 #[tokio::test]
 async fn the_people_of_two_issuers_are_told_apart() {
     let (ours, theirs) = (Signer::ec(), Signer::ed());
-    let (one, two) = (KeyServer::of(&[("k", &ours)]).await, KeyServer::of(&[("k", &theirs)]).await);
+    let (one, two) =
+        (KeyServer::with_keys(&[("k", &ours)]).await, KeyServer::with_keys(&[("k", &theirs)]).await);
     let partner = "https://partner.example";
     let issuers = Issuers::open(&[
         issuer(&[("jwks_url", one.url().into())]),
@@ -252,7 +253,7 @@ async fn the_people_of_two_issuers_are_told_apart() {
 #[tokio::test]
 async fn claims_are_where_the_configuration_says() {
     let key = Signer::ec();
-    let server = KeyServer::of(&[("k", &key)]).await;
+    let server = KeyServer::with_keys(&[("k", &key)]).await;
     let table: toml::Value = toml::from_str(
         "subject = \"email\"\nname = \"/profile/name\"\nroles = \"/realm_access/roles\"\ngroups = \"https://x/groups\"",
     )

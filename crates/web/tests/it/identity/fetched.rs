@@ -26,7 +26,7 @@ async fn pause() {
 #[tokio::test]
 async fn a_key_that_is_new_is_fetched_and_one_that_is_gone_counts_no_more() {
     let (old, new) = (Signer::ec(), Signer::ed());
-    let server = KeyServer::of(&[("old", &old)]).await;
+    let server = KeyServer::with_keys(&[("old", &old)]).await;
     let issuers = issuers(&often(&server));
     assert!(verify(&issuers, &token(&old, "old")).await.is_ok());
     server.answers(Answer::Set(set(&[("old", &old), ("new", &new)])));
@@ -42,7 +42,7 @@ async fn a_key_that_is_new_is_fetched_and_one_that_is_gone_counts_no_more() {
 #[tokio::test]
 async fn unknown_keys_do_not_have_an_issuer_flooded() {
     let key = Signer::ec();
-    let server = KeyServer::of(&[("k", &key)]).await;
+    let server = KeyServer::with_keys(&[("k", &key)]).await;
     let issuers = issuers(&[("jwks_url", server.url().into())]);
     for n in 0..50 {
         assert_eq!(verify(&issuers, &token(&key, &format!("x{n}"))).await, Err(Refusal::NoKey));
@@ -50,13 +50,13 @@ async fn unknown_keys_do_not_have_an_issuer_flooded() {
     let good = token(&key, "k");
     let all = futures::future::join_all((0..50).map(|_| verify(&issuers, &good))).await;
     assert!(all.iter().all(Result::is_ok));
-    assert_eq!(server.asked(), 1);
+    assert_eq!(server.request_count(), 1);
 }
 
 #[tokio::test]
 async fn what_was_fetched_counts_on_while_nothing_better_comes() {
     let key = Signer::ec();
-    let server = KeyServer::of(&[("k", &key)]).await;
+    let server = KeyServer::with_keys(&[("k", &key)]).await;
     let issuers = issuers(&often(&server));
     let good = token(&key, "k");
     assert!(verify(&issuers, &good).await.is_ok());
@@ -73,9 +73,9 @@ async fn what_was_fetched_counts_on_while_nothing_better_comes() {
     for answer in answers {
         server.answers(answer.clone());
         pause().await;
-        let asked = server.asked();
+        let asked = server.request_count();
         assert!(verify(&issuers, &good).await.is_ok(), "{answer:?}");
-        assert_eq!(server.asked(), asked + 1, "{answer:?}");
+        assert_eq!(server.request_count(), asked + 1, "{answer:?}");
     }
     // A fetch that stalls is given up.
     server.answers(Answer::Stalled);
@@ -101,7 +101,7 @@ async fn an_issuer_that_was_never_reached_lets_nobody_in_until_it_is() {
 #[tokio::test]
 async fn keys_that_are_too_old_count_no_more() {
     let key = Signer::ec();
-    let server = KeyServer::of(&[("k", &key)]).await;
+    let server = KeyServer::with_keys(&[("k", &key)]).await;
     let mut changes = often(&server).to_vec();
     changes[3].1 = 1.into();
     let issuers = issuers(&changes);
@@ -116,7 +116,7 @@ async fn keys_that_are_too_old_count_no_more() {
 #[tokio::test]
 async fn a_token_without_a_key_id() {
     let (one, two) = (Signer::ec(), Signer::ec());
-    let server = KeyServer::of(&[("one", &one)]).await;
+    let server = KeyServer::with_keys(&[("one", &one)]).await;
     let issuers = issuers(&often(&server));
     let nameless = one.token(&json!({"alg": "ES256"}), &claims());
     assert!(verify(&issuers, &nameless).await.is_ok());

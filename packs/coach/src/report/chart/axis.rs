@@ -36,16 +36,16 @@ impl Scale {
         if high < 0.0 && high >= 0.4 * low {
             high = 0.0;
         }
-        Self::of(low, high, unit)
+        Self::from_range(low, high, unit)
     }
 
     /// Returns a scale that covers all values and zero.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let (low, high) = values.fold((0.0, 0.0), |(low, high), value| (value.min(low), value.max(high)));
-        Self::of(low, high, unit)
+        Self::from_range(low, high, unit)
     }
 
-    fn of(mut low: f64, mut high: f64, unit: &str) -> Self {
+    fn from_range(mut low: f64, mut high: f64, unit: &str) -> Self {
         if low >= high {
             let pad = if low == 0.0 { 1.0 } else { low.abs() * 0.1 };
             if low != 0.0 {
@@ -65,7 +65,7 @@ impl Scale {
     }
 
     /// Returns the position of a value: 0 at the lower end, 1 at the upper end.
-    pub(crate) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn position(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 }
@@ -111,35 +111,35 @@ pub(crate) struct Days {
 }
 
 #[derive(Clone, Copy)]
-enum Every {
+enum TickInterval {
     Days(i32),
     Months(i8),
     Years(i16),
 }
 
-const EVERY: [Every; 17] = [
-    Every::Days(1),
-    Every::Days(2),
-    Every::Days(3),
-    Every::Days(7),
-    Every::Days(14),
-    Every::Months(1),
-    Every::Months(2),
-    Every::Months(3),
-    Every::Months(6),
-    Every::Years(1),
-    Every::Years(2),
-    Every::Years(5),
-    Every::Years(10),
-    Every::Years(50),
-    Every::Years(100),
-    Every::Years(1000),
-    Every::Years(5000),
+const TICK_INTERVALS: [TickInterval; 17] = [
+    TickInterval::Days(1),
+    TickInterval::Days(2),
+    TickInterval::Days(3),
+    TickInterval::Days(7),
+    TickInterval::Days(14),
+    TickInterval::Months(1),
+    TickInterval::Months(2),
+    TickInterval::Months(3),
+    TickInterval::Months(6),
+    TickInterval::Years(1),
+    TickInterval::Years(2),
+    TickInterval::Years(5),
+    TickInterval::Years(10),
+    TickInterval::Years(50),
+    TickInterval::Years(100),
+    TickInterval::Years(1000),
+    TickInterval::Years(5000),
 ];
 
 impl Days {
     pub(crate) fn new(first: Date, last: Date) -> Self {
-        let ticks = EVERY
+        let ticks = TICK_INTERVALS
             .into_iter()
             .filter(|every| every.is_for(first, last))
             .map(|every| every.ticks(first, last))
@@ -149,7 +149,7 @@ impl Days {
     }
 
     /// Returns the position of a day: 0 at the first day, 1 at the last day.
-    pub(crate) fn place(&self, day: Date) -> f64 {
+    pub(crate) fn position(&self, day: Date) -> f64 {
         let whole = days_between(self.first, self.last);
         if whole == 0 { 0.5 } else { f64::from(days_between(self.first, day)) / f64::from(whole) }
     }
@@ -164,7 +164,7 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
         .unwrap_or(0)
 }
 
-impl Every {
+impl TickInterval {
     /// Returns true if the interval is coarse enough: a year has no tick for each day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);

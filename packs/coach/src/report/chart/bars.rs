@@ -7,7 +7,7 @@ use holdshort_presentation::markup::line;
 use super::axis::Scale;
 use super::frame::{self, Anchor, Figure, LETTER, Plot, Swatch, rule, text};
 use super::hatch::{self, Area};
-use super::{Bar, Bars, in_words, unit};
+use super::{Bar, Bars, describe_unit, unit};
 use crate::report::limits::{BARS, DRAWN, SERIES};
 use crate::report::number::with_unit;
 
@@ -79,7 +79,7 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
     };
     let ends = drawn.iter().flat_map(|bar| [sum(bar, |value| *value > 0.0), sum(bar, |value| *value < 0.0)]);
     let scale = Scale::from_zero(ends, &chart.unit);
-    let plot = Plot::beside(&scale, HEIGHT);
+    let plot = Plot::for_scale(&scale, HEIGHT);
     plot.grid(out, &scale);
     let count = f64::from(u32::try_from(drawn.len()).unwrap_or(1));
     let slot = (plot.right - plot.left) / count;
@@ -97,14 +97,18 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
             let end = if value < 0.0 { &mut down } else { &mut up };
             let from = *end;
             *end += value;
-            let (a, b) = (plot.y(scale.place(from)), plot.y(scale.place(*end)));
-            let _ = write!(out, "<g class=\"bar\"><title>{}</title>", line(&told(chart, bar, part, value)));
+            let (a, b) = (plot.y(scale.position(from)), plot.y(scale.position(*end)));
+            let _ = write!(
+                out,
+                "<g class=\"bar\"><title>{}</title>",
+                line(&describe_part(chart, bar, part, value))
+            );
             let area = Area { x: middle - width / 2.0, y: a.min(b), width, height: (a - b).abs() };
             hatch::draw(out, part, area);
             out.push_str("</g>\n");
         }
         if is_gap(bar) {
-            text(out, (middle, plot.y(scale.place(0.0)) - 5.0), Anchor::Middle, "tick", "×", 1);
+            text(out, (middle, plot.y(scale.position(0.0)) - 5.0), Anchor::Middle, "tick", "×", 1);
         }
         if (drawn.len() - 1 - at).is_multiple_of(every) {
             let half = label_width / 2.0;
@@ -113,11 +117,11 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
         }
         middle += slot;
     }
-    let zero = plot.y(scale.place(0.0));
+    let zero = plot.y(scale.position(0.0));
     rule(out, "zero", (plot.left, zero), (plot.right, zero));
 }
 
-fn told(chart: &Bars, bar: &Bar, part: usize, value: f64) -> String {
+fn describe_part(chart: &Bars, bar: &Bar, part: usize, value: f64) -> String {
     let name = chart.parts.get(part).map_or(String::new(), |name| format!(", {name}"));
     let suffix = match &*chart.unit {
         "s" | "1" | "" => String::new(),
@@ -132,7 +136,7 @@ fn total(bar: &Bar) -> Option<f64> {
 }
 
 fn describe(chart: &Bars, drawn: &[Bar]) -> String {
-    let mut words = format!("Bars{}.", in_words(&chart.unit));
+    let mut words = format!("Bars{}.", describe_unit(&chart.unit));
     for bar in drawn {
         let value = total(bar).map_or("no data".to_owned(), |total| with_unit(total, &chart.unit));
         let _ = write!(words, " {}: {value}.", bar.label);

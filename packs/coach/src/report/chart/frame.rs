@@ -58,7 +58,7 @@ impl Figure<'_> {
             pixel(WIDTH),
             pixel(height),
             line(self.title),
-            holdshort_presentation::markup::said(&self.description)
+            holdshort_presentation::markup::multiline(&self.description)
         );
     }
 }
@@ -179,7 +179,7 @@ pub(crate) struct Plot {
 
 impl Plot {
     /// Returns the plot area that leaves room for the tick labels of the scale.
-    pub(crate) fn beside(scale: &super::axis::Scale, height: f64) -> Self {
+    pub(crate) fn for_scale(scale: &super::axis::Scale, height: f64) -> Self {
         let longest = scale.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
         let left = f64::from(u32::try_from(longest.min(14)).unwrap_or(0)) * LETTER + 8.0;
         Self { left, right: WIDTH - 8.0, top: 10.0, bottom: height - 24.0 }
@@ -196,7 +196,7 @@ impl Plot {
     /// Draws the grid lines and the tick labels of a scale.
     pub(crate) fn grid(&self, out: &mut String, scale: &super::axis::Scale) {
         for (value, label) in &scale.ticks {
-            let y = self.y(scale.place(*value));
+            let y = self.y(scale.position(*value));
             rule(out, if *value == 0.0 { "zero" } else { "grid" }, (self.left, y), (self.right, y));
             text(out, (self.left - 6.0, y + 4.0), Anchor::End, "tick", label, 14);
         }

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::axis::{Days, Scale, date};
 use super::frame::{self, Anchor, Figure, Plot, Swatch, dash, rule, text};
-use super::{Lines, Series, in_words, unit};
+use super::{Lines, Series, describe_unit, unit};
 use crate::report::limits::{DRAWN, POINTS, SERIES};
 use crate::report::number::{pixel, with_unit};
 
@@ -66,9 +66,9 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
             figure.open_drawing(out, HEIGHT);
             let ends = bands.iter().flat_map(|band| [band.low, band.high]);
             let scale = Scale::around(values().filter(|value| is_drawn(*value)).chain(ends), &chart.unit);
-            let plot = Plot::beside(&scale, HEIGHT);
+            let plot = Plot::for_scale(&scale, HEIGHT);
             for band in &bands {
-                let (top, bottom) = (plot.y(scale.place(band.high)), plot.y(scale.place(band.low)));
+                let (top, bottom) = (plot.y(scale.position(band.high)), plot.y(scale.position(band.low)));
                 let _ = writeln!(
                     out,
                     "<rect class=\"band\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
@@ -95,7 +95,7 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
 
 fn draw_days(out: &mut String, plot: &Plot, days: &Days) {
     for (day, label) in &days.ticks {
-        let x = plot.x(days.place(*day));
+        let x = plot.x(days.position(*day));
         rule(out, "axis", (x, plot.bottom), (x, plot.bottom + 4.0));
         let (x, anchor) = if x > plot.right - 24.0 {
             (plot.right + 6.0, Anchor::End)
@@ -116,7 +116,8 @@ fn draw_series(
     scale: &Scale,
     days: &Days,
 ) {
-    let place = |day: Date, value: f64| (pixel(plot.x(days.place(day))), pixel(plot.y(scale.place(value))));
+    let place =
+        |day: Date, value: f64| (pixel(plot.x(days.position(day))), pixel(plot.y(scale.position(value))));
     let mut path = String::new();
     let mut single = Vec::new();
     for part in points.split(|(_, value)| value.is_none_or(|value| !is_drawn(value))) {
@@ -141,7 +142,7 @@ fn draw_series(
 }
 
 fn describe(chart: &Lines, all: &[Line<'_>]) -> String {
-    let mut words = format!("Lines over days{}.", in_words(&chart.unit));
+    let mut words = format!("Lines over days{}.", describe_unit(&chart.unit));
     for (series, points) in all {
         let values = || points.iter().filter_map(|(_, value)| *value);
         let value = |value: f64| with_unit(value, &chart.unit);

@@ -10,7 +10,7 @@ mod zones;
 
 use jiff::civil::Date;
 
-use crate::report::trace::{Known, Quantity};
+use crate::report::trace::{KnownNumbers, Quantity};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
@@ -91,33 +91,33 @@ impl Chart {
     }
 
     /// Adds the chart's numbers and days to the known ones: readers of the page see them.
-    pub(crate) fn tell(&self, known: &mut Known) {
+    pub(crate) fn collect_numbers(&self, known: &mut KnownNumbers) {
         match self {
             Self::Lines(lines) => {
                 for (day, value) in lines.series.iter().flat_map(|series| &series.points) {
-                    known.day(*day);
-                    known.in_unit(value.unwrap_or(f64::NAN), &lines.unit);
+                    known.add_day(*day);
+                    known.add_in_unit(value.unwrap_or(f64::NAN), &lines.unit);
                 }
                 for value in lines.bands.iter().flat_map(|band| [band.low, band.high]) {
-                    known.in_unit(value, &lines.unit);
+                    known.add_in_unit(value, &lines.unit);
                 }
             }
             Self::Bars(bars) => {
                 for bar in &bars.bars {
-                    known.text(&bar.label);
+                    known.add_text(&bar.label);
                     let values = || bar.values.iter().copied().flatten();
-                    values().chain([values().sum()]).for_each(|value| known.in_unit(value, &bars.unit));
+                    values().chain([values().sum()]).for_each(|value| known.add_in_unit(value, &bars.unit));
                 }
             }
             Self::Zones(zones) => {
                 for row in &zones.rows {
-                    known.text(&row.label);
+                    known.add_text(&row.label);
                     let total: f64 = row.amounts.iter().sum();
                     for amount in &row.amounts {
-                        known.in_unit(*amount, &zones.unit);
-                        known.value(amount / total, Quantity::Ratio);
+                        known.add_in_unit(*amount, &zones.unit);
+                        known.add_value(amount / total, Quantity::Ratio);
                     }
-                    known.in_unit(total, &zones.unit);
+                    known.add_in_unit(total, &zones.unit);
                 }
             }
         }
@@ -134,7 +134,7 @@ fn unit(unit: &str) -> &str {
 }
 
 /// Returns the unit as part of a description.
-fn in_words(text: &str) -> String {
+fn describe_unit(text: &str) -> String {
     match unit(text) {
         "" => String::new(),
         unit => format!(", in {unit}"),

@@ -78,7 +78,7 @@ impl<'a> Rest<'a> {
         &rest[..end]
     }
 
-    fn word(&mut self) -> &'a str {
+    fn letters(&mut self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
         self.at += end;
@@ -109,7 +109,7 @@ impl<'a> Rest<'a> {
 
     /// Reads a month's name, and the full stop after a short form.
     fn month(&mut self) -> Option<i8> {
-        let word = self.word();
+        let word = self.letters();
         let month = month(word)?;
         let mut dotted = *self;
         if word.len() < 5 && dotted.take(&["."]) && dotted.rest().starts_with([' ', '\u{a0}']) {

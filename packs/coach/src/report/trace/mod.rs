@@ -2,24 +2,24 @@
 //!
 //! A written number is traced if it is a known number rounded to the written precision (half up or half to even). It is
 //! also traced if it is another notation of a known number: seconds as a clock time, minutes or hours, a ratio as
-//! percent, metres as kilometres. No number is computed from two others. `scan.rs` finds written numbers, `known.rs`
-//! holds known numbers, `rounding.rs` compares, `found.rs` finds the places of a number in the training data.
+//! percent, metres as kilometres. No number is computed from two others. `scan.rs` finds written numbers, `known_numbers.rs`
+//! holds known numbers, `rounding.rs` compares, `number_lookup.rs` finds the places of a number in the training data.
 
 mod dates;
-mod found;
-mod known;
+mod known_numbers;
+mod number_lookup;
 mod rounding;
 mod scan;
 mod unit;
 
 use std::ops::Range;
 
-pub(crate) use self::found::{Found, Places};
-pub use self::known::{Known, Quantity};
+pub use self::known_numbers::{KnownNumbers, Quantity};
+pub(crate) use self::number_lookup::{FoundNumber, NumberLookup};
 use self::unit::Unit;
 
 /// Returns the ranges of the text that hold unknown numbers.
-pub fn untraced(text: &str, known: &Known) -> Vec<Range<usize>> {
+pub fn untraced(text: &str, known: &KnownNumbers) -> Vec<Range<usize>> {
     scan::tokens(text)
         .into_iter()
         .filter(|token| !known.has(&token.form, None))
@@ -31,6 +31,6 @@ pub fn untraced(text: &str, known: &Known) -> Vec<Range<usize>> {
 fn unit_named(header: &str) -> Option<Unit> {
     header
         .split(|c: char| !c.is_alphanumeric() && c != '%')
-        .map(Unit::of)
+        .map(Unit::from_word)
         .find(|unit| !matches!(unit, Unit::None | Unit::Other | Unit::Thousand))
 }

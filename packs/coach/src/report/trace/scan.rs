@@ -267,7 +267,7 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
         return (Unit::Percent, from + "per cent".len());
     }
     let length = rest.find(|c: char| !c.is_alphabetic() && c != '°').unwrap_or(rest.len());
-    match Unit::of(&rest[..length]) {
+    match Unit::from_word(&rest[..length]) {
         // `10 K` does not mean ten thousand.
         Unit::Thousand if gap.is_some() => (Unit::None, end),
         Unit::None => (Unit::None, end),

@@ -70,13 +70,13 @@ const WORDS: [(Unit, &[&str]); 12] = [
 ];
 
 impl Unit {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_word(word: &str) -> Self {
         let word = word.to_lowercase();
         WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
     }
 
     /// Returns the known quantities that may be written in this unit, with the factors to this unit.
-    pub(crate) const fn ways(self) -> &'static [(Quantity, f64)] {
+    pub(crate) const fn conversions(self) -> &'static [(Quantity, f64)] {
         match self {
             Self::None => &[
                 (Quantity::Number, 1.0),
@@ -106,7 +106,7 @@ impl Unit {
     }
 
     /// Returns the quantity of a number in this unit, and the factor to the base unit of that quantity.
-    pub(crate) const fn means(self) -> (Quantity, f64) {
+    pub(crate) const fn base_quantity(self) -> (Quantity, f64) {
         match self {
             Self::None | Self::Thousand => (Quantity::Number, 1.0),
             Self::Percent => (Quantity::Percent, 1.0),

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::load::{Scale, load};
-use super::profile::{Profile, Used};
+use super::profile::{Profile, Provenance};
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Outcome, Traced};
 use crate::training::limits;
@@ -26,7 +26,7 @@ pub enum DayLoad {
 }
 
 impl DayLoad {
-    const fn known(&self) -> Option<f64> {
+    const fn known_load(&self) -> Option<f64> {
         match self {
             Self::Known { load, .. } => Some(*load),
             Self::Rest => Some(0.0),
@@ -41,7 +41,7 @@ pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
     /// Inputs of the load of each activity.
-    used: BTreeMap<String, Used>,
+    used: BTreeMap<String, Provenance>,
     /// True if there are activities before the first day.
     has_older: bool,
 }
@@ -59,7 +59,7 @@ impl DailyLoads {
     ///
     /// # Errors
     /// Returns the reason of the first activity if no activity has a load on this scale.
-    pub fn of(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
+    pub fn compute(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
         let metric = Metric::AcuteLoad;
         let until: Vec<&Activity> =
             season.activities.iter().filter(|activity| activity.day() <= as_of).collect();
@@ -81,7 +81,7 @@ impl DailyLoads {
             };
             let load = match load(activity, profile, scale) {
                 Ok(Traced { value, inputs, caveats, .. }) => {
-                    loads.used.insert(activity.id.clone(), Used { inputs, caveats });
+                    loads.used.insert(activity.id.clone(), Provenance { inputs, caveats });
                     Some(value)
                 }
                 Err(missing) => {
@@ -106,14 +106,14 @@ impl DailyLoads {
     }
 
     /// Returns the loads of the last days, with their inputs.
-    fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Used), Missing> {
+    fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
             let message = format!("loads of {count} days; the history has {}", self.days.len());
             return Err(Missing::new(metric, Need::History, message));
         }
         let days: Vec<&DayLoad> = self.days.values().rev().take(count).collect();
-        let known: Vec<f64> = days.iter().rev().filter_map(|day| day.known()).collect();
+        let known: Vec<f64> = days.iter().rev().filter_map(|day| day.known_load()).collect();
         let unknown = count - known.len();
         if unknown * UNKNOWN_SHARE > count {
             let message = format!("the loads of {unknown} of {count} days, which are unknown");
@@ -123,8 +123,8 @@ impl DailyLoads {
     }
 
     /// Returns the activities of these days, and the inputs of their loads.
-    fn used(&self, days: &[&DayLoad]) -> Used {
-        let mut used = Used::default();
+    fn used(&self, days: &[&DayLoad]) -> Provenance {
+        let mut used = Provenance::default();
         for day in days {
             match day {
                 DayLoad::Known { activities, .. } => {
@@ -168,7 +168,7 @@ impl DailyLoads {
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
-        let known = self.days.values().filter_map(DayLoad::known);
+        let known = self.days.values().filter_map(DayLoad::known_load);
         let average = known.reduce(|average, load| lambda * load + (1.0 - lambda) * average);
         let Some(average) = average else {
             return Err(Missing::new(metric, Need::History, "a day with a known load"));
@@ -209,7 +209,7 @@ impl DailyLoads {
     /// Returns the sum of the loads of the last 7 days times [`Self::monotony`]. Days of unknown load are left out.
     pub fn strain(&self) -> Outcome<f64> {
         const METRIC: Metric = Metric::Strain;
-        let monotony = self.monotony().map_err(|missing| missing.of(METRIC))?;
+        let monotony = self.monotony().map_err(|missing| missing.for_metric(METRIC))?;
         let (loads, used) = self.window(METRIC, ACUTE_DAYS)?;
         Ok(used.result(METRIC, strain_of(&loads, monotony.value)))
     }
@@ -232,15 +232,15 @@ impl DayLoad {
 }
 
 fn ratio(metric: Metric, acute: Outcome<f64>, chronic: Outcome<f64>) -> Outcome<f64> {
-    let acute = acute.map_err(|missing| missing.of(metric))?;
-    let chronic = chronic.map_err(|missing| missing.of(metric))?;
+    let acute = acute.map_err(|missing| missing.for_metric(metric))?;
+    let chronic = chronic.map_err(|missing| missing.for_metric(metric))?;
     if chronic.value <= 0.0 {
         return Err(Missing::new(metric, Need::History, "a load in the chronic window"));
     }
     let mut inputs: Inputs = acute.inputs;
     inputs.add(&chronic.inputs);
     let caveats = acute.caveats.into_iter().chain(chronic.caveats).collect();
-    Ok(Used { inputs, caveats }.result(metric, acute.value / chronic.value))
+    Ok(Provenance { inputs, caveats }.result(metric, acute.value / chronic.value))
 }
 
 /// Returns the sum of the loads times the monotony.

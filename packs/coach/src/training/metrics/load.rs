@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::power;
-use super::profile::{Profile, Used};
+use super::profile::{Profile, Provenance};
 use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::training::measure::Measure;
@@ -51,8 +51,8 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 ///
 /// Every sample is held until the next one. Without samples, the average heart rate is used for the duration.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
-    let mut used = Used::of(activity);
-    let reserve = Reserve::of(profile, Metric::Trimp, &mut used)?;
+    let mut used = Provenance::from_activity(activity);
+    let reserve = Reserve::from_profile(profile, Metric::Trimp, &mut used)?;
     let impulse = impulse(activity, &reserve, Metric::Trimp, &mut used)?;
     Ok(used.result(Metric::Trimp, impulse))
 }
@@ -60,8 +60,8 @@ pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
 /// Computes `100 · TRIMP / TRIMP of one hour at the threshold heart rate`.
 pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::HeartRateTss;
-    let mut used = Used::of(activity);
-    let reserve = Reserve::of(profile, METRIC, &mut used)?;
+    let mut used = Provenance::from_activity(activity);
+    let reserve = Reserve::from_profile(profile, METRIC, &mut used)?;
     let threshold = profile.number(AthleteNumber::ThresholdHeartRate, METRIC, &mut used)?;
     if threshold <= reserve.resting || threshold > reserve.max {
         let (resting, max) = (reserve.resting, reserve.max);
@@ -78,8 +78,8 @@ pub fn heart_rate_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
 /// Computes `100 · seconds · NP · (NP/FTP) / (FTP · 3600)`, which is 100 for an hour at the threshold power.
 pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     const METRIC: Metric = Metric::PowerTss;
-    let normalised = power::normalised_power(activity).map_err(|missing| missing.of(METRIC))?;
-    let mut used = Used { inputs: normalised.inputs, caveats: normalised.caveats };
+    let normalised = power::normalised_power(activity).map_err(|missing| missing.for_metric(METRIC))?;
+    let mut used = Provenance { inputs: normalised.inputs, caveats: normalised.caveats };
     let threshold = profile.number(AthleteNumber::ThresholdPower, METRIC, &mut used)?;
     let seconds = duration(activity, METRIC)?;
     let intensity = normalised.value / threshold;
@@ -93,7 +93,7 @@ pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     let exertion =
         activity.measure(Measure::Exertion).ok_or_else(|| Missing::new(METRIC, Need::Exertion, message))?;
     let minutes = duration(activity, METRIC)? / 60.0;
-    Ok(Used::of(activity).result(METRIC, exertion * minutes))
+    Ok(Provenance::from_activity(activity).result(METRIC, exertion * minutes))
 }
 
 fn duration(activity: &Activity, metric: Metric) -> Result<f64, Missing> {
@@ -109,7 +109,7 @@ struct Reserve {
 }
 
 impl Reserve {
-    fn of(profile: &Profile, metric: Metric, used: &mut Used) -> Result<Self, Missing> {
+    fn from_profile(profile: &Profile, metric: Metric, used: &mut Provenance) -> Result<Self, Missing> {
         let sex = profile.sex(metric, used)?;
         let (max, resting) = profile.reserve(metric, used)?;
         Ok(Self { resting, max, sex })
@@ -126,7 +126,12 @@ impl Reserve {
     }
 }
 
-fn impulse(activity: &Activity, reserve: &Reserve, metric: Metric, used: &mut Used) -> Result<f64, Missing> {
+fn impulse(
+    activity: &Activity,
+    reserve: &Reserve,
+    metric: Metric,
+    used: &mut Provenance,
+) -> Result<f64, Missing> {
     let seconds = duration(activity, metric)?;
     let samples = series::heart_rates(&activity.samples);
     if series::covers(&samples, Some(seconds)) {

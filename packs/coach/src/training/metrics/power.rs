@@ -1,6 +1,6 @@
 //! Normalised power.
 
-use super::profile::Used;
+use super::profile::Provenance;
 use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::training::measure::Measure;
@@ -19,7 +19,7 @@ const LEAST_S: f64 = 20.0 * 60.0;
 /// caveat reports this.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
-    let mut used = Used::of(activity);
+    let mut used = Provenance::from_activity(activity);
     let duration = activity.measure(Measure::Duration);
     if duration.is_some_and(|seconds| seconds < LEAST_S) {
         used.caveats.insert(Caveat::ShortPower);

@@ -23,18 +23,18 @@ pub struct Profile {
 #[derive(Clone, Debug)]
 struct Part {
     value: f64,
-    used: Used,
+    used: Provenance,
 }
 
 /// Inputs and caveats of several parts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Used {
+pub(crate) struct Provenance {
     pub(crate) inputs: Inputs,
     pub(crate) caveats: BTreeSet<Caveat>,
 }
 
-impl Used {
-    pub(crate) fn of(activity: &Activity) -> Self {
+impl Provenance {
+    pub(crate) fn from_activity(activity: &Activity) -> Self {
         Self { inputs: Inputs::activity(activity), ..Self::default() }
     }
 
@@ -54,7 +54,7 @@ const RESTING_DAYS: i32 = 28;
 impl Profile {
     /// Creates a profile. Values that `stated` lacks are read from the files. Values that these lack are computed if a
     /// formula exists.
-    pub fn of(season: &Season, stated: &Athlete, as_of: Date) -> Self {
+    pub fn from_season(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {
             let source = season.athlete_sources.get(name).filter(|_| !is_stated);
@@ -66,7 +66,7 @@ impl Profile {
             let said = stated.number(number);
             let part = said.or(read.number(number)).map(|value| {
                 let inputs = inputs(number.name(), said.is_some());
-                Part { value, used: Used { inputs, ..Used::default() } }
+                Part { value, used: Provenance { inputs, ..Provenance::default() } }
             });
             let part = part.or_else(|| match number {
                 AthleteNumber::MaxHeartRate => {
@@ -82,7 +82,7 @@ impl Profile {
         Self { sex, numbers }
     }
 
-    pub(crate) fn sex(&self, metric: Metric, used: &mut Used) -> Result<Sex, Missing> {
+    pub(crate) fn sex(&self, metric: Metric, used: &mut Provenance) -> Result<Sex, Missing> {
         let message = "the athlete's sex: the formula has different constants for men and women";
         let missing = || Missing::new(metric, Need::Sex, message);
         let (sex, inputs) = self.sex.as_ref().ok_or_else(missing)?;
@@ -96,7 +96,7 @@ impl Profile {
         &self,
         number: AthleteNumber,
         metric: Metric,
-        used: &mut Used,
+        used: &mut Provenance,
     ) -> Result<f64, Missing> {
         let (need, message) = match number {
             AthleteNumber::MaxHeartRate => {
@@ -111,7 +111,7 @@ impl Profile {
             AthleteNumber::ThresholdPower => (Need::ThresholdPower, "the power of the best hour (FTP)"),
         };
         let part = self.numbers.get(&number).ok_or_else(|| Missing::new(metric, need, message))?;
-        if !number.takes(part.value) {
+        if !number.is_plausible(part.value) {
             return Err(Missing::new(metric, need, number.implausible(part.value)));
         }
         used.add(&part.used);
@@ -122,7 +122,7 @@ impl Profile {
     ///
     /// # Errors
     /// Returns an error if one is unknown or implausible, or if the maximal one is not above the resting one.
-    pub(crate) fn reserve(&self, metric: Metric, used: &mut Used) -> Result<(f64, f64), Missing> {
+    pub(crate) fn reserve(&self, metric: Metric, used: &mut Provenance) -> Result<(f64, f64), Missing> {
         let max = self.number(AthleteNumber::MaxHeartRate, metric, used)?;
         let resting = self.number(AthleteNumber::RestingHeartRate, metric, used)?;
         if max <= resting {
@@ -139,16 +139,16 @@ fn estimated(birth: Date, as_of: Date, inputs: Inputs) -> Option<Part> {
     let years = i32::from(as_of.year()) - i32::from(birth.year()) - i32::from(!had_birthday);
     (1..120).contains(&years).then(|| Part {
         value: 208.0 - 0.7 * f64::from(years),
-        used: Used { inputs, caveats: BTreeSet::from([Caveat::EstimatedMax]) },
+        used: Provenance { inputs, caveats: BTreeSet::from([Caveat::EstimatedMax]) },
     })
 }
 
 fn resting_of_days(season: &Season, as_of: Date) -> Option<Part> {
     let first = as_of.saturating_sub((RESTING_DAYS - 1).days());
-    let mut used = Used { caveats: BTreeSet::from([Caveat::RestingOfDays]), ..Used::default() };
+    let mut used = Provenance { caveats: BTreeSet::from([Caveat::RestingOfDays]), ..Provenance::default() };
     let mut known = Vec::new();
     for (date, day) in season.days.range(first..=as_of) {
-        if let Some(measured) = day.known(Measure::RestingHeartRate) {
+        if let Some(measured) = day.sourced_value(Measure::RestingHeartRate) {
             used.inputs.day(*date, measured);
             known.push(measured.value);
         }

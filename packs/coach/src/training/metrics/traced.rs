@@ -8,7 +8,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::Metric;
-use crate::training::model::{Activity, Known};
+use crate::training::model::{Activity, SourcedValue};
 use holdshort_tools::named;
 
 /// Inputs of a number, in enough detail to look each of them up.
@@ -30,7 +30,7 @@ impl Inputs {
         Self { activities: BTreeSet::from([activity.id.clone()]), files, ..Self::default() }
     }
 
-    pub(crate) fn day(&mut self, date: Date, measured: &Known) {
+    pub(crate) fn day(&mut self, date: Date, measured: &SourcedValue) {
         self.days.insert(date);
         self.files.insert(Arc::clone(&measured.source.file));
     }
@@ -145,7 +145,7 @@ impl Missing {
     }
 
     /// Returns the same reason for another metric that is computed from this one.
-    pub(crate) fn of(mut self, metric: Metric) -> Self {
+    pub(crate) fn for_metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self
     }

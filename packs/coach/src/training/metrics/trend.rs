@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::daily::{mean, standard_deviation};
-use super::profile::Used;
+use super::profile::Provenance;
 use super::traced::{Caveat, Missing, Need};
 use super::{Metric, Outcome};
 use crate::training::measure::Measure;
@@ -25,13 +25,13 @@ const WORTHWHILE: f64 = 0.5;
 /// Position of the week relative to its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Against {
+pub enum TrendPosition {
     Below,
     Within,
     Above,
 }
 
-impl Against {
+impl TrendPosition {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Below => "below",
@@ -53,7 +53,7 @@ pub struct Trend {
     /// Lower end of the range `baseline ± 0.5 · deviation`.
     pub from: f64,
     pub to: f64,
-    pub against: Against,
+    pub against: TrendPosition,
     pub week_days: usize,
     pub baseline_days: usize,
 }
@@ -75,12 +75,12 @@ fn trend(
     measure: Measure,
     scale: fn(f64) -> f64,
 ) -> Outcome<Trend> {
-    let mut used = Used::default();
+    let mut used = Provenance::default();
     let before = |days: i32| as_of.saturating_sub(days.days());
     let mut values = |from: Date, to: Date| -> Vec<f64> {
         let mut found = Vec::new();
         for (date, day) in season.days.range(from..=to) {
-            if let Some(measured) = day.known(measure) {
+            if let Some(measured) = day.sourced_value(measure) {
                 used.inputs.day(*date, measured);
                 found.push(scale(measured.value));
             }
@@ -109,11 +109,11 @@ fn trend(
     let (now, normal, deviation) = (mean(&week), mean(&baseline), standard_deviation(&baseline));
     let (from, to) = (normal - WORTHWHILE * deviation, normal + WORTHWHILE * deviation);
     let against = if now < from {
-        Against::Below
+        TrendPosition::Below
     } else if now > to {
-        Against::Above
+        TrendPosition::Above
     } else {
-        Against::Within
+        TrendPosition::Within
     };
     let (week_days, baseline_days) = (week.len(), baseline.len());
     let trend = Trend { week: now, baseline: normal, deviation, from, to, against, week_days, baseline_days };

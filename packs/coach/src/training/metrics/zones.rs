@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::profile::{Profile, Used};
+use super::profile::{Profile, Provenance};
 use super::traced::{Caveat, Inputs, Missing, Need};
 use super::{Metric, Outcome};
 use crate::training::measure::Measure;
@@ -27,7 +27,7 @@ pub struct Zones {
 /// Computes the seconds in the zones that begin at 50, 60, 70, 80 and 90 % of the maximal heart rate.
 pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfMax;
-    let mut used = Used::of(activity);
+    let mut used = Provenance::from_activity(activity);
     let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     zones(activity, ZONES.map(|percent| percent / 100.0 * max), METRIC, used)
 }
@@ -36,12 +36,12 @@ pub fn of_max(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
 /// resting heart rate.
 pub fn of_reserve(activity: &Activity, profile: &Profile) -> Outcome<Zones> {
     const METRIC: Metric = Metric::ZonesOfReserve;
-    let mut used = Used::of(activity);
+    let mut used = Provenance::from_activity(activity);
     let (max, resting) = profile.reserve(METRIC, &mut used)?;
     zones(activity, ZONES.map(|percent| resting + percent / 100.0 * (max - resting)), METRIC, used)
 }
 
-fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, mut used: Used) -> Outcome<Zones> {
+fn zones(activity: &Activity, begin_bpm: [f64; 5], metric: Metric, mut used: Provenance) -> Outcome<Zones> {
     let samples = samples(activity, metric)?;
     if !series::covers(&samples, activity.measure(Measure::Duration)) {
         used.caveats.insert(Caveat::PartialSamples);
@@ -82,7 +82,7 @@ pub fn intensity_split<'a>(
     profile: &Profile,
 ) -> Outcome<Split> {
     const METRIC: Metric = Metric::IntensitySplit;
-    let mut used = Used::default();
+    let mut used = Provenance::default();
     let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     let mut split = Split::default();
     for activity in activities {

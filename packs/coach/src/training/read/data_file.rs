@@ -14,7 +14,7 @@ use super::{Context, File, Format, Refused, date};
 use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::merge::Fact;
-use crate::training::model::{AthleteNumber, Place, Sex, Sport};
+use crate::training::model::{AthleteNumber, FileLocation, Sex, Sport};
 use crate::training::problem::{Code, Problem, Problems};
 
 /// Names of the parts.
@@ -66,7 +66,7 @@ pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Probl
     let mut problems = Problems::default();
     let context = Context { file: file.name.into(), zone: &TimeZone::UTC, problems: &mut problems };
     let boxed = |Refused(problem): Refused| Box::new(problem);
-    let format = Format::of(file.name);
+    let format = Format::from_file_name(file.name);
     if let Some(format) = format {
         format.check(file.bytes, &context).map_err(boxed)?;
     }
@@ -74,9 +74,11 @@ pub fn parts(file: &File<'_>) -> Result<BTreeMap<&'static str, Value>, Box<Probl
     let value = match format {
         Some(Format::Json) => json(text, &context),
         Some(Format::Yaml) => yaml(text, &context),
-        Some(Format::Fit | Format::Tcx | Format::Gpx | Format::Csv) | None => {
-            Err(context.refuse(Code::UnknownFormat, Place::File, "the name is not that of a data file"))
-        }
+        Some(Format::Fit | Format::Tcx | Format::Gpx | Format::Csv) | None => Err(context.refuse(
+            Code::UnknownFormat,
+            FileLocation::File,
+            "the name is not that of a data file",
+        )),
     };
     let mut top = top(value.map_err(boxed)?, &context).map_err(boxed)?;
     let found = PARTS.iter().filter_map(|part| Some((*part, top.remove(*part)?)));
@@ -97,7 +99,7 @@ fn json(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
     serde_json::from_str(text).map_err(|error| {
         let nested = error.to_string().contains("recursion limit");
         let code = if nested { Code::TooNested } else { Code::DataSyntax };
-        context.refuse(code, Place::Line(error.line() as u64), error.to_string())
+        context.refuse(code, FileLocation::Line(error.line() as u64), error.to_string())
     })
 }
 
@@ -123,7 +125,7 @@ fn yaml(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
             _ => Code::DataSyntax,
         };
         let message = error.to_string().lines().next().unwrap_or_default().to_owned();
-        context.refuse(code, Place::Line(line), message)
+        context.refuse(code, FileLocation::Line(line), message)
     })
 }
 
@@ -131,7 +133,7 @@ fn top(value: Value, context: &Context<'_>) -> Result<Map<String, Value>, Refuse
     match value {
         Value::Object(top) => Ok(top),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err(context.refuse(Code::DataShape, Place::File, "the top level is not a mapping"))
+            Err(context.refuse(Code::DataShape, FileLocation::File, "the top level is not a mapping"))
         }
     }
 }
@@ -139,10 +141,14 @@ fn top(value: Value, context: &Context<'_>) -> Result<Map<String, Value>, Refuse
 fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
     for name in top.keys().filter(|name| !PARTS.contains(&&***name)) {
         let shown: String = name.chars().take(60).collect();
-        context.warn(Code::DataUnknownPart, Place::Pointer(String::new()), format!("the part `{shown}`"));
+        context.warn(
+            Code::DataUnknownPart,
+            FileLocation::Pointer(String::new()),
+            format!("the part `{shown}`"),
+        );
     }
     let top = Value::Object(top);
-    let root = At { value: &top, pointer: String::new() };
+    let root = LocatedValue { value: &top, pointer: String::new() };
     athlete(&root, context, drafts);
     let mut before = BTreeSet::new();
     // Recent activities come first: they are also in the full list, with less detail.
@@ -152,7 +158,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
             let id = activity.key("activity_id").value.to_string();
             if id != "null" && !here.insert(id.clone()) {
                 let message = format!("the activity_id {id} occurs twice in the list");
-                context.warn(Code::DuplicateActivity, activity.place(), message);
+                context.warn(Code::DuplicateActivity, activity.location(), message);
             } else if !before.contains(&id) && activity.is_mapping(context) {
                 recorded(&activity, context, drafts)?;
             }
@@ -175,32 +181,35 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
 }
 
 /// Value with the JSON pointer to it. A missing value is null.
-struct At<'a> {
+struct LocatedValue<'a> {
     value: &'a Value,
     pointer: String,
 }
 
-impl<'a> At<'a> {
-    fn key(&self, key: &str) -> At<'a> {
-        At { value: self.value.get(key).unwrap_or(&Value::Null), pointer: format!("{}/{key}", self.pointer) }
+impl<'a> LocatedValue<'a> {
+    fn key(&self, key: &str) -> LocatedValue<'a> {
+        LocatedValue {
+            value: self.value.get(key).unwrap_or(&Value::Null),
+            pointer: format!("{}/{key}", self.pointer),
+        }
     }
 
     /// Follows a path. Returns null if it is missing. A value on the way that is not a mapping is reported.
-    fn path(&self, path: &[&str], context: &mut Context<'_>) -> At<'a> {
-        let this = At { value: self.value, pointer: self.pointer.clone() };
+    fn path(&self, path: &[&str], context: &mut Context<'_>) -> LocatedValue<'a> {
+        let this = LocatedValue { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
             at.is_mapping(context);
             at.key(key)
         })
     }
 
-    fn place(&self) -> Place {
-        Place::Pointer(self.pointer.clone())
+    fn location(&self) -> FileLocation {
+        FileLocation::Pointer(self.pointer.clone())
     }
 
     fn wrong(&self, wanted: &str, context: &mut Context<'_>) {
         let shown: String = self.value.to_string().chars().take(60).collect();
-        context.warn(Code::DataValue, self.place(), format!("`{shown}` is not a {wanted}"));
+        context.warn(Code::DataValue, self.location(), format!("`{shown}` is not a {wanted}"));
     }
 
     /// Returns true for a mapping. A value that is neither a mapping nor null is reported.
@@ -211,11 +220,12 @@ impl<'a> At<'a> {
         self.value.is_object()
     }
 
-    fn items(&self, context: &mut Context<'_>) -> Vec<At<'a>> {
+    fn items(&self, context: &mut Context<'_>) -> Vec<LocatedValue<'a>> {
         match self.value {
             Value::Null => Vec::new(),
             Value::Array(items) => {
-                let at = |(index, value)| At { value, pointer: format!("{}/{index}", self.pointer) };
+                let at =
+                    |(index, value)| LocatedValue { value, pointer: format!("{}/{index}", self.pointer) };
                 items.iter().enumerate().map(at).collect()
             }
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
@@ -248,7 +258,7 @@ impl<'a> At<'a> {
     }
 }
 
-fn athlete(root: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
+fn athlete(root: &LocatedValue<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
     let profile = root.key("user_profile");
     let markers = root.key("physiological_markers");
     if profile.is_mapping(context) {
@@ -260,17 +270,21 @@ fn athlete(root: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
             // Formulas with constants for two sexes report the missing value.
             Some(_) => {
                 let shown: String = sex.value.to_string().chars().take(60).collect();
-                context.warn(Code::DataValue, sex.place(), format!("`{shown}` is neither male nor female"));
+                context.warn(
+                    Code::DataValue,
+                    sex.location(),
+                    format!("`{shown}` is neither male nor female"),
+                );
                 None
             }
             None => None,
         };
-        drafts.facts.extend(known.map(|known| (Fact::Sex(known), sex.place())));
+        drafts.facts.extend(known.map(|known| (Fact::Sex(known), sex.location())));
         let born = profile.key("birth_date");
         if let Some(text) = born.text(context) {
             match date(text) {
-                Ok(date) => drafts.facts.push((Fact::BirthDate(date), born.place())),
-                Err(code) => context.warn(code, born.place(), format!("`{text}`")),
+                Ok(date) => drafts.facts.push((Fact::BirthDate(date), born.location())),
+                Err(code) => context.warn(code, born.location(), format!("`{text}`")),
             }
         }
         let threshold = profile.key("lactate_threshold_heart_rate");
@@ -282,24 +296,33 @@ fn athlete(root: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) {
     }
 }
 
-fn athlete_number(at: &At<'_>, number: AthleteNumber, context: &mut Context<'_>, drafts: &mut Drafts) {
+fn athlete_number(
+    at: &LocatedValue<'_>,
+    number: AthleteNumber,
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) {
     let Some(value) = at.number(context) else { return };
-    if number.takes(value) {
-        drafts.facts.push((Fact::Number(number, value), at.place()));
+    if number.is_plausible(value) {
+        drafts.facts.push((Fact::Number(number, value), at.location()));
     } else {
-        context.warn(Code::Implausible, at.place(), number.implausible(value));
+        context.warn(Code::Implausible, at.location(), number.implausible(value));
     }
 }
 
 /// Reads one activity. A multisport activity is read as its parts, which the extractor puts among the laps.
-fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
+fn recorded(
+    activity: &LocatedValue<'_>,
+    context: &mut Context<'_>,
+    drafts: &mut Drafts,
+) -> Result<(), Refused> {
     let kind = activity.key("activity_type");
     let laps = activity.key("laps");
     let is_whole = kind.value.as_str() == Some("multisport") && laps.value.is_array();
     if !is_whole {
         return put(activity, &kind, &activity.key("start_time"), context, drafts);
     }
-    context.warn(Code::SeveralSports, activity.place(), "a multisport activity is read as its parts");
+    context.warn(Code::SeveralSports, activity.location(), "a multisport activity is read as its parts");
     for part in laps.items(context) {
         if part.is_mapping(context) {
             put(&part, &part.key("activityType"), &part.key("startTime"), context, drafts)?;
@@ -309,9 +332,9 @@ fn recorded(activity: &At<'_>, context: &mut Context<'_>, drafts: &mut Drafts) -
 }
 
 fn put(
-    activity: &At<'_>,
-    kind: &At<'_>,
-    starts: &At<'_>,
+    activity: &LocatedValue<'_>,
+    kind: &LocatedValue<'_>,
+    starts: &LocatedValue<'_>,
     context: &mut Context<'_>,
     drafts: &mut Drafts,
 ) -> Result<(), Refused> {
@@ -321,11 +344,11 @@ fn put(
         }
         return Ok(());
     };
-    let (start, clock) = match Draft::starts(text, &starts.place(), context) {
+    let (start, clock) = match Draft::parse_start(text, &starts.location(), context) {
         Ok(found) => found,
         Err(code) => {
             let shown: String = text.chars().take(60).collect();
-            context.warn(code, starts.place(), format!("`{shown}`"));
+            context.warn(code, starts.location(), format!("`{shown}`"));
             return Ok(());
         }
     };
@@ -333,16 +356,16 @@ fn put(
     summary.is_mapping(context);
     let measures = SUMMARY.iter().filter_map(|(key, measure)| {
         let at = summary.key(key);
-        Some((*measure, at.number(context)?, at.place()))
+        Some((*measure, at.number(context)?, at.location()))
     });
     let measures = measures.collect();
-    let sport = Sport::named(kind.text(context).unwrap_or_default());
-    let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place: activity.place() };
+    let sport = Sport::from_name(kind.text(context).unwrap_or_default());
+    let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place: activity.location() };
     drafts.activity(draft, context)
 }
 
 fn days(
-    entry: &At<'_>,
+    entry: &LocatedValue<'_>,
     measures: &[(&[&str], Measure)],
     context: &mut Context<'_>,
     drafts: &mut Drafts,
@@ -353,14 +376,14 @@ fn days(
     let mut found = Vec::new();
     for (path, measure) in measures {
         let at = entry.path(path, context);
-        found.extend(at.number(context).map(|value| (*measure, value, at.place())));
+        found.extend(at.number(context).map(|value| (*measure, value, at.location())));
     }
     let day = entry.key("date");
     let date = match day.text(context).map(|text| date(text).map_err(|code| (code, text))) {
         Some(Ok(date)) => date,
         Some(Err((code, text))) => {
             let shown: String = text.chars().take(60).collect();
-            context.warn(code, day.place(), format!("`{shown}`"));
+            context.warn(code, day.location(), format!("`{shown}`"));
             return Ok(());
         }
         None => {

@@ -10,13 +10,13 @@ use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::merge::{Fact, Pieces};
-use crate::training::model::{Activity, Known, OffsetFrom, Place, Sample, Sport};
+use crate::training::model::{Activity, FileLocation, OffsetFrom, Sample, SourcedValue, Sport};
 use crate::training::problem::Code;
 use crate::training::series;
 
 /// Content of one file. Content beyond a limit refuses the file before it is held.
 pub(super) struct Drafts {
-    pub(super) facts: Vec<(Fact, Place)>,
+    pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
     /// Capacity that the files before have left.
@@ -26,7 +26,7 @@ pub(super) struct Drafts {
 }
 
 impl Drafts {
-    pub(super) fn beside(pieces: &Pieces) -> Self {
+    pub(super) fn with_remaining_capacity(pieces: &Pieces) -> Self {
         Self {
             facts: Vec::new(),
             activities: Vec::new(),
@@ -89,17 +89,17 @@ pub(super) struct Draft {
     pub(super) start: Timestamp,
     pub(super) clock: Clock,
     pub(super) sport: Sport,
-    pub(super) measures: Vec<(Measure, f64, Place)>,
+    pub(super) measures: Vec<(Measure, f64, FileLocation)>,
     /// Samples in any order.
     pub(super) samples: Vec<Sample>,
-    pub(super) place: Place,
+    pub(super) place: FileLocation,
 }
 
 pub(super) struct DraftDay {
     pub(super) date: Date,
     pub(super) measure: Measure,
     pub(super) value: f64,
-    pub(super) place: Place,
+    pub(super) place: FileLocation,
 }
 
 /// Gap between samples, in seconds, above which the timer is considered stopped. Used for files without a duration.
@@ -108,9 +108,9 @@ const PAUSE_S: f64 = 60.0;
 impl Draft {
     /// Parses a start: with an offset, in UTC, or as local time. A local time that the athlete's clock skipped or
     /// showed twice is reported.
-    pub(super) fn starts(
+    pub(super) fn parse_start(
         text: &str,
-        place: &Place,
+        place: &FileLocation,
         context: &mut Context<'_>,
     ) -> Result<(Timestamp, Clock), Code> {
         let text = text.trim();
@@ -129,7 +129,7 @@ impl Draft {
         };
         let start = start.map_err(|_| Code::BadDate)?;
         if matches!(clock, Clock::Local) {
-            doubt(local, place, context);
+            warn_clock_change(local, place, context);
         }
         Ok((start, clock))
     }
@@ -153,8 +153,8 @@ impl Draft {
             sources: vec![source.clone()],
         };
         for (measure, value, place) in self.measures {
-            let known = Known { value, source: context.source(place.clone()) };
-            if measure.takes(value) {
+            let known = SourcedValue { value, source: context.source(place.clone()) };
+            if measure.is_plausible(value) {
                 activity.measures.entry(measure).or_insert(known);
             } else if value != 0.0 {
                 // Devices write 0 for measures that they have no sensor for.
@@ -162,18 +162,18 @@ impl Draft {
             }
         }
         let stated = activity.measures.get(&Measure::Duration).map(|known| known.value);
-        for (measure, value) in follows(&activity.samples, stated) {
+        for (measure, value) in derive_measures(&activity.samples, stated) {
             if activity.measures.contains_key(&measure) {
                 continue;
             }
-            if measure.takes(value) {
-                activity.measures.insert(measure, Known { value, source: source.clone() });
+            if measure.is_plausible(value) {
+                activity.measures.insert(measure, SourcedValue { value, source: source.clone() });
             } else {
                 context.implausible(measure, value, self.place.clone());
             }
         }
-        too_fast(&mut activity, &self.place, context);
-        activity.name();
+        remove_impossible_distance(&mut activity, &self.place, context);
+        activity.update_id();
         if !activity.measures.contains_key(&Measure::Duration) {
             context.warn(Code::NoDuration, self.place, format!("{} has no duration", activity.id));
             return None;
@@ -188,7 +188,7 @@ impl Draft {
 }
 
 /// Reports a local time at which the clock was changed.
-fn doubt(local: DateTime, place: &Place, context: &mut Context<'_>) {
+fn warn_clock_change(local: DateTime, place: &FileLocation, context: &mut Context<'_>) {
     let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Unambiguous { .. } => return,
         AmbiguousOffset::Gap { .. } => (Code::LocalTimeSkipped, "no such time"),
@@ -200,13 +200,13 @@ fn doubt(local: DateTime, place: &Place, context: &mut Context<'_>) {
 
 /// Removes a distance that is impossible in its time. Without samples to confirm the time it is removed too: either of
 /// the two may be wrong.
-fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
+fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
     else {
         return;
     };
-    let (speed, most) = (metres / seconds, activity.sport.beyond());
+    let (speed, most) = (metres / seconds, activity.sport.speed_limit());
     if speed <= most {
         return;
     }
@@ -222,7 +222,7 @@ fn too_fast(activity: &mut Activity, place: &Place, context: &mut Context<'_>) {
 }
 
 /// Sorts samples by time, one for each moment. Samples of the same moment are merged.
-fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -> Vec<Sample> {
+fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context<'_>) -> Vec<Sample> {
     let key = |sample: &Sample| {
         let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
         let Sample { at_s, heart_rate, power, speed, distance } = sample;
@@ -242,7 +242,7 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
         for (value, measure) in
             [(&mut sample.heart_rate, Measure::HeartRateMax), (&mut sample.power, Measure::PowerAverage)]
         {
-            if value.is_some_and(|value| !measure.takes(value)) {
+            if value.is_some_and(|value| !measure.is_plausible(value)) {
                 implausible += 1;
                 *value = None;
             }
@@ -277,7 +277,7 @@ fn ordered(mut samples: Vec<Sample>, place: &Place, context: &mut Context<'_>) -
 }
 
 /// Derives measures of the whole activity from its samples. An average requires that they cover the duration.
-fn follows(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
+fn derive_measures(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
     let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
     let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();
     let distances = samples.iter().filter_map(|sample| sample.distance);

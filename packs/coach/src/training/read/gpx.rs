@@ -9,7 +9,7 @@ use super::draft::{Clock, Draft, Drafts, too_many};
 use super::xml::{self, Element, Visitor};
 use super::{Context, Refused};
 use crate::training::limits;
-use crate::training::model::{Place, Sample, Sport};
+use crate::training::model::{FileLocation, Sample, Sport};
 use crate::training::problem::Code;
 
 /// Mean radius of the earth (IUGG), in metres.
@@ -47,7 +47,7 @@ struct Point {
 impl Visitor for Gpx {
     fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused> {
         let refuse = |context: &Context<'_>, code: Code, most: usize, what: &str| {
-            Err(context.refuse(code, element.place(), too_many(most, what)))
+            Err(context.refuse(code, element.location(), too_many(most, what)))
         };
         match element.within()[..] {
             ["gpx", "trk"] if self.tracks.len() >= limits::ACTIVITIES => {
@@ -106,7 +106,7 @@ fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'
         return Some(degrees);
     }
     let message = format!("{name} {degrees} ° is not within -{most} to {most}");
-    context.warn(Code::Implausible, element.place(), message);
+    context.warn(Code::Implausible, element.location(), message);
     None
 }
 
@@ -123,7 +123,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
 
 /// Returns the draft of a track, or None without a time.
 fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
-    let place = Place::Line(track.line);
+    let place = FileLocation::Line(track.line);
     let all = track.points.len();
     track.points.retain(|point| point.time.is_some());
     if track.points.len() < all {
@@ -147,7 +147,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
         });
         before = Some(point);
     }
-    let sport = strava(&track.kind).unwrap_or_else(|| Sport::named(&track.kind));
+    let sport = strava(&track.kind).unwrap_or_else(|| Sport::from_name(&track.kind));
     Some(Draft { start, clock: Clock::Utc, sport, measures: Vec::new(), samples, place })
 }
 

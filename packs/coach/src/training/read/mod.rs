@@ -24,7 +24,7 @@ use self::draft::Drafts;
 use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::merge::{Pieces, RankedActivity, RankedDay};
-use crate::training::model::{OffsetFrom, Place, Season, Source};
+use crate::training::model::{FileLocation, OffsetFrom, Season, Source};
 use crate::training::problem::{Code, Problem, Problems};
 
 /// File with its name and its bytes.
@@ -48,7 +48,7 @@ pub enum Format {
 
 impl Format {
     /// Returns the format for the ending of a name, in any case.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_file_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match &*ending.to_lowercase() {
             "fit" => Self::Fit,
@@ -71,7 +71,7 @@ impl Format {
             return Ok(());
         }
         let message = format!("{} bytes; at most {most} are read", bytes.len());
-        Err(context.refuse(Code::FileTooLarge, Place::File, message))
+        Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
     /// Returns the rank of a format for measures of an activity. The format nearest to the device ranks first.
@@ -121,7 +121,7 @@ pub struct Reading {
 impl Reading {
     /// Adds the problem of a file that was not opened.
     pub fn not_opened(&mut self, name: &str, code: Code, message: &str) {
-        let source = Source::of(&name.into(), Place::File);
+        let source = Source::new(&name.into(), FileLocation::File);
         *self.counts.entry((Arc::clone(&source.file), code)).or_default() += 1;
         let problem = Problem::new(code, source, message);
         let at = self.problems.partition_point(|each| *each < problem);
@@ -145,22 +145,22 @@ impl Context<'_> {
         self.zone
     }
 
-    fn source(&self, place: Place) -> Source {
-        Source::of(&self.file, place)
+    fn source(&self, place: FileLocation) -> Source {
+        Source::new(&self.file, place)
     }
 
-    fn warn(&mut self, code: Code, place: Place, message: impl Into<String>) {
+    fn warn(&mut self, code: Code, place: FileLocation, message: impl Into<String>) {
         self.problems.push(Problem::new(code, self.source(place), message));
     }
 
-    fn implausible(&mut self, measure: Measure, value: f64, place: Place) {
+    fn implausible(&mut self, measure: Measure, value: f64, place: FileLocation) {
         let (least, most) = measure.plausible();
         let message =
             format!("{} {value} {} is not within {least} to {most}", measure.name(), measure.unit());
         self.warn(Code::Implausible, place, message);
     }
 
-    fn refuse(&self, code: Code, place: Place, message: impl Into<String>) -> Refused {
+    fn refuse(&self, code: Code, place: FileLocation, message: impl Into<String>) -> Refused {
         Refused(Problem::new(code, self.source(place), message))
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn date(text: &str) -> Result<Date, Code> {
 fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
-        context.refuse(Code::NotUtf8, Place::Byte(at as u64), format!("byte {at} is not UTF-8"))
+        context.refuse(Code::NotUtf8, FileLocation::Byte(at as u64), format!("byte {at} is not UTF-8"))
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -204,7 +204,7 @@ pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     }
     if let Some(first) = sorted.get(most) {
         let message = format!("{} files; only the first {most} by name are read", sorted.len());
-        let source = Source::of(&first.name.into(), Place::File);
+        let source = Source::new(&first.name.into(), FileLocation::File);
         problems.push(Problem::new(Code::TooManyFiles, source, message));
     }
     let season = pieces.merge(&mut problems);
@@ -218,11 +218,15 @@ fn read_one(
     pieces: &mut Pieces,
     no_zone: bool,
 ) -> Result<(), Refused> {
-    let Some(format) = Format::of(file.name) else {
-        return Err(context.refuse(Code::UnknownFormat, Place::File, "the file name has no known ending"));
+    let Some(format) = Format::from_file_name(file.name) else {
+        return Err(context.refuse(
+            Code::UnknownFormat,
+            FileLocation::File,
+            "the file name has no known ending",
+        ));
     };
     format.check(file.bytes, context)?;
-    let mut drafts = Drafts::beside(pieces);
+    let mut drafts = Drafts::with_remaining_capacity(pieces);
     match format {
         Format::Fit => fit::read(file.bytes, context, &mut drafts)?,
         Format::Tcx => tcx::read(text(file.bytes, context)?, context, &mut drafts)?,
@@ -232,7 +236,7 @@ fn read_one(
         Format::Yaml => data_file::read_yaml(text(file.bytes, context)?, context, &mut drafts)?,
     }
     if drafts.is_empty() && matches!(format, Format::Fit | Format::Tcx | Format::Gpx) {
-        context.warn(Code::NoActivity, Place::File, "no recorded activity");
+        context.warn(Code::NoActivity, FileLocation::File, "no recorded activity");
     }
     let Drafts { facts, activities, days, .. } = drafts;
     let mut assumed = 0;
@@ -244,10 +248,10 @@ fn read_one(
     }
     if no_zone && assumed > 0 {
         let message = format!("{assumed} activities have no offset from UTC, and no time zone is set");
-        context.warn(Code::OffsetAssumed, Place::File, message);
+        context.warn(Code::OffsetAssumed, FileLocation::File, message);
     }
     for day in days {
-        if day.measure.takes(day.value) {
+        if day.measure.is_plausible(day.value) {
             let source = context.source(day.place);
             let (date, measure, value) = (day.date, day.measure, day.value);
             pieces.days.push(RankedDay { rank: format.day_rank(), date, measure, value, source });

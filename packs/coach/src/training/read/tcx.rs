@@ -10,7 +10,7 @@ use super::xml::{self, Element, Path, Visitor};
 use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::model::{Place, Sample, Sport};
+use crate::training::model::{FileLocation, Sample, Sport};
 use crate::training::problem::Code;
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Tcx {
         context: &Context<'_>,
     ) -> Result<Option<&mut Recorded>, Refused> {
         let refuse = |most: usize, what: &str| {
-            Err(context.refuse(Code::TooManySamples, element.place(), too_many(most, what)))
+            Err(context.refuse(Code::TooManySamples, element.location(), too_many(most, what)))
         };
         let Some(activity) = self.activities.last_mut() else { return Ok(None) };
         if self.entries >= limits::FILE_SAMPLES {
@@ -74,7 +74,7 @@ impl Visitor for Tcx {
             [.., "Activities" | "MultiSportSession" | "FirstSport" | "NextSport", "Activity"] => {
                 if self.activities.len() >= limits::ACTIVITIES {
                     let message = too_many(limits::ACTIVITIES, "activities");
-                    return Err(context.refuse(Code::TooManyActivities, element.place(), message));
+                    return Err(context.refuse(Code::TooManyActivities, element.location(), message));
                 }
                 let sport = element.attribute("Sport").unwrap_or_default().to_owned();
                 self.activities.push(Recorded { line: element.line, sport, ..Recorded::default() });
@@ -140,12 +140,14 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     sports.sort_unstable();
     sports.dedup();
     if sports.len() > 1 {
-        context.warn(Code::SeveralSports, Place::File, format!("activities of {}", sports.join(", ")));
+        context.warn(Code::SeveralSports, FileLocation::File, format!("activities of {}", sports.join(", ")));
     }
     for activity in &tcx.activities {
         match draft(activity, context) {
             Some(draft) => drafts.activity(draft, context)?,
-            None => context.warn(Code::NoTime, Place::Line(activity.line), "the activity has no start"),
+            None => {
+                context.warn(Code::NoTime, FileLocation::Line(activity.line), "the activity has no start")
+            }
         }
     }
     Ok(())
@@ -155,7 +157,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min();
     let start = activity.starts.or(first)?;
-    let place = Place::Line(activity.line);
+    let place = FileLocation::Line(activity.line);
     let sample = |point: &Point| {
         Some(Sample {
             at_s: point.time?.duration_since(start).as_secs_f64(),
@@ -197,7 +199,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     Some(Draft {
         start,
         clock: Clock::Utc,
-        sport: Sport::named(&activity.sport),
+        sport: Sport::from_name(&activity.sport),
         measures: measures.collect(),
         samples,
         place,

@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::{Context, Refused};
 use crate::training::limits;
-use crate::training::model::Place;
+use crate::training::model::FileLocation;
 use crate::training::problem::Code;
 
 /// Local names of the open elements, from the root.
@@ -35,8 +35,8 @@ impl Element<'_> {
         self.path.iter().map(|name| &**name).collect()
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place::Line(self.line)
+    pub(super) fn location(&self) -> FileLocation {
+        FileLocation::Line(self.line)
     }
 
     pub(super) fn attribute(&self, wanted: &str) -> Option<&str> {
@@ -47,7 +47,7 @@ impl Element<'_> {
     pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         if number.is_none() && !text.is_empty() {
-            context.warn(Code::BadNumber, self.place(), format!("`{text}` as {name}"));
+            context.warn(Code::BadNumber, self.location(), format!("`{text}` as {name}"));
         }
         number
     }
@@ -56,7 +56,7 @@ impl Element<'_> {
     pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
         let time = text.parse().ok();
         if time.is_none() && !text.is_empty() {
-            context.warn(Code::BadDate, self.place(), format!("`{text}` is not a time"));
+            context.warn(Code::BadDate, self.location(), format!("`{text}` is not a time"));
         }
         time
     }
@@ -86,8 +86,8 @@ impl Walk<'_> {
         visitor: &mut impl Visitor,
         context: &mut Context<'_>,
     ) -> Result<(), Refused> {
-        let attributes =
-            attributes(start).map_err(|error| context.refuse(Code::XmlSyntax, Place::Line(line), error))?;
+        let attributes = attributes(start)
+            .map_err(|error| context.refuse(Code::XmlSyntax, FileLocation::Line(line), error))?;
         self.path.push(start.local_name().as_ref().to_owned());
         self.texts.push(String::new());
         visitor.open(&Element { path: &self.path, attributes, line }, context)
@@ -101,7 +101,7 @@ impl Walk<'_> {
     }
 
     /// Appends text. Text beyond the limit is dropped and marked: no measure is so long, and none is read in part.
-    fn say(&mut self, text: &str) {
+    fn append_text(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {
             last.push_str(text);
@@ -147,7 +147,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
             Ok(Event::Start(start)) if walk.path.len() >= limits::NESTING => {
                 let name = start.local_name().as_ref().to_owned();
                 let message = format!("`{name}` is nested in more than {} elements", limits::NESTING);
-                return Err(context.refuse(Code::TooNested, Place::Line(line), message));
+                return Err(context.refuse(Code::TooNested, FileLocation::Line(line), message));
             }
             Ok(Event::Start(start)) => {
                 elements += 1;
@@ -165,25 +165,25 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
                 Ok(())
             }
             Ok(Event::Text(said)) => {
-                walk.say(&said.xml10_content());
+                walk.append_text(&said.xml10_content());
                 Ok(())
             }
             Ok(Event::CData(said)) => {
-                walk.say(&said.xml10_content());
+                walk.append_text(&said.xml10_content());
                 Ok(())
             }
-            Ok(Event::GeneralRef(reference)) => entity(&reference).map(|text| walk.say(&text)),
+            Ok(Event::GeneralRef(reference)) => entity(&reference).map(|text| walk.append_text(&text)),
             Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_)) => Ok(()),
         };
-        outcome.map_err(|error| context.refuse(Code::XmlSyntax, Place::Line(line), error))?;
+        outcome.map_err(|error| context.refuse(Code::XmlSyntax, FileLocation::Line(line), error))?;
     }
     if elements == 0 {
-        return Err(context.refuse(Code::XmlSyntax, Place::File, "the file has no XML element"));
+        return Err(context.refuse(Code::XmlSyntax, FileLocation::File, "the file has no XML element"));
     }
     if let Some(open) = walk.path.last() {
         let message = format!("the file ends within `{open}`");
         let line = walk.line(text.len() as u64);
-        context.warn(Code::XmlTruncated, Place::Line(line), message);
+        context.warn(Code::XmlTruncated, FileLocation::Line(line), message);
     }
     Ok(())
 }

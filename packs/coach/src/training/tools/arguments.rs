@@ -50,7 +50,7 @@ impl Parameter {
 const RACE_M: (f64, f64) = (1_500.0, 100_000.0);
 
 impl Subject {
-    pub(super) const fn of(metric: Metric) -> Self {
+    pub(super) const fn for_metric(metric: Metric) -> Self {
         match metric {
             Metric::Trimp
             | Metric::HeartRateTss
@@ -138,7 +138,7 @@ fn bad(parameter: Parameter, wanted: &str, found: &Value) -> Refusal {
 }
 
 impl Arguments {
-    pub(super) fn of(subject: Subject, parameters: &Value, today: Date) -> Result<Self, Refusal> {
+    pub(super) fn parse(subject: Subject, parameters: &Value, today: Date) -> Result<Self, Refusal> {
         let none = Map::new();
         let named = match parameters {
             Value::Null => &none,
@@ -158,7 +158,7 @@ impl Arguments {
             as_of: today,
         };
         for (name, value) in named {
-            let parameter = Parameter::named(name).filter(|each| subject.parameters().contains(each));
+            let parameter = Parameter::from_name(name).filter(|each| subject.parameters().contains(each));
             let Some(parameter) = parameter else {
                 let shown: String = name.chars().take(60).collect();
                 let message = format!("`{shown}` is not a parameter of this metric");

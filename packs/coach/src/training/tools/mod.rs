@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::arguments::Parameter;
-pub use self::result::{Computed, Number, Piece, Refusal, RefusalCode, written};
-pub use self::summary::{ActivityGiven, Analyst, DayGiven, Given, Summary, summary};
+pub use self::result::{Computed, Number, Piece, Refusal, RefusalCode, format_number};
+pub use self::summary::{Analyst, Summary, SummaryActivity, SummaryDay, SummaryValue, summary};
 
 use self::arguments::{Arguments, Subject};
-use self::result::Found;
+use self::result::CallResults;
 use crate::training::limits;
 use crate::training::metrics::daily::DailyLoads;
 use crate::training::metrics::load::{Scale, heart_rate_tss, power_tss, session_rpe, trimp};
@@ -59,7 +59,7 @@ pub fn catalogue() -> Vec<Entry> {
         unit: metric.unit(),
         formula: metric.formula(),
         source: metric.source(),
-        parameters: Subject::of(*metric).schema(),
+        parameters: Subject::for_metric(*metric).schema(),
     };
     Metric::ALL.iter().map(entry).collect()
 }
@@ -74,14 +74,18 @@ pub fn compute(
     settings: &Settings,
     parameters: &Value,
 ) -> Result<Computed, Refusal> {
-    let Some(metric) = Metric::named(name) else {
+    let Some(metric) = Metric::from_name(name) else {
         let shown: String = name.chars().take(60).collect();
         return Err(Refusal::new(RefusalCode::UnknownMetric, None, &format!("`{shown}` is not a metric")));
     };
-    let arguments = Arguments::of(Subject::of(metric), parameters, settings.as_of)?;
-    let call =
-        Call { metric, season, profile: Profile::of(season, &settings.athlete, arguments.as_of), arguments };
-    let found = call.found()?;
+    let arguments = Arguments::parse(Subject::for_metric(metric), parameters, settings.as_of)?;
+    let call = Call {
+        metric,
+        season,
+        profile: Profile::from_season(season, &settings.athlete, arguments.as_of),
+        arguments,
+    };
+    let found = call.compute()?;
     found.finish(metric, call.arguments.stated())
 }
 
@@ -93,7 +97,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn found(&self) -> Result<Found, Refusal> {
+    fn compute(&self) -> Result<CallResults, Refusal> {
         let profile = &self.profile;
         let as_of = self.arguments.as_of;
         match self.metric {
@@ -114,17 +118,19 @@ impl Call<'_> {
             Metric::Strain => Ok(self.loads(DailyLoads::strain)),
             Metric::IntensitySplit => {
                 let activities = self.recent()?;
-                Ok(Found::one(intensity_split(activities, profile).map(Piece::from)))
+                Ok(CallResults::one(intensity_split(activities, profile).map(Piece::from)))
             }
-            Metric::HrvTrend => Ok(Found::one(trend::hrv(self.season, as_of).map(Piece::from))),
+            Metric::HrvTrend => Ok(CallResults::one(trend::hrv(self.season, as_of).map(Piece::from))),
             Metric::RestingTrend => {
-                Ok(Found::one(trend::resting_heart_rate(self.season, as_of).map(Piece::from)))
+                Ok(CallResults::one(trend::resting_heart_rate(self.season, as_of).map(Piece::from)))
             }
             Metric::Riegel => Ok(self.races(|race| race.riegel)),
             Metric::VdotTime => Ok(self.races(|race| race.vdot_time)),
             Metric::Vdot => {
                 let best = best_run(self.season, as_of);
-                Ok(Found::one(best.map(|(run, vdot)| Piece::from(vdot).of("activity", &run.id))))
+                Ok(CallResults::one(
+                    best.map(|(run, vdot)| Piece::from(vdot).with_subject("activity", &run.id)),
+                ))
             }
             Metric::WeeklyVolume => Ok(self.weeks()),
         }
@@ -148,7 +154,7 @@ impl Call<'_> {
     }
 
     /// Returns a result for each activity, or for the named one.
-    fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<Found, Refusal> {
+    fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<CallResults, Refusal> {
         let activities = match &self.arguments.activity {
             None => self.recent()?,
             Some(id) => {
@@ -161,43 +167,45 @@ impl Call<'_> {
                 vec![found.filter(|activity| activity.day() <= self.arguments.as_of).ok_or_else(refusal)?]
             }
         };
-        let piece = |activity: &Activity| Ok(of(activity)?.of("activity", &activity.id));
+        let piece = |activity: &Activity| Ok(of(activity)?.with_subject("activity", &activity.id));
         Ok(activities.into_iter().map(piece).collect())
     }
 
-    fn loads(&self, of: fn(&DailyLoads) -> Outcome<f64>) -> Found {
+    fn loads(&self, of: fn(&DailyLoads) -> Outcome<f64>) -> CallResults {
         let scale = self.arguments.scale;
-        let loads = DailyLoads::of(self.season, &self.profile, scale, self.arguments.as_of);
-        let outcome = loads.and_then(|loads| of(&loads)).map_err(|missing| missing.of(self.metric));
-        Found::one(outcome.map(|traced| Piece::from(traced).measured_in(unit(self.metric, scale))))
+        let loads = DailyLoads::compute(self.season, &self.profile, scale, self.arguments.as_of);
+        let outcome = loads.and_then(|loads| of(&loads)).map_err(|missing| missing.for_metric(self.metric));
+        CallResults::one(outcome.map(|traced| Piece::from(traced).measured_in(unit(self.metric, scale))))
     }
 
-    fn races(&self, of: fn(Prediction) -> Traced<f64>) -> Found {
+    fn races(&self, of: fn(Prediction) -> Traced<f64>) -> CallResults {
         let asked = self.arguments.distance_m.map(|distance_m| ("as asked", distance_m));
         let races = asked.map_or_else(|| RACES.to_vec(), |race| vec![race]);
         let piece = |(name, distance_m): (&'static str, f64)| {
             let race = prediction(self.season, self.arguments.as_of, name, distance_m)
-                .map_err(|missing| missing.of(self.metric))?;
+                .map_err(|missing| missing.for_metric(self.metric))?;
             let distance = Number { name: "distance", value: distance_m, unit: "m" };
-            Ok(Piece::from(of(race)).of("race", name).with(distance))
+            Ok(Piece::from(of(race)).with_subject("race", name).with(distance))
         };
         races.into_iter().map(piece).collect()
     }
 
-    fn weeks(&self) -> Found {
+    fn weeks(&self) -> CallResults {
         let weeks = match volume::weekly(self.season, self.arguments.as_of) {
             Ok(weeks) => weeks,
-            Err(missing) => return Found::one(Err(missing)),
+            Err(missing) => return CallResults::one(Err(missing)),
         };
         let first = weeks.len().saturating_sub(self.arguments.weeks);
         let mut found = Vec::new();
         for (begins, sports) in weeks.into_iter().skip(first) {
             let begins = begins.to_string();
             if sports.is_empty() {
-                found.push(Ok(Piece::nothing_done().of("week", &begins)));
+                found.push(Ok(Piece::nothing_done().with_subject("week", &begins)));
             }
             for (sport, volume) in sports {
-                found.push(Ok(Piece::from(volume).of("week", &begins).of("sport", sport.name())));
+                found.push(Ok(Piece::from(volume)
+                    .with_subject("week", &begins)
+                    .with_subject("sport", sport.name())));
             }
         }
         found.into_iter().collect()

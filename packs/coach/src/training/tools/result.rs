@@ -22,7 +22,7 @@ pub struct Number {
 }
 
 /// Formats a number with as many decimals as its size needs.
-pub fn written(value: f64) -> String {
+pub fn format_number(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
@@ -113,7 +113,7 @@ impl From<Missing> for Refusal {
 pub(super) trait Numbers {
     fn numbers(&self, metric: Metric) -> Vec<Number>;
 
-    fn words(&self) -> BTreeMap<&'static str, &'static str> {
+    fn interpretations(&self) -> BTreeMap<&'static str, &'static str> {
         BTreeMap::new()
     }
 }
@@ -170,7 +170,7 @@ impl Numbers for Trend {
         ]
     }
 
-    fn words(&self) -> BTreeMap<&'static str, &'static str> {
+    fn interpretations(&self) -> BTreeMap<&'static str, &'static str> {
         BTreeMap::from([("against", self.against.name())])
     }
 }
@@ -194,7 +194,7 @@ impl<T: Numbers> From<Traced<T>> for Piece {
         Self {
             of: BTreeMap::new(),
             values: traced.value.numbers(traced.metric),
-            words: traced.value.words(),
+            words: traced.value.interpretations(),
             inputs: traced.inputs,
             caveats: traced.caveats,
         }
@@ -202,7 +202,7 @@ impl<T: Numbers> From<Traced<T>> for Piece {
 }
 
 impl Piece {
-    pub(super) fn of(mut self, what: &'static str, name: &str) -> Self {
+    pub(super) fn with_subject(mut self, what: &'static str, name: &str) -> Self {
         self.of.insert(what, name.to_owned());
         self
     }
@@ -225,12 +225,12 @@ impl Piece {
 
 /// Results of a call, collected piece by piece.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct CallResults {
     results: Vec<Piece>,
     missing: Vec<Missing>,
 }
 
-impl Found {
+impl CallResults {
     pub(super) fn one(outcome: Result<Piece, Missing>) -> Self {
         [outcome].into_iter().collect()
     }
@@ -251,7 +251,7 @@ impl Found {
     }
 }
 
-impl FromIterator<Result<Piece, Missing>> for Found {
+impl FromIterator<Result<Piece, Missing>> for CallResults {
     fn from_iter<I: IntoIterator<Item = Result<Piece, Missing>>>(outcomes: I) -> Self {
         let mut found = Self::default();
         for outcome in outcomes {

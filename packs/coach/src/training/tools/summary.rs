@@ -13,7 +13,7 @@ use super::{Settings, compute};
 use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::metrics::Metric;
-use crate::training::model::{Activity, AthleteNumber, Known, Season, Source};
+use crate::training::model::{Activity, AthleteNumber, Season, Source, SourcedValue};
 use holdshort_tools::named;
 
 /// Parts of a data file for an analyst.
@@ -38,7 +38,7 @@ impl Analyst {
 
     /// Returns the metrics for this analyst.
     pub fn metrics(self) -> Vec<Metric> {
-        let is_own = |metric: &Metric| match (Subject::of(*metric), *metric) {
+        let is_own = |metric: &Metric| match (Subject::for_metric(*metric), *metric) {
             (_, Metric::HrvTrend | Metric::RestingTrend) => self == Self::Physiology,
             (Subject::Activity, _) => self == Self::Activities,
             // Intensity concerns both the load and the activities.
@@ -60,7 +60,7 @@ impl Analyst {
 
 /// Value as it was read or stated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Given {
+pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
@@ -70,23 +70,23 @@ pub struct Given {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ActivityGiven {
+pub struct SummaryActivity {
     pub id: String,
     /// Local start of the activity, with its offset from UTC.
     pub start: String,
     /// Local day of the start.
     pub day: Date,
     pub sport: String,
-    pub measures: Vec<Given>,
+    pub measures: Vec<SummaryValue>,
     /// Number of samples that metrics of this activity may use.
     pub samples: usize,
     pub sources: Vec<Source>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DayGiven {
+pub struct SummaryDay {
     pub date: Date,
-    pub measures: Vec<Given>,
+    pub measures: Vec<SummaryValue>,
 }
 
 /// Data that an analyst is given.
@@ -95,18 +95,18 @@ pub struct Summary {
     pub analyst: Analyst,
     pub from: Date,
     pub as_of: Date,
-    pub athlete: Vec<Given>,
+    pub athlete: Vec<SummaryValue>,
     /// Results of `weekly_volume`, as the tool returns them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weeks: Vec<Piece>,
     /// Newest activities, in the order of their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub activities: Vec<ActivityGiven>,
+    pub activities: Vec<SummaryActivity>,
     /// Number of older activities of these days, beyond [`limits::TOOL_RESULTS`].
     #[serde(skip_serializing_if = "is_none")]
     pub more_activities: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub days: Vec<DayGiven>,
+    pub days: Vec<SummaryDay>,
     /// Metrics that the analyst may request.
     pub metrics: Vec<Metric>,
     /// Parts of a data file for the analyst.
@@ -149,21 +149,22 @@ pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summar
         }
         Analyst::Activities => {
             let within = season.activities.iter().filter(|each| (from..=as_of).contains(&each.day()));
-            let mut given: Vec<ActivityGiven> = within.map(activity).collect();
+            let mut given: Vec<SummaryActivity> = within.map(activity).collect();
             summary.more_activities = given.len().saturating_sub(limits::TOOL_RESULTS);
             summary.activities = given.split_off(summary.more_activities);
         }
         Analyst::Physiology => {
             let within = season.days.range(from.min(as_of)..=as_of);
-            let given = within.map(|(date, day)| DayGiven { date: *date, measures: measures(&day.measures) });
+            let given =
+                within.map(|(date, day)| SummaryDay { date: *date, measures: measures(&day.measures) });
             summary.days = given.filter(|day| !day.measures.is_empty()).collect();
         }
     }
     summary
 }
 
-fn activity(activity: &Activity) -> ActivityGiven {
-    ActivityGiven {
+fn activity(activity: &Activity) -> SummaryActivity {
+    SummaryActivity {
         id: activity.id.clone(),
         start: activity.start.display_with_offset(activity.offset).to_string(),
         day: activity.day(),
@@ -174,9 +175,9 @@ fn activity(activity: &Activity) -> ActivityGiven {
     }
 }
 
-fn measures(known: &std::collections::BTreeMap<Measure, Known>) -> Vec<Given> {
-    let plausible = known.iter().filter(|(measure, known)| measure.takes(known.value));
-    let given = plausible.map(|(measure, known)| Given {
+fn measures(known: &std::collections::BTreeMap<Measure, SourcedValue>) -> Vec<SummaryValue> {
+    let plausible = known.iter().filter(|(measure, known)| measure.is_plausible(known.value));
+    let given = plausible.map(|(measure, known)| SummaryValue {
         name: measure.name(),
         value: known.value,
         unit: measure.unit(),
@@ -186,12 +187,12 @@ fn measures(known: &std::collections::BTreeMap<Measure, Known>) -> Vec<Given> {
 }
 
 /// Returns the athlete's numbers that the metrics of the analyst may use, as stated or read.
-fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<Given> {
+fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<SummaryValue> {
     let given = |number: &AthleteNumber| {
         let stated = settings.athlete.number(*number);
-        let value = stated.or(season.athlete.number(*number)).filter(|value| number.takes(*value))?;
+        let value = stated.or(season.athlete.number(*number)).filter(|value| number.is_plausible(*value))?;
         let source = season.athlete_sources.get(number.name()).filter(|_| stated.is_none()).cloned();
-        Some(Given { name: number.name(), value, unit: number.unit(), source })
+        Some(SummaryValue { name: number.name(), value, unit: number.unit(), source })
     };
     AthleteNumber::ALL.iter().filter(|number| analyst.has_number(**number)).filter_map(given).collect()
 }

@@ -13,7 +13,7 @@ pub(crate) fn training(bytes: &[u8]) {
     let whole = if name == "records.fit" { fit(content) } else { content.to_vec() };
     let file = File { name, bytes: &whole };
     let reading = read(&[file], &Options::default());
-    is_told(&reading);
+    assert_problems_described(&reading);
     // Read again, and twice at once: the result must be equal.
     let again = read(&[file, file], &Options::default());
     assert_eq!(again.season.activities, reading.season.activities);
@@ -21,7 +21,7 @@ pub(crate) fn training(bytes: &[u8]) {
     has_metrics(&reading);
 }
 
-fn is_told(reading: &Reading) {
+fn assert_problems_described(reading: &Reading) {
     for problem in &reading.problems {
         let length = problem.message.chars().count();
         assert!((1..=limits::MESSAGE_CHARS).contains(&length), "{problem:?}");
@@ -29,7 +29,7 @@ fn is_told(reading: &Reading) {
     }
     for activity in &reading.season.activities {
         let known = activity.measures.iter();
-        assert!(known.clone().all(|(measure, known)| measure.takes(known.value)), "{activity:?}");
+        assert!(known.clone().all(|(measure, known)| measure.is_plausible(known.value)), "{activity:?}");
         assert!(activity.samples.windows(2).all(|pair| pair[0].at_s < pair[1].at_s), "{activity:?}");
         assert!(!activity.id.contains(char::is_control), "{activity:?}");
     }
@@ -48,10 +48,10 @@ fn has_metrics(reading: &Reading) {
         threshold_power: Some(250.0),
         ..Athlete::default()
     };
-    let profile = Profile::of(season, &athlete, as_of);
+    let profile = Profile::from_season(season, &athlete, as_of);
     let mut numbers = Vec::new();
     for scale in [Scale::Trimp, Scale::Tss, Scale::SessionRpe] {
-        let Ok(loads) = DailyLoads::of(season, &profile, scale, as_of) else { continue };
+        let Ok(loads) = DailyLoads::compute(season, &profile, scale, as_of) else { continue };
         let all = [
             loads.acute(),
             loads.chronic(),

@@ -1,6 +1,6 @@
 //! The whole page: well-formed, self-contained, in order, readable in both themes.
 
-use holdshort_coach::report::{Given, NotComputed, Report, Unread, UnreadRow, html};
+use holdshort_coach::report::{NotComputed, Report, TrainingValue, Unread, UnreadRow, html};
 use jiff::civil::date;
 
 use crate::report::{markup, sample};
@@ -182,7 +182,7 @@ fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
 /// A number in a text links to its places in the data, even if emphasis cuts the number.
 #[test]
 fn a_number_leads_to_where_it_stands_in_the_data() {
-    let given = |label: &str, value: f64, unit: &str, place: &str| Given {
+    let given = |label: &str, value: f64, unit: &str, place: &str| TrainingValue {
         label: label.to_owned(),
         value,
         unit: unit.to_owned(),
@@ -199,7 +199,7 @@ fn a_number_leads_to_where_it_stands_in_the_data() {
         given("night", 7.5, "h", "a.csv, line 6"),
     ];
     for given in &report.given {
-        report.known.in_unit(given.value, &given.unit);
+        report.known.add_in_unit(given.value, &given.unit);
     }
     let text = "It was **39**.0 km, at 47 bpm, with an exertion of 7, after 7:30 h. 47 bpm again; 48 bpm is nowhere.";
     for (id, plans) in [("metrics", false), ("season", true)] {
@@ -236,7 +236,7 @@ fn a_number_leads_to_where_it_stands_in_the_data() {
 /// A number links only to values with its unit that a reader would accept for it.
 #[test]
 fn a_number_leads_to_no_value_of_another_unit_or_size() {
-    let given = |label: &str, value: f64, unit: &str| Given {
+    let given = |label: &str, value: f64, unit: &str| TrainingValue {
         label: label.to_owned(),
         value,
         unit: unit.to_owned(),
@@ -252,7 +252,7 @@ fn a_number_leads_to_no_value_of_another_unit_or_size() {
         ("at 142 bpm", given("pulse", 141.6, "bpm"), true),
     ] {
         let mut report = Report::new("Analysis", "Ada", date(2026, 3, 29));
-        report.known.in_unit(of.value, &of.unit);
+        report.known.add_in_unit(of.value, &of.unit);
         report.given = vec![of];
         let (title, agent) = ("Load".to_owned(), "metrics".to_owned());
         let (id, written) = (agent.clone(), text.to_owned());

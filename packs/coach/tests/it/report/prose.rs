@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use holdshort_coach::report::{Known, Quantity, Report, Section, html};
+use holdshort_coach::report::{KnownNumbers, Quantity, Report, Section, html};
 use holdshort_presentation::limits;
 use jiff::civil::date;
 
@@ -221,9 +221,9 @@ fn every_text_is_well_formed() {
 fn numbers_that_are_not_known_are_marked_and_counted() {
     let mut report =
         report("Ran 10 km in **4**2:15, `9` times.\n\n| Time (min) | kg |\n|-|-|\n| 42 | 42 |\n", false);
-    report.known = Known::default();
-    report.known.value(10_000.0, Quantity::Metres);
-    report.known.value(2535.0, Quantity::Seconds);
+    report.known = KnownNumbers::default();
+    report.known.add_value(10_000.0, Quantity::Metres);
+    report.known.add_value(2535.0, Quantity::Seconds);
     let page = html(&report);
     let mark = "<mark class=\"untraced\" title=\"No tool result and no input has this number.\">";
     let shown = section(&page);

@@ -1,11 +1,11 @@
 //! Numbers that are traced: tables of known numbers, written texts, and the marks in them.
 
-use holdshort_coach::report::{Known, Quantity, untraced};
+use holdshort_coach::report::{KnownNumbers, Quantity, untraced};
 use jiff::civil::date;
 use serde_json::json;
 
-fn known() -> Known {
-    let mut known = Known::default();
+fn known_numbers() -> KnownNumbers {
+    let mut known = KnownNumbers::default();
     for (value, quantity) in [
         (61.449, Quantity::Number),
         (2.5, Quantity::Number),
@@ -23,19 +23,19 @@ fn known() -> Known {
         (47.3, Quantity::Beats),
         (88.0, Quantity::Own),
     ] {
-        known.value(value, quantity);
+        known.add_value(value, quantity);
     }
-    known.day(date(2026, 3, 12));
-    known.day(date(2024, 2, 29));
+    known.add_day(date(2026, 3, 12));
+    known.add_day(date(2024, 2, 29));
     known
 }
 
-fn marked(text: &str, known: &Known) -> Vec<String> {
+fn marked(text: &str, known: &KnownNumbers) -> Vec<String> {
     untraced(text, known).into_iter().map(|range| text[range].to_owned()).collect()
 }
 
 #[track_caller]
-fn is_table(known: &Known, table: &[(&str, &[&str])]) {
+fn is_table(known: &KnownNumbers, table: &[(&str, &[&str])]) {
     let wrong: Vec<_> = table
         .iter()
         .map(|(text, expected)| (text, expected, marked(text, known)))
@@ -47,7 +47,7 @@ fn is_table(known: &Known, table: &[(&str, &[&str])]) {
 #[test]
 fn a_rounding_is_traced_and_a_near_miss_is_not() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[
             ("61.449, 61.45, 61.4, 61", &[]),
             ("61.44 or 61.5 or 62 or 60", &["61.44", "61.5", "62", "60"]),
@@ -61,15 +61,15 @@ fn a_rounding_is_traced_and_a_near_miss_is_not() {
             ("6", &["6"]),
         ],
     );
-    let mut known = Known::default();
-    known.value(3.5, Quantity::Number);
+    let mut known = KnownNumbers::default();
+    known.add_value(3.5, Quantity::Number);
     is_table(&known, &[("3", &["3"]), ("4", &[]), ("3.5", &[]), ("3.50", &[]), ("3.6", &["3.6"])]);
 }
 
 #[test]
 fn signs_groups_and_commas_are_read() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[
             ("a fall of 4.2", &[]),
             ("it changed by -4.2, by −4.2, by –4.2", &[]),
@@ -90,7 +90,7 @@ fn signs_groups_and_commas_are_read() {
 #[test]
 fn ratios_durations_and_distances_are_written_in_their_ways() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[
             ("0.425, 0.43, 0.42, 42.5 %, 42%, 43 percent", &[]),
             ("41 %, 44%, 0.41", &["41 %", "44%", "0.41"]),
@@ -116,7 +116,7 @@ fn ratios_durations_and_distances_are_written_in_their_ways() {
 #[test]
 fn a_number_of_one_unit_is_not_one_of_another() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[
             ("47.3 bpm and 47 bpm and 47", &[]),
             ("47 W, 47 km, 47 %, 47 min, 47 ms", &["47", "47", "47 %", "47", "47"]),
@@ -130,7 +130,7 @@ fn a_number_of_one_unit_is_not_one_of_another() {
 #[test]
 fn dates_and_years_are_known_or_marked() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[
             (
                 "2026-03-12, 12.03.2026, 12/03/2026, 12 March 2026, Mar 12, 2026, 12th of March, March 2026",
@@ -153,7 +153,7 @@ fn dates_and_years_are_known_or_marked() {
 #[test]
 fn digits_of_names_and_ordinals_are_no_numbers() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[
             ("VO2max, Z4, CR10, zone 5, Zones 4 and 5, weeks 7–8, week 9, phase #6", &[]),
             ("1. one\n 9) two\n## 7. three", &[]),
@@ -172,16 +172,16 @@ fn digits_of_names_and_ordinals_are_no_numbers() {
 #[test]
 fn what_is_not_ascii_is_never_taken_for_known() {
     is_table(
-        &known(),
+        &known_numbers(),
         &[("٤٢ and ４２ and ½ and ⅷ", &["٤٢", "４２", "½", "ⅷ"]), ("VO₂ and m²", &[]), ("6１", &["6", "１"])],
     );
 }
 
 #[test]
 fn a_range_has_the_unit_of_its_end() {
-    let mut known = Known::default();
-    known.value(2500.0, Quantity::Metres);
-    known.value(3000.0, Quantity::Metres);
+    let mut known = KnownNumbers::default();
+    known.add_value(2500.0, Quantity::Metres);
+    known.add_value(3000.0, Quantity::Metres);
     is_table(
         &known,
         &[("2.5–3.0 km, 2.5 to 3 km", &[]), ("2.5 or 9", &["2.5", "9"]), ("2.6–3 km", &["2.6"])],
@@ -190,8 +190,8 @@ fn a_range_has_the_unit_of_its_end() {
 
 #[test]
 fn a_tools_result_is_known_with_its_units() {
-    let mut known = Known::default();
-    known.json(&json!({
+    let mut known = KnownNumbers::default();
+    known.add_json(&json!({
         "metric": "weekly_volume",
         "value": {"duration_s": 5400, "distance_m": 15_250.5, "heart_rate": 141.6, "easy_share": 0.8},
         "trend": {"unit": "bpm", "value": 46.4, "days": ["2026-03-12"]},
@@ -219,15 +219,15 @@ fn a_tools_result_is_known_with_its_units() {
 
 #[test]
 fn nothing_known_marks_everything_and_values_that_are_none_are_not_known() {
-    let mut known = Known::default();
-    known.value(f64::NAN, Quantity::Number);
-    known.value(f64::INFINITY, Quantity::Number);
+    let mut known = KnownNumbers::default();
+    known.add_value(f64::NAN, Quantity::Number);
+    known.add_value(f64::INFINITY, Quantity::Number);
     is_table(&known, &[("0 and 1 and 2026-01-01", &["0", "1", "2026-01-01"]), ("none", &[]), ("", &[])]);
 }
 
 #[test]
 fn ranges_are_in_order_and_on_characters() {
-    let known = Known::default();
+    let known = KnownNumbers::default();
     let pieces = [
         "1", "½", "−", " ", "é", ":", "05", "Mar ", "2026", "-", ".", ",", "%", " h ", "٤", "x", "zone ",
         "\n",
@@ -252,7 +252,7 @@ fn ranges_are_in_order_and_on_characters() {
 /// Long chains, words and lines are not scanned again for each of their digits.
 #[test]
 fn a_long_text_of_anything_is_read() {
-    let known = known();
+    let known = known_numbers();
     for piece in ["1-", "1 ", "9", "1:", "1,", "Mar ", "a1", "12 ", "zone 1 and ", "1. ", "2026-", "٤"] {
         let text = piece.repeat(holdshort_presentation::limits::TEXT_BYTES / piece.len());
         let _ = untraced(&text, &known);

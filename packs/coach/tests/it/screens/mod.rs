@@ -1,7 +1,7 @@
 //! The coach at a terminal: questions in its own form, cancelling, detaching, its files (contract C, cases 33 to 36).
 
+mod notices;
 mod recordings;
-mod told;
 mod typed;
 
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use holdshort_coach::training::metrics::Metric;
 use holdshort_coach::training::{
-    Activity, Analyst, Athlete, Day, Known, Measure, OffsetFrom, Place, Sample, Season, Settings, Sex,
-    Source, Sport, compute, summary,
+    Activity, Analyst, Athlete, Day, FileLocation, Measure, OffsetFrom, Sample, Season, Settings, Sex,
+    Source, SourcedValue, Sport, compute, summary,
 };
 use jiff::civil::{Date, date};
 use jiff::tz::Offset;
@@ -49,18 +49,18 @@ fn maybe(random: &mut Random) -> Option<f64> {
 }
 
 /// Returns a plausible value or any other number.
-fn known(measure: Measure, random: &mut Random) -> Known {
+fn sourced_value(measure: Measure, random: &mut Random) -> SourcedValue {
     let (least, most) = measure.plausible();
     let value = match random.below(4) {
         0 => number(random),
         1 => [least, most][random.below(2) as usize],
         _ => least + (most - least) * f64::from(random.below(1_000)) / 1_000.0,
     };
-    Known { value, source: source() }
+    SourcedValue { value, source: source() }
 }
 
 fn source() -> Source {
-    Source { file: "a.csv".into(), place: Place::Line(2) }
+    Source { file: "a.csv".into(), place: FileLocation::Line(2) }
 }
 
 fn activity(today: Date, random: &mut Random) -> Activity {
@@ -77,7 +77,7 @@ fn activity(today: Date, random: &mut Random) -> Activity {
     let mut measures = BTreeMap::new();
     for measure in Measure::ALL.iter().copied() {
         if !random.once_in(3) {
-            measures.insert(measure, known(measure, random));
+            measures.insert(measure, sourced_value(measure, random));
         }
     }
     // Samples with any times, in any order.
@@ -107,7 +107,8 @@ fn season(today: Date, random: &mut Random) -> Season {
     let activities = (0..count).map(|_| activity(today, random)).collect();
     let mut days = BTreeMap::new();
     for ago in 0..[0_i64, 1, 7, 80][random.below(4) as usize] {
-        let measures = Measure::ALL.iter().map(|measure| (*measure, known(*measure, random))).collect();
+        let measures =
+            Measure::ALL.iter().map(|measure| (*measure, sourced_value(*measure, random))).collect();
         days.insert(today.saturating_sub(ago.days()), Day { measures });
     }
     Season { athlete: athlete(random), activities, days, ..Season::default() }

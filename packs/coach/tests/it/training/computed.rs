@@ -23,12 +23,12 @@ fn zones(zones: &Zones) -> Value {
     json!([zones.below_s, one, two, three, four, five])
 }
 
-fn shown(trend: &Trend) -> Value {
+fn trend_as_json(trend: &Trend) -> Value {
     json!([trend.week, trend.baseline, trend.deviation, trend.from, trend.to])
 }
 
 pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
-    let profile = Profile::of(season, athlete, as_of);
+    let profile = Profile::from_season(season, athlete, as_of);
     let activities: Map<String, Value> = season
         .activities
         .iter()
@@ -77,7 +77,7 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
 /// Returns the metrics that differ from day to day.
 pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) -> Value {
     let loads = |scale: Scale| {
-        let daily = DailyLoads::of(season, profile, scale, as_of);
+        let daily = DailyLoads::compute(season, profile, scale, as_of);
         let of = |metric: fn(&DailyLoads) -> Outcome<f64>| {
             daily.as_ref().map_or(Value::Null, |daily| number(metric(daily)))
         };
@@ -96,8 +96,8 @@ pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) 
         "loads": {
             "trimp": loads(Scale::Trimp), "tss": loads(Scale::Tss), "session_rpe": loads(Scale::SessionRpe),
         },
-        "hrv": value(trend::hrv(season, as_of), shown),
-        "resting": value(trend::resting_heart_rate(season, as_of), shown),
+        "hrv": value(trend::hrv(season, as_of), trend_as_json),
+        "resting": value(trend::resting_heart_rate(season, as_of), trend_as_json),
     })
 }
 

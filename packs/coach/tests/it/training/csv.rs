@@ -3,7 +3,7 @@
 use holdshort_coach::training::{Code, Measure, Options, Sport};
 use jiff::tz::TimeZone;
 
-use crate::training::support::{codes, read_one, read_utc, told};
+use crate::training::support::{codes, problem_lines, read_one, read_utc};
 
 fn days(text: &str) -> Vec<(String, Measure, f64)> {
     let reading = read_one("days.csv", text.as_bytes());
@@ -143,7 +143,7 @@ fn a_cell_with_another_mark_is_told_with_row_and_column_and_is_absent() {
             .iter()
             .map(|(line, code, cell)| format!("d.csv:{line} {code}: `{cell}` in the column `weight_kg`"))
             .collect();
-        assert_eq!(told(&reading), expected, "{cells:?}");
+        assert_eq!(problem_lines(&reading), expected, "{cells:?}");
         let found: Vec<f64> =
             reading.season.days.values().filter_map(|day| day.measure(Measure::Weight)).collect();
         assert_eq!(found, counted, "{cells:?}");
@@ -157,7 +157,7 @@ fn a_bad_cell_of_an_activity_leaves_its_other_cells() {
                 2026-03-02T07:00:00Z;run;61,5;10,3;fast\n";
     let reading = read_utc("log.csv", text);
     assert_eq!(
-        told(&reading),
+        problem_lines(&reading),
         [
             "log.csv:2 csv_mixed_decimals: `10.2` in the column `distance_km`",
             "log.csv:3 bad_number: `fast` in the column `avg_hr`",
@@ -181,7 +181,7 @@ fn problems_name_the_line_in_which_their_row_begins() {
     let text = "date,weight_kg,notes\r\n\r\n\r\n2026-03-01,heavy,\"one\ntwo\"\r\n2026-03-02,light,\n\n";
     let reading = read_one("d.csv", text.as_bytes());
     assert_eq!(
-        told(&reading),
+        problem_lines(&reading),
         [
             "d.csv:4 bad_number: `heavy` in the column `weight_kg`",
             "d.csv:6 bad_number: `light` in the column `weight_kg`",

@@ -43,7 +43,7 @@ pub(crate) struct Generated {
 }
 
 impl Generated {
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         let mut random = Random(seed);
         let first = date(2027, 12, 20);
         let length = 8 + random.below(110);

@@ -42,7 +42,7 @@ fn reason<T: std::fmt::Debug>(outcome: Outcome<T>) -> (Need, String) {
 fn a_threshold_power_that_is_none_gives_no_load() {
     for watts in [0.0, -250.0, 1e-300, 9.0, 1_001.0, f64::NAN, f64::INFINITY] {
         let stated = Athlete { threshold_power: Some(watts), ..athlete() };
-        let found = reason(power_tss(&hour(), &Profile::of(&Season::default(), &stated, DAY)));
+        let found = reason(power_tss(&hour(), &Profile::from_season(&Season::default(), &stated, DAY)));
         let message = format!("threshold_power {watts} W is not within 10 to 1000");
         assert_eq!(found, (Need::ThresholdPower, message));
     }
@@ -52,7 +52,7 @@ fn a_threshold_power_that_is_none_gives_no_load() {
 fn a_maximal_heart_rate_that_is_not_above_the_resting_one_gives_no_reserve() {
     for (max, resting) in [(60.0, 60.0), (90.0, 100.0)] {
         let stated = Athlete { max_heart_rate: Some(max), resting_heart_rate: Some(resting), ..athlete() };
-        let profile = Profile::of(&Season::default(), &stated, DAY);
+        let profile = Profile::from_season(&Season::default(), &stated, DAY);
         let expected = (
             Need::MaxHeartRate,
             format!("a maximal heart rate above the resting one: {max} and {resting} bpm"),
@@ -69,7 +69,7 @@ fn a_maximal_heart_rate_that_is_not_above_the_resting_one_gives_no_reserve() {
         birth_date: Some(date(1926, 1, 1)),
         ..athlete()
     };
-    let profile = Profile::of(&season(&days), &born, DAY);
+    let profile = Profile::from_season(&season(&days), &born, DAY);
     assert_eq!(reason(trimp(&hour(), &profile)).0, Need::MaxHeartRate);
 }
 
@@ -77,7 +77,7 @@ fn a_maximal_heart_rate_that_is_not_above_the_resting_one_gives_no_reserve() {
 fn a_threshold_heart_rate_lies_between_rest_and_maximum() {
     for threshold in [45.0, 50.0, 190.5, 240.0] {
         let stated = Athlete { threshold_heart_rate: Some(threshold), ..athlete() };
-        let found = reason(heart_rate_tss(&hour(), &Profile::of(&Season::default(), &stated, DAY)));
+        let found = reason(heart_rate_tss(&hour(), &Profile::from_season(&Season::default(), &stated, DAY)));
         assert_eq!(found.0, Need::ThresholdHeartRate, "{threshold}: {}", found.1);
     }
 }
@@ -123,8 +123,8 @@ fn moving_averages_over_gaps() {
     };
     let acute = |unknown: std::ops::RangeInclusive<i8>| {
         let season = season(&log(unknown));
-        let profile = Profile::of(&season, &athlete(), date(2026, 1, 20));
-        DailyLoads::of(&season, &profile, Scale::SessionRpe, date(2026, 1, 20)).unwrap().acute_ewma()
+        let profile = Profile::from_season(&season, &athlete(), date(2026, 1, 20));
+        DailyLoads::compute(&season, &profile, Scale::SessionRpe, date(2026, 1, 20)).unwrap().acute_ewma()
     };
     // 0.25 · 200 + 0.75 · 100.
     for unknown in [19..=19, 2..=12] {
@@ -139,7 +139,7 @@ fn moving_averages_over_gaps() {
 #[test]
 fn nothing_is_computed_of_nothing() {
     let empty = Activity { measures: std::collections::BTreeMap::new(), ..hour() };
-    let profile = Profile::of(&Season::default(), &athlete(), DAY);
+    let profile = Profile::from_season(&Season::default(), &athlete(), DAY);
     assert_eq!(reason(trimp(&empty, &profile)).0, Need::Activities);
     assert_eq!(reason(power::normalised_power(&empty)).0, Need::Power);
     assert_eq!(reason(zones::of_max(&empty, &profile)).0, Need::HeartRate);

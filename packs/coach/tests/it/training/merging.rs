@@ -144,8 +144,12 @@ fn one_refused_file_leaves_the_others() {
 fn measures_have_a_level_and_a_range() {
     for measure in Measure::ALL.iter().copied() {
         let (least, most) = measure.plausible();
-        assert!(least < most && measure.takes(least) && measure.takes(most), "{}", measure.name());
-        assert!(!measure.takes(f64::NAN) && !measure.takes(most + 1.0), "{}", measure.name());
+        assert!(
+            least < most && measure.is_plausible(least) && measure.is_plausible(most),
+            "{}",
+            measure.name()
+        );
+        assert!(!measure.is_plausible(f64::NAN) && !measure.is_plausible(most + 1.0), "{}", measure.name());
         let is_of_days = measure >= Measure::RestingHeartRate;
         assert_eq!(measure.level() == Level::Day, is_of_days, "{}", measure.name());
     }

@@ -3,7 +3,7 @@
 use holdshort_coach::training::metrics::daily::{DailyLoads, monotony_of, strain_of};
 use holdshort_coach::training::metrics::load::{Scale, heart_rate_tss, load, power_tss, session_rpe, trimp};
 use holdshort_coach::training::metrics::race::{best_run, predictions, riegel, vdot, vdot_time};
-use holdshort_coach::training::metrics::trend::{self, Against};
+use holdshort_coach::training::metrics::trend::{self, TrendPosition};
 use holdshort_coach::training::metrics::{Caveat, Metric, Need, Profile, Traced, power, volume, zones};
 use holdshort_coach::training::{Athlete, File, Measure, Options, Season, Sex, Sport, read};
 use jiff::civil::{Date, date};
@@ -29,12 +29,12 @@ fn man() -> Athlete {
     }
 }
 
-fn near(found: f64, expected: f64, within: f64) {
+fn assert_near(found: f64, expected: f64, within: f64) {
     assert!((found - expected).abs() <= within, "{found} is not {expected} ± {within}");
 }
 
 fn profile(athlete: &Athlete) -> Profile {
-    Profile::of(&Season::default(), athlete, DAY)
+    Profile::from_season(&Season::default(), athlete, DAY)
 }
 
 /// <http://fellrnr.com/wiki/TRIMP>: a man with a maximum of 200 and 40 at rest, 30 minutes at 130 bpm: 32. This page
@@ -44,7 +44,7 @@ fn trimp_is_that_of_the_worked_example() {
     let log = |bpm: u32| format!("start,sport,duration_min,avg_hr\n2026-03-01T06:30:00Z,run,30,{bpm}\n");
     let example = season("a.csv", log(130).as_bytes());
     let found = trimp(&example.activities[0], &profile(&man())).unwrap();
-    near(found.value, 32.0, 0.5);
+    assert_near(found.value, 32.0, 0.5);
     assert_eq!(found.inputs.activities.into_iter().collect::<Vec<_>>(), [example.activities[0].id.clone()]);
     assert_eq!(
         found.inputs.athlete.into_iter().collect::<Vec<_>>(),
@@ -53,10 +53,10 @@ fn trimp_is_that_of_the_worked_example() {
     assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::AverageHeartRate]);
 
     let flat_out = season("a.csv", log(200).as_bytes());
-    near(trimp(&flat_out.activities[0], &profile(&man())).unwrap().value / 30.0, 4.37, 0.005);
+    assert_near(trimp(&flat_out.activities[0], &profile(&man())).unwrap().value / 30.0, 4.37, 0.005);
     // e^1.67 = 5.31217, and 0.86 · 5.31217 = 4.56846.
     let woman = Athlete { sex: Some(Sex::Female), ..man() };
-    near(trimp(&flat_out.activities[0], &profile(&woman)).unwrap().value / 30.0, 4.568_46, 1e-5);
+    assert_near(trimp(&flat_out.activities[0], &profile(&woman)).unwrap().value / 30.0, 4.568_46, 1e-5);
 }
 
 /// An hour at the threshold is 100 by definition: Allen & Coggan 2010, ch. 7.
@@ -66,19 +66,19 @@ fn an_hour_at_the_threshold_is_100() {
     let short = season("a.fit", &rates);
     let by_heart_rate = heart_rate_tss(&short.activities[0], &profile(&man())).unwrap();
     // 199 of 3600 seconds.
-    near(by_heart_rate.value, 5.527_78, 1e-5);
+    assert_near(by_heart_rate.value, 5.527_78, 1e-5);
 
     let log = "start,sport,duration_h,avg_hr,avg_power_w,np_w\n\
                2026-03-01T06:30:00Z,ride,1,170,240,250\n\
                2026-03-02T06:30:00Z,ride,2,150,200,212.5\n";
     let rides = season("a.csv", log.as_bytes());
-    near(heart_rate_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
+    assert_near(heart_rate_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
     // 170 bpm are 130/160 = 0.8125 of the reserve: 0.52 · e^1.56 = 0.52 · 4.758821 = 2.474587 a minute.
     // 150 bpm are 110/160 = 0.6875: 0.44 · e^1.32 = 0.44 · 3.743421 = 1.647105. Two hours: 200 · 1.647105 / 2.474587.
-    near(heart_rate_tss(&rides.activities[1], &profile(&man())).unwrap().value, 133.121_6, 1e-4);
-    near(power_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
+    assert_near(heart_rate_tss(&rides.activities[1], &profile(&man())).unwrap().value, 133.121_6, 1e-4);
+    assert_near(power_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
     // Two hours at an intensity of 0.85: 2 · 0.85² · 100.
-    near(power_tss(&rides.activities[1], &profile(&man())).unwrap().value, 144.5, 1e-9);
+    assert_near(power_tss(&rides.activities[1], &profile(&man())).unwrap().value, 144.5, 1e-9);
     assert_eq!(load(&rides.activities[1], &profile(&man()), Scale::Tss).unwrap().metric, Metric::PowerTss);
     let without_power = Athlete { threshold_power: None, ..man() };
     assert_eq!(
@@ -106,14 +106,14 @@ fn ride(watts: impl Iterator<Item = u16>) -> Season {
 fn normalised_power_follows_the_four_steps() {
     let constant = ride(std::iter::repeat_n(200, 1_801));
     let found = power::normalised_power(&constant.activities[0]).unwrap();
-    near(found.value, 200.0, 1e-9);
+    assert_near(found.value, 200.0, 1e-9);
     assert!(found.caveats.is_empty());
     let halves = ride(std::iter::repeat_n(100, 7_200).chain(std::iter::repeat_n(300, 7_201)));
-    near(power::normalised_power(&halves.activities[0]).unwrap().value, 253.044, 0.2);
+    assert_near(power::normalised_power(&halves.activities[0]).unwrap().value, 253.044, 0.2);
     // 30 s at 100 W and 1 s at 400 W: means of 30 s are 100 and (29 · 100 + 400)/30 = 110 W.
     // (1e8 + 1.4641e8)/2 = 1.23205e8; its square root is 11099.77, and the root of that 105.3555.
     let short = ride(std::iter::repeat_n(100, 30).chain([400, 400]));
-    near(power::normalised_power(&short.activities[0]).unwrap().value, 105.355_5, 1e-4);
+    assert_near(power::normalised_power(&short.activities[0]).unwrap().value, 105.355_5, 1e-4);
 }
 
 /// Returns a ride of two hours with samples for one minute of power and two of heart rate, and the device's own
@@ -153,18 +153,18 @@ fn a_few_samples_are_not_taken_for_the_whole() {
     let told = mostly_unmeasured(&[(16, 130), (20, 150), (34, 160)]);
     let ride = &told.activities[0];
     let found = power::normalised_power(ride).unwrap();
-    near(found.value, 160.0, 0.0);
+    assert_near(found.value, 160.0, 0.0);
     assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::DevicePower]);
     let man = Athlete { threshold_power: Some(240.0), ..man() };
     let tss = power_tss(ride, &profile(&man)).unwrap();
-    near(tss.value, 200.0 * (160.0_f64 / 240.0).powi(2), 1e-9);
+    assert_near(tss.value, 200.0 * (160.0_f64 / 240.0).powi(2), 1e-9);
     let zones = zones::of_max(ride, &profile(&man)).unwrap();
     assert_eq!(zones.caveats.into_iter().collect::<Vec<_>>(), [Caveat::PartialSamples]);
     let split = zones::intensity_split([ride], &profile(&man)).unwrap_err();
     assert_eq!(split.needs, Need::HeartRate);
     let average = mostly_unmeasured(&[(20, 150)]);
     let found = power::normalised_power(&average.activities[0]).unwrap();
-    near(found.value, 150.0, 0.0);
+    assert_near(found.value, 150.0, 0.0);
     assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::AveragePower]);
     // Without an average of the device there is no number.
     let alone = mostly_unmeasured(&[]);
@@ -178,7 +178,7 @@ fn a_few_samples_are_not_taken_for_the_whole() {
     // Together with a complete ride the split is that of the complete ride, with a caveat.
     let whole = season("a.fit", &run(START, &[120; 101]).finish());
     let split = zones::intensity_split([ride, &whole.activities[0]], &profile(&man)).unwrap();
-    near(split.value.seconds, 100.0, 0.0);
+    assert_near(split.value.seconds, 100.0, 0.0);
     assert!(split.caveats.contains(&Caveat::UnknownIntensity));
 }
 
@@ -187,9 +187,9 @@ fn a_few_samples_are_not_taken_for_the_whole() {
 fn monotony_and_strain_are_those_of_fosters_diary() {
     let diary = [940.0, 50.0, 840.0, 280.0, 180.0, 390.0, 50.0, 390.0, 280.0];
     let monotony = monotony_of(&diary).unwrap();
-    near(monotony, 1.26, 0.005);
+    assert_near(monotony, 1.26, 0.005);
     // The table multiplies by the rounded 1.26, so its error is up to 3400 · 0.005.
-    near(strain_of(&diary, monotony), 4_284.0, 17.0);
+    assert_near(strain_of(&diary, monotony), 4_284.0, 17.0);
     for constant in [&[50.0; 7][..], &[0.0; 7], &[]] {
         assert_eq!(monotony_of(constant), None);
     }
@@ -202,9 +202,9 @@ fn monotony_and_strain_are_those_of_fosters_diary() {
 fn monotony_and_strain_of_a_week_with_rest() {
     let week = [Some(60.0), None, Some(90.0), None, Some(60.0), None, Some(120.0)];
     let found = loads_of(&week);
-    near(found.acute().unwrap().value, 47.142_857, 1e-6);
-    near(found.monotony().unwrap().value, 1.048_809, 1e-6);
-    near(found.strain().unwrap().value, 346.106_9, 1e-4);
+    assert_near(found.acute().unwrap().value, 47.142_857, 1e-6);
+    assert_near(found.monotony().unwrap().value, 1.048_809, 1e-6);
+    assert_near(found.strain().unwrap().value, 346.106_9, 1e-4);
 }
 
 /// Foster et al. 2001, table 5, gives exertion and minutes: 7 · 120 = 840, 7 · 40 = 280, 3 · 60 = 180, 2 · 25 = 50.
@@ -213,7 +213,7 @@ fn session_rpe_is_that_of_fosters_diary() {
     for (exertion, minutes, expected) in [(7, 120, 840.0), (7, 40, 280.0), (3, 60, 180.0), (2, 25, 50.0)] {
         let log = format!("start,sport,duration_min,rpe\n2026-03-01T06:30:00Z,skate,{minutes},{exertion}\n");
         let found = session_rpe(&season("a.csv", log.as_bytes()).activities[0]).unwrap();
-        near(found.value, expected, 1e-9);
+        assert_near(found.value, expected, 1e-9);
     }
 }
 
@@ -233,7 +233,7 @@ fn daily(loads: &[Option<f64>]) -> (Season, Date) {
 
 fn loads_of(loads: &[Option<f64>]) -> DailyLoads {
     let (season, last) = daily(loads);
-    DailyLoads::of(&season, &profile(&man()), Scale::SessionRpe, last).unwrap()
+    DailyLoads::compute(&season, &profile(&man()), Scale::SessionRpe, last).unwrap()
 }
 
 /// Hulin et al. 2014: weeks of 100 a day, the last of 200: (21 · 100 + 7 · 200) / 28 = 125, and 200 / 125 = 1.6.
@@ -245,13 +245,13 @@ fn acute_and_chronic_load_follow_their_definitions() {
     let mut loads = vec![Some(100.0); 21];
     loads.extend([Some(200.0); 7]);
     let found = loads_of(&loads);
-    near(found.acute().unwrap().value, 200.0, 1e-9);
-    near(found.chronic().unwrap().value, 125.0, 1e-9);
-    near(found.ratio().unwrap().value, 1.6, 1e-9);
-    near(found.acute_ewma().unwrap().value, 186.651_6, 1e-4);
-    near(found.chronic_ewma().unwrap().value, 139.359_8, 1e-4);
+    assert_near(found.acute().unwrap().value, 200.0, 1e-9);
+    assert_near(found.chronic().unwrap().value, 125.0, 1e-9);
+    assert_near(found.ratio().unwrap().value, 1.6, 1e-9);
+    assert_near(found.acute_ewma().unwrap().value, 186.651_6, 1e-4);
+    assert_near(found.chronic_ewma().unwrap().value, 139.359_8, 1e-4);
     let ratio = found.ratio_ewma().unwrap();
-    near(ratio.value, 1.339_35, 1e-5);
+    assert_near(ratio.value, 1.339_35, 1e-5);
     assert_eq!(ratio.inputs.activities.len(), 28);
     assert_eq!(ratio.caveats.into_iter().collect::<Vec<_>>(), [Caveat::WarmingUp]);
 }
@@ -269,15 +269,15 @@ fn days_without_data_are_told_and_too_few_are_no_result() {
     let log = "start,sport,duration_min,rpe\n2026-03-01T06:30:00Z,run,60,5\n2026-03-02T06:30:00Z,run,60,\n\
                2026-03-03T06:30:00Z,run,60,5\n2026-03-07T06:30:00Z,run,60,5\n";
     let season = season("a.csv", log.as_bytes());
-    let loads = DailyLoads::of(&season, &profile(&man()), Scale::SessionRpe, date(2026, 3, 7)).unwrap();
+    let loads = DailyLoads::compute(&season, &profile(&man()), Scale::SessionRpe, date(2026, 3, 7)).unwrap();
     let acute = loads.acute().unwrap();
     // 3 · 300 over the six days with a known load.
-    near(acute.value, 150.0, 1e-9);
+    assert_near(acute.value, 150.0, 1e-9);
     assert_eq!(acute.caveats.into_iter().collect::<Vec<_>>(), [Caveat::RestDays, Caveat::UnknownLoads]);
     assert_eq!(acute.inputs.activities.len(), 3);
 
-    let none =
-        DailyLoads::of(&season, &profile(&Athlete::default()), Scale::Trimp, date(2026, 3, 7)).unwrap_err();
+    let none = DailyLoads::compute(&season, &profile(&Athlete::default()), Scale::Trimp, date(2026, 3, 7))
+        .unwrap_err();
     assert_eq!((none.metric, none.needs), (Metric::Trimp, Need::Sex));
 }
 
@@ -285,8 +285,8 @@ fn days_without_data_are_told_and_too_few_are_no_result() {
 fn an_activity_of_a_clock_that_was_never_set_hides_no_day() {
     let log = "start,sport,duration_min,rpe\n1970-01-01T00:00:00Z,run,60,5\n2026-03-01T06:30:00Z,run,70,1\n";
     let season = season("a.csv", log.as_bytes());
-    let loads = DailyLoads::of(&season, &profile(&man()), Scale::SessionRpe, DAY).unwrap();
-    near(loads.acute().unwrap().value, 10.0, 1e-9);
+    let loads = DailyLoads::compute(&season, &profile(&man()), Scale::SessionRpe, DAY).unwrap();
+    assert_near(loads.acute().unwrap().value, 10.0, 1e-9);
     let weeks = volume::weekly(&season, DAY).unwrap();
     assert_eq!(weeks.last().unwrap().1[&Sport::Running].inputs.activities.len(), 1);
     // The mean of a week is not affected. The average over all days has a caveat.
@@ -324,12 +324,12 @@ fn a_maximum_from_the_age_is_told() {
     let by_age = Athlete { max_heart_rate: None, birth_date: Some(date(1986, 3, 1)), ..man() };
     let season = season("a.fit", &run(START, &[150; 60]).finish());
     let zones = zones::of_max(&season.activities[0], &profile(&by_age)).unwrap();
-    near(zones.value.begin_bpm[0], 90.0, 0.0);
+    assert_near(zones.value.begin_bpm[0], 90.0, 0.0);
     assert_eq!(zones.caveats.into_iter().collect::<Vec<_>>(), [Caveat::EstimatedMax]);
     assert_eq!(zones.inputs.athlete.into_iter().collect::<Vec<_>>(), ["birth_date"]);
     // One day before the birthday.
-    let younger = Profile::of(&season, &by_age, date(2026, 2, 28));
-    near(zones::of_max(&season.activities[0], &younger).unwrap().value.begin_bpm[0], 90.35, 1e-9);
+    let younger = Profile::from_season(&season, &by_age, date(2026, 2, 28));
+    assert_near(zones::of_max(&season.activities[0], &younger).unwrap().value.begin_bpm[0], 90.35, 1e-9);
 }
 
 /// Daniels' Running Formula, 3rd ed. 2014, table 5.1: race times for a VDOT. The table and the formula differ by up to
@@ -355,8 +355,8 @@ fn vdot_times_are_those_of_daniels_table() {
         (60.0, half, clock(1.0, 18.0, 9.0)),
         (60.0, marathon, clock(2.0, 43.0, 25.0)),
     ] {
-        near(vdot_time(value, metres).unwrap(), seconds, seconds / 500.0);
-        near(vdot(seconds, metres).unwrap(), value, 0.07);
+        assert_near(vdot_time(value, metres).unwrap(), seconds, seconds / 500.0);
+        assert_near(vdot(seconds, metres).unwrap(), value, 0.07);
     }
 }
 
@@ -365,7 +365,7 @@ fn vdot_times_are_those_of_daniels_table() {
 #[test]
 fn vdot_times_are_those_of_another_calculator() {
     let found = vdot(4_068.0, 15_000.0).unwrap();
-    near(found, 46.4, 0.05);
+    assert_near(found, 46.4, 0.05);
     for (metres, seconds) in [
         (5_000.0, 1_275.1),
         (10_000.0, 2_643.9),
@@ -373,7 +373,7 @@ fn vdot_times_are_those_of_another_calculator() {
         (21_097.5, 5_856.7),
         (42_195.0, 12_178.7),
     ] {
-        near(vdot_time(found, metres).unwrap(), seconds, seconds / 4_000.0);
+        assert_near(vdot_time(found, metres).unwrap(), seconds, seconds / 4_000.0);
     }
 }
 
@@ -384,7 +384,7 @@ fn riegel_is_that_of_another_calculator() {
     for (metres, seconds) in
         [(5_000.0, 1_500.0), (10_000.0, 3_127.0), (21_097.5, 6_900.0), (42_195.0, 14_387.0)]
     {
-        near(riegel(1_500.0, 5_000.0, metres).unwrap(), seconds, 1.0);
+        assert_near(riegel(1_500.0, 5_000.0, metres).unwrap(), seconds, 1.0);
     }
 }
 
@@ -399,11 +399,11 @@ fn predictions_name_the_run_that_they_come_from() {
     let season = season("a.csv", log.as_bytes());
     let (run, best) = best_run(&season, DAY).unwrap();
     assert_eq!(run.id, "2026-02-20T06:30:00Z running");
-    near(best.value, 50.0, 0.05);
+    assert_near(best.value, 50.0, 0.05);
     let found = predictions(&season, DAY).unwrap();
     let marathon = found.last().unwrap();
     assert_eq!(marathon.riegel.inputs.activities.iter().collect::<Vec<_>>(), [&run.id]);
-    near(marathon.vdot_time.value, 3.0 * 3_600.0 + 10.0 * 60.0 + 49.0, 10.0);
+    assert_near(marathon.vdot_time.value, 3.0 * 3_600.0 + 10.0 * 60.0 + 49.0, 10.0);
     assert_eq!(best_run(&season, date(2026, 6, 1)).unwrap_err().needs, Need::Run);
 }
 
@@ -424,11 +424,13 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
     };
     let last = date(2026, 3, 8);
     // Each of 60 days differs from the mean by 0.1: 60 · 0.01 / 59 = 0.01016949, and its root is 0.1008439.
-    for (ln, against) in [(3.9, Against::Below), (4.0, Against::Within), (4.1, Against::Above)] {
+    for (ln, against) in
+        [(3.9, TrendPosition::Below), (4.0, TrendPosition::Within), (4.1, TrendPosition::Above)]
+    {
         let found = trend::hrv(&log(&|_| Some(f64::exp(ln))), last).unwrap();
-        near(found.value.week, ln, 1e-9);
-        near(found.value.baseline, 4.0, 1e-9);
-        near(found.value.deviation, 0.100_843_9, 1e-7);
+        assert_near(found.value.week, ln, 1e-9);
+        assert_near(found.value.baseline, 4.0, 1e-9);
+        assert_near(found.value.deviation, 0.100_843_9, 1e-7);
         assert_eq!((found.value.against, found.inputs.days.len()), (against, 67));
         assert!(found.caveats.is_empty());
     }
@@ -437,7 +439,7 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
     assert_eq!((some.value.week_days, some.caveats.contains(&Caveat::MissingDays)), (3, true));
     assert_eq!(trend::hrv(&log(&|day| (day > 64).then_some(55.0)), last).unwrap_err().needs, Need::Days);
     let resting = trend::resting_heart_rate(&log(&|_| Some(55.0)), last).unwrap();
-    near(resting.value.baseline, 48.5, 1e-9);
+    assert_near(resting.value.baseline, 48.5, 1e-9);
     assert_eq!(trend::resting_heart_rate(&Season::default(), last).unwrap_err().needs, Need::Days);
 }
 

@@ -10,7 +10,7 @@ use crate::training::support::read_all;
 #[test]
 fn no_metric_depends_on_the_order_of_files_or_records() {
     for seed in 0..16 {
-        let mut season = Generated::of(seed);
+        let mut season = Generated::from_seed(seed);
         let before = read_all(&season.files());
         let expected = computed::all(&before.season, &season.athlete, season.as_of);
         let mut random = Random(seed ^ 0x5EED);
@@ -34,7 +34,7 @@ fn no_metric_depends_on_the_order_of_files_or_records() {
 #[test]
 fn no_metric_counts_anything_twice() {
     for seed in 0..5 {
-        let mut season = Generated::of(seed);
+        let mut season = Generated::from_seed(seed);
         let before = read_all(&season.files());
         let expected = computed::all(&before.season, &season.athlete, season.as_of);
         for (_, _, rows) in &mut season.tables {

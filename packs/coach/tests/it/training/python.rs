@@ -40,7 +40,7 @@ fn output(command: &mut Command, input: &str) -> Value {
 /// Returns generated seasons, and the seasons that are read from their files.
 fn seasons() -> Vec<(Generated, Season)> {
     let of = |seed| {
-        let generated = Generated::of(seed);
+        let generated = Generated::from_seed(seed);
         let read = read_all(&generated.files()).season;
         (generated, read)
     };
@@ -90,7 +90,7 @@ fn pandas_has_the_same_loads_and_trends() {
             assert_eq!(difference, None, "seed {index}");
         }
         of_activities += numbers(&ours["activities"]);
-        let profile = Profile::of(read, &season.athlete, season.as_of);
+        let profile = Profile::from_season(read, &season.athlete, season.as_of);
         let first = read.activities.iter().map(Activity::day).min().unwrap();
         // Steps of five days reach each day of the week.
         for day in first.series(5.days()).take_while(|day| *day <= season.as_of) {

@@ -121,7 +121,7 @@ fn the_answer_of_the_page_is_that_of_the_tool() {
     let page = page();
     let shown = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let shown: serde_json::Value = serde_json::from_str(shown).unwrap();
-    let season = crate::training::support::read_all(&crate::training::sample::kept()).season;
+    let season = crate::training::support::read_all(&crate::training::sample::read_committed_files()).season;
     let parameters = serde_json::json!({"scale": "session_rpe"});
     let found = compute("acute_load", &season, &crate::training::tools::settings(), &parameters).unwrap();
     let found = serde_json::to_value(found).unwrap();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::Scale;
-use holdshort_coach::training::metrics::trend::{self, Against};
+use holdshort_coach::training::metrics::trend::{self, TrendPosition};
 use holdshort_coach::training::metrics::{Profile, race};
 use holdshort_coach::training::{Athlete, Code, PARTS, Severity};
 use jiff::Timestamp;
@@ -223,7 +223,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Returns the sample in the repository.
-pub(crate) fn kept() -> Vec<(String, Vec<u8>)> {
+pub(crate) fn read_committed_files() -> Vec<(String, Vec<u8>)> {
     let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
     files().into_iter().map(|(name, _)| (name.clone(), read(&name))).collect()
 }
@@ -257,14 +257,14 @@ fn the_sample_has_something_to_ask_about() {
     assert_eq!(reading.season.activities.len(), 60);
     let last = FIRST + jiff::Span::new().days(i64::try_from(WEEKS * 7 - 1).unwrap());
     let athlete = Athlete { max_heart_rate: Some(186.0), threshold_power: Some(236.0), ..Athlete::default() };
-    let profile = Profile::of(&reading.season, &athlete, last);
+    let profile = Profile::from_season(&reading.season, &athlete, last);
     for scale in [Scale::Trimp, Scale::Tss, Scale::SessionRpe] {
-        let loads = DailyLoads::of(&reading.season, &profile, scale, last).unwrap();
+        let loads = DailyLoads::compute(&reading.season, &profile, scale, last).unwrap();
         let ratio = loads.ratio().unwrap().value;
         assert!((1.3..2.0).contains(&ratio), "{scale:?}: {ratio}");
     }
-    assert_eq!(trend::hrv(&reading.season, last).unwrap().value.against, Against::Below);
-    assert_eq!(trend::resting_heart_rate(&reading.season, last).unwrap().value.against, Against::Above);
+    assert_eq!(trend::hrv(&reading.season, last).unwrap().value.against, TrendPosition::Below);
+    assert_eq!(trend::resting_heart_rate(&reading.season, last).unwrap().value.against, TrendPosition::Above);
     let races = race::predictions(&reading.season, last).unwrap();
     assert_eq!(races.len(), 4);
 }

@@ -27,7 +27,7 @@ pub(crate) fn codes(reading: &Reading) -> Vec<Code> {
 }
 
 /// Returns `SOURCE CODE: MESSAGE` of every problem.
-pub(crate) fn told(reading: &Reading) -> Vec<String> {
+pub(crate) fn problem_lines(reading: &Reading) -> Vec<String> {
     let line = |problem: &holdshort_coach::training::Problem| {
         format!("{} {}: {}", problem.source, problem.code, problem.message)
     };

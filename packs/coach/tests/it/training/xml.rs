@@ -2,7 +2,7 @@
 
 use holdshort_coach::training::{Code, Measure, Sport};
 
-use crate::training::support::{codes, read_utc, told};
+use crate::training::support::{codes, problem_lines, read_utc};
 
 /// Four points on a meridian, ten seconds and 0.0001° apart, with a pause between the second and the third.
 const GPX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -115,7 +115,7 @@ fn what_is_no_such_file_is_refused_and_a_route_is_told() {
 fn a_time_that_is_none_is_told_with_its_line() {
     let reading = read_utc("a.gpx", GPX.replace("2026-03-01T06:40:10Z", "yesterday"));
     assert_eq!(
-        told(&reading),
+        problem_lines(&reading),
         [
             // The way to the second track, in the ten seconds of the first.
             "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; for running at most 12 are accepted",

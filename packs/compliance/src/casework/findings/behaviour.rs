@@ -9,7 +9,7 @@ use crate::casework::rules::Rule;
 /// Finds cash transactions at or above the amount. All those of a customer are one finding.
 pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
     let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
-    by_customer(case, is_large).map(|(subject, found)| Finding::of(rule, subject, &found)).collect()
+    by_customer(case, is_large).map(|(subject, found)| Finding::new(rule, subject, &found)).collect()
 }
 
 pub(super) fn structuring(case: &Case, rule: &Rule) -> Vec<Finding> {
@@ -41,7 +41,7 @@ pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
             let (received, sent) = (sum(&is(Direction::In)), sum(&is(Direction::Out)));
             let nearly_all = i128::from(sent) * 100 >= i128::from(received) * i128::from(rule.share());
             if of[at].direction == Direction::In && received >= rule.amount() && nearly_all {
-                let finding = Finding::of(rule, subject, window);
+                let finding = Finding::new(rule, subject, window);
                 findings.push(Finding { amount: received.min(sent), ..finding });
                 at += window.len();
             } else {
@@ -67,7 +67,7 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
     let finding = |(subject, of): (Subject, Vec<&Transaction>)| {
         let words: BTreeSet<String> = of.iter().filter_map(|one| word(one)).collect();
         let detail = words.into_iter().collect::<Vec<_>>().join(", ");
-        Finding { detail, ..Finding::of(rule, subject, &of) }
+        Finding { detail, ..Finding::new(rule, subject, &of) }
     };
     found.map(finding).collect()
 }
@@ -86,7 +86,7 @@ fn in_windows(
         while at < of.len() {
             let window = window(&of[at..], rule.seconds());
             if shows(window) {
-                findings.push(Finding::of(rule, subject, window));
+                findings.push(Finding::new(rule, subject, window));
                 at += window.len();
             } else {
                 at += 1;

@@ -35,7 +35,7 @@ pub(super) fn pep(case: &Case, rule: &Rule) -> Vec<Finding> {
         let subject = Subject::Customer(at + 1);
         if customer.is_pep {
             let of = transactions(case, subject);
-            return Some(Finding { detail: "named as one".to_owned(), ..Finding::of(rule, subject, &of) });
+            return Some(Finding { detail: "named as one".to_owned(), ..Finding::new(rule, subject, &of) });
         }
         let found = best(case, List::Pep, rule, &customer.words, customer.birth_date)?;
         Some(finding(case, rule, subject, &found))
@@ -78,7 +78,7 @@ fn finding(case: &Case, rule: &Rule, subject: Subject, found: &Match<'_>) -> Fin
         detail.push_str(", different birth date");
         confidence = confidence.saturating_sub(OTHER_BIRTH_DATE);
     }
-    Finding { confidence, detail, ..Finding::of(rule, subject, &of) }
+    Finding { confidence, detail, ..Finding::new(rule, subject, &of) }
 }
 
 fn transactions(case: &Case, subject: Subject) -> Vec<&Transaction> {

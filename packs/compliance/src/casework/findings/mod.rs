@@ -51,7 +51,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn of(rule: &Rule, subject: Subject, transactions: &[&Transaction]) -> Self {
+    fn new(rule: &Rule, subject: Subject, transactions: &[&Transaction]) -> Self {
         let mut rows: Vec<u64> = transactions.iter().map(|one| one.row).collect();
         rows.sort_unstable();
         Self {
@@ -86,7 +86,7 @@ pub struct Reason {
 
 /// Findings of a case, with its risk and its gravity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Examined {
+pub struct Examination {
     /// Findings by rule, then by subject, then by first row.
     pub findings: Vec<Finding>,
     /// Risk in percent: the highest of all subjects.
@@ -100,7 +100,7 @@ pub struct Examined {
 const HIGH_RISK: u32 = 75;
 
 /// Applies the rules to a case.
-pub fn examine(case: &Case, rules: &Rules) -> Examined {
+pub fn examine(case: &Case, rules: &Rules) -> Examination {
     let mut findings: Vec<Finding> = Vec::new();
     for rule in &rules.rules {
         findings.extend(match rule.id {
@@ -129,7 +129,7 @@ pub fn examine(case: &Case, rules: &Rules) -> Examined {
     } else {
         Gravity::Medium
     };
-    Examined { findings, risk, gravity, pause }
+    Examination { findings, risk, gravity, pause }
 }
 
 fn risk(findings: &[Finding], rules: &Rules) -> u32 {

@@ -16,7 +16,7 @@ impl Draw {
         (self.0 >> 33) % most
     }
 
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
         let at = self.below(words.len() as u64);
         words[usize::try_from(at).unwrap()]
     }
@@ -44,20 +44,20 @@ const KINDS: [&str; 9] =
     ["cash", "cash", "cash", "transfer", "transfer", "card", "crypto", "hawala", "other"];
 
 impl Generated {
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         let mut draw = Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
         let count = 2 + draw.below(6);
         let mut customers = String::from("id,name,birth_date,country,pep\n");
         for number in 0..count {
-            let name = draw.of(&NAMES);
-            let born = draw.of(&["", "1971-04-02", "1980-01-01"]);
-            let pep = draw.of(&["no", "no", "no", "yes"]);
+            let name = draw.pick(&NAMES);
+            let born = draw.pick(&["", "1971-04-02", "1980-01-01"]);
+            let pep = draw.pick(&["no", "no", "no", "yes"]);
             let _ = writeln!(customers, "C{number},{name},{born},DE,{pep}");
         }
         let mut watched = String::from("id,name,aliases,birth_date,list\n");
         for number in 0..draw.below(5) {
-            let (name, alias) = (draw.of(&NAMES), draw.of(&["", "Atropa|Belladonna", "Fern Pharmacie"]));
-            let (born, list) = (draw.of(&["", "1971-04-02"]), draw.of(&["sanctions", "pep"]));
+            let (name, alias) = (draw.pick(&NAMES), draw.pick(&["", "Atropa|Belladonna", "Fern Pharmacie"]));
+            let (born, list) = (draw.pick(&["", "1971-04-02"]), draw.pick(&["sanctions", "pep"]));
             let _ = writeln!(watched, "W{number},{name},{alias},{born},{list}");
         }
         // Every second table is written in the continental form.
@@ -65,12 +65,14 @@ impl Generated {
         let mut transactions =
             String::from("id,time,customer,direction,kind,amount,currency,counterparty,country\n");
         for number in 0..draw.below(160) {
-            let (day, hour, minute) = (1 + draw.below(28), draw.below(24), draw.of(&["00", "30"]));
-            let direction = draw.of(&["in", "out"]);
-            let (kind, amount) = (draw.of(&KINDS), draw.of(&AMOUNTS));
-            let currency = draw.of(&["EUR", "EUR", "EUR", "USD", "JPY", "GBP"]);
-            let (other, country) =
-                (draw.of(&["", "Meadow", NAMES[4], NAMES[5], NAMES[2]]), draw.of(&["DE", "FR", "IR", "US"]));
+            let (day, hour, minute) = (1 + draw.below(28), draw.below(24), draw.pick(&["00", "30"]));
+            let direction = draw.pick(&["in", "out"]);
+            let (kind, amount) = (draw.pick(&KINDS), draw.pick(&AMOUNTS));
+            let currency = draw.pick(&["EUR", "EUR", "EUR", "USD", "JPY", "GBP"]);
+            let (other, country) = (
+                draw.pick(&["", "Meadow", NAMES[4], NAMES[5], NAMES[2]]),
+                draw.pick(&["DE", "FR", "IR", "US"]),
+            );
             let customer = draw.below(count);
             let _ = writeln!(
                 transactions,

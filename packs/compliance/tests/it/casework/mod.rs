@@ -11,4 +11,4 @@ mod rules;
 mod sample;
 mod support;
 mod tables;
-mod told;
+mod texts;

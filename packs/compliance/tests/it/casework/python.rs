@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use holdshort_compliance::casework::{Examined, examine, read};
+use holdshort_compliance::casework::{Examination, examine, read};
 use serde_json::{Value, json};
 
 use crate::casework::generated::Generated;
@@ -15,14 +15,14 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name)
 }
 
-fn ours(examined: &Examined) -> Value {
+fn ours(examined: &Examination) -> Value {
     let pause: Vec<Value> = examined.pause.iter().map(|reason| json!([reason.id, reason.findings])).collect();
     json!({ "findings": examined.findings, "risk": examined.risk, "gravity": examined.gravity, "pause": pause })
 }
 
 #[test]
 fn an_independent_implementation_has_the_same_findings() {
-    let generated: Vec<Generated> = (0..120).map(Generated::of).collect();
+    let generated: Vec<Generated> = (0..120).map(Generated::from_seed).collect();
     let mut cases = vec![(table("transactions.csv"), table("customers.csv"), table("watchlist.csv"))];
     cases.extend(generated.into_iter().map(|it| (it.transactions, it.customers, it.watched)));
     let given: Vec<Value> = cases

@@ -108,7 +108,7 @@ fn each_pause_rule_holds_by_itself() {
 #[test]
 fn rules_of_a_cases_own_always_hold_it_back() {
     let loose = Rules::text().replace("high_risk_countries: [IR, KP, MM]", "high_risk_countries: []");
-    let own = Rules::own(&loose).unwrap();
+    let own = Rules::parse_case_rules(&loose).unwrap();
     let table = format!("{HEADER}\nT1,2026-03-01,C1,out,card,10,EUR,Meadow,IR\n");
     let case = read(table.as_bytes(), CUSTOMERS.as_bytes(), NOBODY.as_bytes(), &own, AS_OF).unwrap();
     let examined = examine(&case, &own);
@@ -136,7 +136,7 @@ fn rules_are_checked() {
     for (from, to, why) in wrong {
         let text = Rules::text().replacen(from, to, if from.starts_with("amount") { 1 } else { usize::MAX });
         assert_ne!(text, Rules::text(), "{from}");
-        let told = Rules::own(&text).unwrap_err();
+        let told = Rules::parse_case_rules(&text).unwrap_err();
         assert!(told.contains(why), "{to}: {told}");
     }
     assert!(rules().rules.iter().all(|rule| !rule.source.is_empty() && !rule.description.is_empty()));

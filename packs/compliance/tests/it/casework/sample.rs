@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use holdshort_compliance::casework::findings::Gravity;
-use holdshort_compliance::casework::{Case, Examined, examine, read, told};
+use holdshort_compliance::casework::{Case, Examination, examine, format_finding, read};
 
 use crate::casework::support::{AS_OF, rules};
 
@@ -18,7 +18,7 @@ pub(crate) fn table(name: &str) -> String {
     String::from_utf8(found.1).unwrap()
 }
 
-pub(crate) fn examined() -> (Case, Examined) {
+pub(crate) fn examined() -> (Case, Examination) {
     let files = sample();
     let case = read(&files[0].1, &files[1].1, &files[2].1, &rules(), AS_OF).unwrap();
     let examined = examine(&case, &rules());
@@ -32,7 +32,9 @@ fn what_is_planted_is_found_and_nothing_else() {
         .findings
         .iter()
         .enumerate()
-        .map(|(at, finding)| told(finding, at + 1, &rules()).split("; rows").next().unwrap().to_owned())
+        .map(|(at, finding)| {
+            format_finding(finding, at + 1, &rules()).split("; rows").next().unwrap().to_owned()
+        })
         .collect();
     let expected = [
         "F1 large_cash: customer 2, 12500.00 EUR, 100 % certain",

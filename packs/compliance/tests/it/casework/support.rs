@@ -1,6 +1,6 @@
 //! Tables of a few rows, read and examined.
 
-use holdshort_compliance::casework::{Case, Examined, Problems, Rules, examine, read};
+use holdshort_compliance::casework::{Case, Examination, Problems, Rules, examine, read};
 use jiff::civil::{Date, date};
 
 pub(crate) const AS_OF: Date = date(2026, 3, 31);
@@ -19,7 +19,7 @@ pub(crate) fn case(rows: &str, customers: &str, watched: &str) -> Result<Case, P
 }
 
 /// Returns the findings of the rules in these rows.
-pub(crate) fn examined(rows: &str, customers: &str, watched: &str) -> Examined {
+pub(crate) fn examined(rows: &str, customers: &str, watched: &str) -> Examination {
     examine(&case(rows, customers, watched).unwrap(), &rules())
 }
 

@@ -2,8 +2,8 @@
 //! separates the parts.
 
 use holdshort_compliance::casework::{
-    Case, Examined, GROUPS, Problems, Query, Rules, examine, limits, overview, query, read, redact, report,
-    told,
+    Case, Examination, GROUPS, Problems, Query, Rules, examine, format_finding, limits, overview, query,
+    read, redact, report,
 };
 
 const BETWEEN: &[u8] = b"---\n";
@@ -23,7 +23,7 @@ pub(crate) fn casework(bytes: &[u8]) {
         (Ok(case), Ok(again)) => (case, again),
         (Err(problems), Err(again)) => {
             assert_eq!(problems, again);
-            return is_told(&problems);
+            return assert_problems_described(&problems);
         }
         (one, other) => panic!("{one:?} and then {other:?}"),
     };
@@ -37,7 +37,7 @@ pub(crate) fn casework(bytes: &[u8]) {
         let _ = redact(&case, &text);
     }
     for (number, finding) in (1..).zip(&examined.findings) {
-        assert!(!told(finding, number, &rules).is_empty());
+        assert!(!format_finding(finding, number, &rules).is_empty());
     }
     for group in GROUPS {
         let asked = Query { group_by: group.to_owned(), ..Query::default() };
@@ -55,12 +55,12 @@ fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
 /// Returns the shipped rules if the case has none. None if its own rules are rejected, with a reason.
 fn rules(own: Option<&[u8]>) -> Option<Rules> {
     let Some(own) = own else { return Some(Rules::shipped().expect("they are good")) };
-    let read = Rules::own(&String::from_utf8_lossy(own));
+    let read = Rules::parse_case_rules(&String::from_utf8_lossy(own));
     assert!(read.as_ref().err().is_none_or(|why| !why.is_empty()));
     read.ok()
 }
 
-fn is_told(problems: &Problems) {
+fn assert_problems_described(problems: &Problems) {
     assert!((1..=limits::PROBLEMS).contains(&problems.first.len()), "{problems:?}");
     for problem in &problems.first {
         let line = problem.to_string();
@@ -68,7 +68,7 @@ fn is_told(problems: &Problems) {
     }
 }
 
-fn is_computed(case: &Case, examined: &Examined) {
+fn is_computed(case: &Case, examined: &Examination) {
     assert!(examined.risk <= 100, "{}", examined.risk);
     for finding in &examined.findings {
         let rows = &finding.rows;

@@ -30,7 +30,7 @@ impl Column {
 
 /// Reason why a header is not read.
 #[derive(Debug, PartialEq)]
-pub(super) enum Unread {
+pub(super) enum HeaderError {
     Unknown,
     /// The header lacks a known unit of its measure. Holds the accepted headers.
     Unit(String),
@@ -79,7 +79,7 @@ fn normal(header: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-pub(super) fn column(header: &str) -> Result<Column, Unread> {
+pub(super) fn column(header: &str) -> Result<Column, HeaderError> {
     let name = normal(header);
     if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
         return Ok(*column);
@@ -87,12 +87,12 @@ pub(super) fn column(header: &str) -> Result<Column, Unread> {
     // The longest name first: `hrv_rmssd_ms` must not be read as `hrv` in the unit `rmssd_ms`.
     let mut rows: Vec<&Row> = NUMBERS.iter().filter(|row| starts_with(&name, row.0)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.0.len()));
-    let Some(Row(known, measure, units)) = rows.first() else { return Err(Unread::Unknown) };
+    let Some(Row(known, measure, units)) = rows.first() else { return Err(HeaderError::Unknown) };
     let unit = name[known.len()..].trim_start_matches('_');
     let found = units.iter().find(|(each, _)| *each == unit);
     found.map(|(_, factor)| Column::Number(*measure, *factor)).ok_or_else(|| {
         let taken: Vec<String> = units.iter().map(|(unit, _)| joined(known, unit)).collect();
-        Unread::Unit(taken.join(", "))
+        HeaderError::Unit(taken.join(", "))
     })
 }
 
@@ -105,7 +105,7 @@ fn starts_with(name: &str, known: &str) -> bool {
 }
 
 /// Returns every accepted header, for the reference.
-pub(super) fn taken() -> Vec<(String, Option<Measure>)> {
+pub(super) fn accepted_headers() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {
             Column::Clock(measure) | Column::Number(measure, _) => Some(*measure),

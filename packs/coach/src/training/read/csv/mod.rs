@@ -10,17 +10,17 @@ use std::cmp::Ordering;
 
 use csv_core::ReadFieldResult;
 
-use self::columns::{Column, Unread};
+use self::columns::{Column, HeaderError};
 use super::draft::{Draft, DraftDay, Drafts, too_many};
 use super::{Context, Refused, date};
 use crate::training::limits;
 use crate::training::measure::{Level, Measure};
-use crate::training::model::{Place, Sport};
+use crate::training::model::{FileLocation, Sport};
 use crate::training::problem::Code;
 
 /// Returns every accepted header, with its measure.
 pub fn headers() -> Vec<(String, Option<Measure>)> {
-    columns::taken()
+    columns::accepted_headers()
 }
 
 /// Decimal mark of numbers.
@@ -36,7 +36,7 @@ struct Row {
 }
 
 /// Header that is read, with its meaning.
-struct Named {
+struct NamedColumn {
     name: String,
     column: Column,
 }
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     let separator = separator(first);
     let mut rows = rows(text, separator, context)?;
     if rows.is_empty() {
-        return Err(context.refuse(Code::CsvHeader, Place::File, "the file is empty"));
+        return Err(context.refuse(Code::CsvHeader, FileLocation::File, "the file is empty"));
     }
     let header = rows.remove(0);
     let mut columns = header_columns(&header, context)?;
@@ -56,14 +56,14 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
         (false, true) => Level::Activity,
         (found, _) => {
             let message = if found { "both `date` and `start`" } else { "neither `date` nor `start`" };
-            return Err(context.refuse(Code::CsvHeader, Place::Line(header.line), message));
+            return Err(context.refuse(Code::CsvHeader, FileLocation::Line(header.line), message));
         }
     };
     for column in &mut columns {
         if let Some(named) = column.take_if(|named| named.column.level().is_some_and(|of| of != level)) {
             let tables = if level == Level::Day { "activities" } else { "days" };
             let message = format!("the column `{}` belongs to tables of {tables}", shortened(&named.name));
-            context.warn(Code::CsvUnknownColumn, Place::Line(header.line), message);
+            context.warn(Code::CsvUnknownColumn, FileLocation::Line(header.line), message);
         }
     }
     rows.retain(|row| row.cells.iter().any(|cell| !cell.is_empty()));
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
         let is_whole = row.cells.len() == columns.len();
         if !is_whole {
             let message = format!("{} cells, but the header has {} columns", row.cells.len(), columns.len());
-            context.warn(Code::CsvRow, Place::Line(row.line), message);
+            context.warn(Code::CsvRow, FileLocation::Line(row.line), message);
         }
         is_whole
     });
@@ -114,7 +114,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
         }
         let (found, read, written) = reader.read_field(left, &mut buffer);
         left = &left[read..];
-        cell.say(&buffer[..written]);
+        cell.append(&buffer[..written]);
         let ends_row = match found {
             ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => continue,
             ReadFieldResult::Field { record_end } => record_end,
@@ -122,14 +122,14 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
         };
         if row.cells.len() >= limits::CSV_COLUMNS {
             let message = too_many(limits::CSV_COLUMNS, "columns");
-            return Err(context.refuse(Code::CsvHeader, Place::Line(row.line), message));
+            return Err(context.refuse(Code::CsvHeader, FileLocation::Line(row.line), message));
         }
         row.cells.push(std::mem::take(&mut cell).text());
         if ends_row {
             // The count includes the header.
             if rows.len() > limits::CSV_ROWS {
                 let message = too_many(limits::CSV_ROWS, "rows");
-                return Err(context.refuse(Code::TooManyActivities, Place::Line(row.line), message));
+                return Err(context.refuse(Code::TooManyActivities, FileLocation::Line(row.line), message));
             }
             rows.push(std::mem::replace(&mut row, Row { line: 0, cells: Vec::new() }));
         }
@@ -148,7 +148,7 @@ impl Cell {
         self.bytes.is_empty() && !self.is_cut
     }
 
-    fn say(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) {
         let room = limits::CELL_CHARS.saturating_sub(self.bytes.len());
         self.is_cut |= bytes.len() > room;
         self.bytes.extend(bytes.iter().take(room));
@@ -166,28 +166,28 @@ impl Cell {
 }
 
 /// Returns the content of each column. None for an unknown column, which is reported.
-fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<Named>>, Refused> {
-    let place = || Place::Line(header.line);
-    let mut columns: Vec<Option<Named>> = Vec::new();
+fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
+    let place = || FileLocation::Line(header.line);
+    let mut columns: Vec<Option<NamedColumn>> = Vec::new();
     for name in &header.cells {
         let column = match columns::column(name) {
             Ok(column) => column,
-            Err(Unread::Unit(units)) => {
+            Err(HeaderError::Unit(units)) => {
                 let message = format!("`{}` has no known unit; known: {units}", shortened(name));
                 return Err(context.refuse(Code::CsvUnit, place(), message));
             }
-            Err(Unread::Unknown) => {
+            Err(HeaderError::Unknown) => {
                 context.warn(Code::CsvUnknownColumn, place(), format!("the column `{}`", shortened(name)));
                 columns.push(None);
                 continue;
             }
         };
-        let is_twice = |other: &Named| kind(other.column) == kind(column) && column != Column::Remark;
+        let is_twice = |other: &NamedColumn| kind(other.column) == kind(column) && column != Column::Remark;
         if columns.iter().flatten().any(is_twice) {
             let message = format!("`{}` occurs twice", shortened(name));
             return Err(context.refuse(Code::CsvColumnTwice, place(), message));
         }
-        columns.push(Some(Named { name: name.clone(), column }));
+        columns.push(Some(NamedColumn { name: name.clone(), column }));
     }
     Ok(columns)
 }
@@ -204,14 +204,14 @@ fn kind(column: Column) -> Column {
 ///
 /// Cells with one mark are counted. If some of them cannot have a thousands separator (as `1.234` could), only those
 /// are counted. The most frequent mark is that of the file. Cells with the other mark are reported and left out.
-fn decimal(rows: &[Row], columns: &[Option<Named>], separator: u8) -> Option<Decimal> {
+fn decimal(rows: &[Row], columns: &[Option<NamedColumn>], separator: u8) -> Option<Decimal> {
     if separator == b',' {
         return Some(Decimal::Point);
     }
     let (mut sure, mut all) = ([0_usize; 2], [0_usize; 2]);
     for row in rows {
         for (cell, named) in row.cells.iter().zip(columns) {
-            if !matches!(named, Some(Named { column: Column::Number(..), .. })) {
+            if !matches!(named, Some(NamedColumn { column: Column::Number(..), .. })) {
                 continue;
             }
             let Some((mark, is_sure)) = mark(cell) else { continue };
@@ -242,7 +242,7 @@ fn mark(cell: &str) -> Option<(Decimal, bool)> {
 
 /// Format of a table, from its header and its numbers.
 struct Table {
-    columns: Vec<Option<Named>>,
+    columns: Vec<Option<NamedColumn>>,
     separator: u8,
     decimal: Option<Decimal>,
 }
@@ -265,7 +265,7 @@ impl Table {
                 Ok(value) => found.push((measure, value)),
                 Err(code) => {
                     let message = format!("`{}` in the column `{}`", shortened(cell), shortened(&named.name));
-                    context.warn(code, Place::Line(row.line), message);
+                    context.warn(code, FileLocation::Line(row.line), message);
                 }
             }
         }
@@ -293,13 +293,14 @@ impl Table {
     }
 
     fn cell<'a>(&self, row: &'a Row, wanted: Column) -> &'a str {
-        let is_wanted = |named: &Option<Named>| named.as_ref().is_some_and(|named| named.column == wanted);
+        let is_wanted =
+            |named: &Option<NamedColumn>| named.as_ref().is_some_and(|named| named.column == wanted);
         let at = self.columns.iter().position(is_wanted);
         at.and_then(|at| row.cells.get(at)).map_or("", |cell| cell)
     }
 
     fn day(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
-        let place = Place::Line(row.line);
+        let place = FileLocation::Line(row.line);
         let text = self.cell(row, Column::Date);
         let date = match date(text) {
             Ok(date) => date,
@@ -315,9 +316,9 @@ impl Table {
     }
 
     fn activity(&self, row: &Row, context: &mut Context<'_>, drafts: &mut Drafts) -> Result<(), Refused> {
-        let place = Place::Line(row.line);
+        let place = FileLocation::Line(row.line);
         let text = self.cell(row, Column::Start);
-        let (start, clock) = match Draft::starts(text, &place, context) {
+        let (start, clock) = match Draft::parse_start(text, &place, context) {
             Ok(found) => found,
             Err(code) => {
                 context.warn(code, place, format!("`{}`", shortened(text)));
@@ -326,7 +327,7 @@ impl Table {
         };
         let found = self.measures(row, context);
         let measures = found.into_iter().map(|(measure, value)| (measure, value, place.clone())).collect();
-        let sport = Sport::named(&shortened(self.cell(row, Column::Sport)));
+        let sport = Sport::from_name(&shortened(self.cell(row, Column::Sport)));
         let draft = Draft { start, clock, sport, measures, samples: Vec::new(), place };
         drafts.activity(draft, context)
     }

@@ -12,7 +12,7 @@ use super::draft::{Clock, Draft, DraftDay, Drafts, too_many};
 use super::{Context, Refused};
 use crate::training::limits;
 use crate::training::measure::Measure;
-use crate::training::model::{Place, Sample, Sport};
+use crate::training::model::{FileLocation, Sample, Sport};
 use crate::training::problem::Code;
 
 /// Numbers of the messages that are read.
@@ -78,7 +78,7 @@ const SPORTS: [(u8, Sport); 9] = [
 
 /// Messages of one FIT file of a chain.
 #[derive(Default)]
-struct Found {
+struct SegmentMessages {
     sessions: Vec<Session>,
     records: Vec<(i64, Sample)>,
     sport: Option<Sport>,
@@ -87,9 +87,9 @@ struct Found {
     developer_fields: Vec<String>,
 }
 
-impl Found {
+impl SegmentMessages {
     /// Returns the code and the message of the limit that is exceeded.
-    fn beyond(&self) -> Option<(Code, String)> {
+    fn exceeded_limit(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
             (self.sessions.len(), limits::ACTIVITIES, Code::TooManyActivities, "sessions"),
@@ -129,7 +129,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             context.warn(Code::FitTruncated, byte(bytes.len()), "the file ends before its data is complete");
         }
         let found = collect(segment, context).map_err(|broken| refuse(context, begins, broken))?;
-        if let Some((code, message)) = found.beyond() {
+        if let Some((code, message)) = found.exceeded_limit() {
             return Err(context.refuse(code, byte(begins), message));
         }
         put(found, begins, context, drafts)?;
@@ -137,13 +137,13 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
         begins = next;
     }
     if bytes.is_empty() {
-        return Err(context.refuse(Code::FitHeader, Place::File, "the file is empty"));
+        return Err(context.refuse(Code::FitHeader, FileLocation::File, "the file is empty"));
     }
     Ok(())
 }
 
-fn byte(at: usize) -> Place {
-    Place::Byte(at as u64)
+fn byte(at: usize) -> FileLocation {
+    FileLocation::Byte(at as u64)
 }
 
 fn refuse(context: &Context<'_>, begins: usize, broken: Broken) -> Refused {
@@ -157,23 +157,23 @@ fn refuse(context: &Context<'_>, begins: usize, broken: Broken) -> Refused {
     }
 }
 
-fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Found, Broken> {
-    let mut found = Found::default();
+fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<SegmentMessages, Broken> {
+    let mut found = SegmentMessages::default();
     while let Some(message) = segment.next(|number| message::READ.contains(&number))? {
         take(&message, &mut found, context);
         // The file is refused, so the rest of it is not read.
-        if found.beyond().is_some() {
+        if found.exceeded_limit().is_some() {
             break;
         }
     }
     if segment.has_developer_fields {
         let names = found.developer_fields.join(", ");
-        context.warn(Code::FitDeveloperFields, Place::File, format!("fields of apps: {names}"));
+        context.warn(Code::FitDeveloperFields, FileLocation::File, format!("fields of apps: {names}"));
     }
     Ok(found)
 }
 
-fn take(message: &Message, found: &mut Found, context: &mut Context<'_>) {
+fn take(message: &Message, found: &mut SegmentMessages, context: &mut Context<'_>) {
     let mut no_time = |what: &str| {
         context.warn(Code::NoTime, byte(message.at), format!("{what} has no time"));
     };
@@ -270,7 +270,7 @@ fn instant(seconds: i64) -> Timestamp {
 }
 
 fn put(
-    mut found: Found,
+    mut found: SegmentMessages,
     begins: usize,
     context: &mut Context<'_>,
     drafts: &mut Drafts,

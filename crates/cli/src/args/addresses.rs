@@ -1,0 +1,73 @@
+//! Arguments of `serve` for its addresses, and parsers that a flag and a key of `holdshort.toml` share.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use holdshort_http::guard::range;
+use holdshort_server::{CallbackReach, PublicUrl, network};
+
+use super::duration;
+
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct AddressArgs {
+    /// Where to listen, or `localhost:PORT` [default: 127.0.0.1:7349]. An address that other machines reach needs
+    /// `--public-url`, and people, keys or `[[identity.jwt]]`.
+    #[arg(long, value_name = "ADDRESS", value_parser = listen)]
+    pub listen: Option<SocketAddr>,
+    /// The address that browsers and agents of other machines use, such as `https://holdshort.example.org`.
+    #[arg(long, value_name = "URL", value_parser = public_url)]
+    pub public_url: Option<PublicUrl>,
+    /// A proxy whose headers `X-Forwarded-For`, `-Proto` and `-Host` are trusted: an address or a network; may be
+    /// repeated.
+    #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
+    pub proxy: Vec<String>,
+    /// Where callbacks to agents of other frameworks may go: `public` (any public address), `allowed` (only the networks
+    /// of --callback-allow-networks) or `off` [default: public].
+    #[arg(long, value_name = "WHERE", value_parser = callback_reach)]
+    pub callbacks: Option<CallbackReach>,
+    /// Private network to which callbacks to agents of other frameworks may go, such as `10.0.0.0/8`; may be repeated
+    /// [default: none].
+    #[arg(long, value_name = "CIDR", value_parser = callback_network)]
+    pub callback_allow_networks: Vec<String>,
+    /// A certificate with its chain, in PEM: the server speaks TLS. It is read again when it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its key, in PEM: a file that only its owner may read.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+}
+
+/// Parses a lease in milliseconds. A shorter one ends while its node is only busy; a longer one delays a takeover.
+pub(crate) fn lease(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        ms @ 2_000..=600_000 => Ok(ms),
+        _ => Err("must be from `2s` to `10m`".to_owned()),
+    }
+}
+
+/// Parses an address and a port. `localhost` is 127.0.0.1, which browsers try as well.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+    let address = match text.split_once(':') {
+        Some(("localhost", port)) => format!("127.0.0.1:{port}"),
+        Some(_) | None => text.to_owned(),
+    };
+    address.parse().map_err(|_| "is not an address such as `127.0.0.1:7349` or `localhost:7349`".to_owned())
+}
+
+pub(crate) fn public_url(text: &str) -> Result<PublicUrl, String> {
+    text.parse()
+}
+
+pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
+    text.parse()
+}
+
+/// Checks a network and returns its text unchanged.
+pub(crate) fn callback_network(text: &str) -> Result<String, String> {
+    range(text).map(|_| text.to_owned()).map_err(|_| "is not a network such as `10.0.0.0/8`".to_owned())
+}
+
+/// Checks a proxy and returns its text unchanged, for display.
+pub(crate) fn proxy(text: &str) -> Result<String, String> {
+    network(text).map(|_| text.to_owned())
+}

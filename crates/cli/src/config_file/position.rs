@@ -1,0 +1,45 @@
+//! Positions of values in `holdshort.toml` by line and column, and errors of its parser in plain words.
+
+use toml::de::DeTable;
+
+/// Phrases of the deserializer and their plain replacements.
+const WORDS: [(&str, &str); 7] = [
+    ("expected a sequence", "expected a list such as `[\"…\"]`"),
+    ("expected a string", "expected a quoted string"),
+    ("expected path string", "expected a quoted string"),
+    ("expected u32", "expected a whole number, without quotes"),
+    ("expected u64", "expected a whole number, without quotes"),
+    ("expected a map", "expected a table such as `{ \"…\" = \"…\" }`"),
+    // The engine itself, which no person can be.
+    (", `engine`", ""),
+];
+
+/// Describes an error with its position. Never shows a line of the file: it may contain a secret.
+pub(super) fn describe_error(text: &str, error: &toml::de::Error) -> String {
+    let place = format_position(text, error.span().map_or(0, |span| span.start));
+    let said = WORDS.iter().fold(error.message().to_owned(), |said, (of, word)| said.replace(of, word));
+    format!("{place}: {said}")
+}
+
+fn format_position(text: &str, start: usize) -> String {
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    format!("line {line}, column {column}")
+}
+
+/// Returns the position of a value, or of the nearest table around a missing one.
+pub(super) fn position_of_value(text: &str, steps: &[&str]) -> String {
+    let table = DeTable::parse(text).ok();
+    let mut steps = steps.iter();
+    let mut found = table.as_ref().zip(steps.next()).and_then(|(table, key)| table.get_ref().get(*key));
+    let mut start = 0;
+    while let Some(value) = found {
+        start = value.span().start;
+        found = steps.next().and_then(|step| match step.parse::<usize>() {
+            Ok(number) => value.get_ref().get(number),
+            Err(_) => value.get_ref().get(*step),
+        });
+    }
+    format_position(text, start)
+}

@@ -1,0 +1,53 @@
+//! A run of the session, as far as its events are printed: their lines in the terminal, and the agent of each step.
+
+use std::collections::BTreeMap;
+
+use holdshort_protocol::{Event, plain};
+use serde_json::Value;
+
+use super::Chat;
+use crate::terminal::paint::Paint;
+use crate::terminal::projector::Projector;
+
+/// A run of the session.
+pub(super) struct SessionRun {
+    pub(super) projector: Projector,
+    /// Sequence number of the last event.
+    pub(super) seen: u64,
+    pub(super) is_live: bool,
+    pub(super) agents: BTreeMap<String, String>,
+}
+
+impl SessionRun {
+    pub(super) fn new(paint: Paint, words: &str) -> Self {
+        Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
+    }
+
+    /// Applies an event and returns its lines.
+    pub(super) fn note(&mut self, event: &Event) -> Vec<String> {
+        self.seen = self.seen.max(event.seq);
+        let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match event.kind.as_str() {
+            "step_started" => drop(self.agents.insert(string("step"), string("agent"))),
+            "handed_over" => drop(self.agents.insert(string("step"), string("to"))),
+            _ => {}
+        }
+        self.projector.project(event)
+    }
+
+    pub(super) fn agent(&self, step: &str) -> String {
+        plain::line(self.agents.get(step).map_or("agent", String::as_str)).into_owned()
+    }
+}
+
+impl Chat<'_> {
+    pub(super) fn live(&self) -> Vec<String> {
+        self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the run that gets the next message.
+    pub(super) fn live_front(&self) -> Option<String> {
+        let front = self.front.as_ref()?;
+        self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())
+    }
+}

@@ -1,0 +1,18 @@
+//! Reasons why a reply does not end an agent's work, briefly, for a person who follows the run.
+
+const WORDS: [(&str, &str); 9] = [
+    ("cut", "its reply was cut"),
+    ("filtered", "its reply was filtered"),
+    ("call_as_text", "it wrote a tool call as text"),
+    ("asks", "it asked in words"),
+    ("announces", "it announced work instead of doing it"),
+    ("not_finished", "it has not called `finish`"),
+    ("unassumed", "it has not recorded what it assumes"),
+    ("malformed_questions", "its questions cannot be asked as they are"),
+    ("questions_unasked", "it asked a question, but nobody can answer"),
+];
+
+pub(super) fn describe(flaw: &str) -> &'static str {
+    let found = WORDS.iter().find(|(name, _)| *name == flaw);
+    found.map_or("its reply may not be whole", |(_, words)| words)
+}

@@ -1,0 +1,215 @@
+//! Words of a line that may be paths. The inspection looks up which of them exist.
+//!
+//! An allow-list names the parts that run nothing that they name. Each word of every other part is listed, because the
+//! tables do not know which of its words a program runs.
+
+use crate::reads::TableVerdict;
+use crate::scripts::{looked_for, values};
+use crate::working_directory::join;
+use crate::{Command, Part, programs};
+
+/// Maximum number of texts of a line that are looked up.
+const MAX_TEXTS: usize = 1024;
+
+/// Maximum number of `=` in a word, and of dots in a module name, that are split at.
+const MAX_ENDS: usize = 16;
+
+/// Maximum length of a path of the operating system.
+const MAX_PATH: usize = 4096;
+
+/// Paths that one part of a line may name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedPaths {
+    /// Folders in which the part looks for its texts, relative to the working directory of the call. The empty string
+    /// is the working directory. An empty list means that the folder is unknown.
+    pub folders: Vec<String>,
+    /// Folders that the line changes into, before the part or by its options (`-C sub`).
+    pub entered: Vec<String>,
+    /// Texts that may be files or folders. Empty if the part runs nothing that it names.
+    pub texts: Vec<String>,
+    /// Names of files that the program runs in a folder that a text names.
+    pub looked_for: &'static [&'static str],
+}
+
+/// Programs that run none of their arguments, in addition to those that are known to read. [`programs::runs_arguments`]
+/// lists options by which they do run something.
+const RUNS_NOTHING: [&str; 31] = [
+    "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
+    "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
+    "xz", "zstd", "zip", "unzip", "curl", "wget",
+];
+
+/// Subcommands of git that run nothing named on the line.
+const GIT_RUNS_NOTHING: [&str; 30] = [
+    "add",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "diff",
+    "fetch",
+    "gc",
+    "init",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge",
+    "mv",
+    "notes",
+    "pull",
+    "push",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "show",
+    "stash",
+    "switch",
+    "tag",
+];
+
+/// Options by which a program changes its folder before it does anything else.
+const ENTERS: &[(&[&str], &[&str])] = &[
+    (&["git", "go", "cargo", "ninja", "meson", "samu"], &["-C"]),
+    (&["make", "gmake", "bmake"], &["-C", "--directory"]),
+    (&["tar", "bsdtar", "gtar"], &["-C", "--directory", "--cd"]),
+    (&["env"], &["-C", "--chdir"]),
+    (&["terraform", "tofu"], &["-chdir"]),
+];
+
+impl Command {
+    /// Returns the texts of each part, in order. None if the line has more texts than are looked up.
+    pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
+        let mut left = MAX_TEXTS;
+        let parts = self.parts.iter().chain(&self.guesses);
+        parts
+            .map(|part| {
+                let named = part.named_paths();
+                left = left.checked_sub(named.texts.len())?;
+                Some(named)
+            })
+            .collect()
+    }
+}
+
+impl Part {
+    fn named_paths(&self) -> NamedPaths {
+        let entered = self.entered();
+        // make reads nothing before it changes folder. In other programs an option of that name may mean something
+        // else: `git apply -C1`.
+        let folders = match entered.last() {
+            Some(last) if is_make(self.base()) => self.located(last),
+            Some(_) | None => self.folders.clone(),
+        };
+        let entered = entered.iter().flat_map(|folder| self.located(folder));
+        let runs = !self.runs_nothing();
+        NamedPaths {
+            folders,
+            entered: self
+                .folders
+                .iter()
+                .filter(|folder| !folder.is_empty())
+                .cloned()
+                .chain(entered)
+                .collect(),
+            texts: if runs { self.all_texts() } else { Vec::new() },
+            looked_for: if runs { looked_for(self.base()) } else { &[] },
+        }
+    }
+
+    /// Returns true if the part runs nothing that its line names.
+    pub(crate) fn runs_nothing(&self) -> bool {
+        let git = || {
+            let sub = self.subcommand().unwrap_or_default();
+            GIT_RUNS_NOTHING.contains(&sub.split(' ').next().unwrap_or_default())
+        };
+        self.table_verdict() == TableVerdict::Reads
+            || self.only_edits()
+            || self.program.is_empty()
+            || ((RUNS_NOTHING.contains(&self.program.as_str()) || (self.program == "git" && git()))
+                && !programs::runs_arguments(&self.program, &self.arguments))
+    }
+
+    /// Returns the folders that the options change into, each relative to the one before.
+    pub(crate) fn entered(&self) -> Vec<String> {
+        let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let mut entered: Vec<String> = Vec::new();
+        for folder in values(&words, self.enters()) {
+            let from = entered.last().map_or("", String::as_str);
+            entered.push(join(from, folder));
+        }
+        entered
+    }
+
+    /// Returns true if a file pattern names the folder that the options change into.
+    pub(crate) fn enters_unnamed(&self) -> bool {
+        let words: Vec<_> = self.words_and_expansions().collect();
+        words.iter().enumerate().any(|(at, (word, expands))| {
+            let is_option = |word: &str| self.enters().iter().any(|option| word.starts_with(option));
+            *expands
+                && (is_option(word) || at.checked_sub(1).is_some_and(|before| is_option(words[before].0)))
+        })
+    }
+
+    fn enters(&self) -> &'static [&'static str] {
+        ENTERS
+            .iter()
+            .find(|(programs, _)| programs.contains(&self.base()))
+            .map_or(&[], |(_, options)| options)
+    }
+
+    /// Returns the name of the program, without its folders.
+    pub(crate) fn base(&self) -> &str {
+        self.program.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Returns each text that may be a path: words, values behind `=` or joined to an option, and the pieces of a word.
+    /// A word that is code or holds several names has pieces: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
+    fn all_texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> = self.inputs.clone();
+        for word in &self.arguments {
+            texts.push(word.clone());
+            texts.extend(word.match_indices('=').take(MAX_ENDS).map(|(at, _)| word[at + 1..].to_owned()));
+            texts.extend(word.split(is_between).map(str::to_owned));
+            let dotted = word.split(is_between).filter(|piece| piece.contains('.') && !piece.contains('/'));
+            texts.extend(dotted.flat_map(|piece| self.modules(piece)));
+            if self.base() == "java" && !word.starts_with('-') {
+                texts.push(format!("{}.class", word.replace('.', "/")));
+            }
+        }
+        texts.extend(self.texts().map(|(text, _)| text.to_owned()).filter(|text| !self.files.contains(text)));
+        let may_be_a_path = |text: &String| {
+            text.len() <= MAX_PATH && text.contains(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
+        };
+        texts.retain(may_be_a_path);
+        texts.sort();
+        texts.dedup();
+        texts
+    }
+
+    /// Returns files that may run if a word names a Python module or an item in it: `tests.t.Case.test_a`.
+    fn modules(&self, dotted: &str) -> Vec<String> {
+        if !super::scripts::is_python(self.base()) {
+            return Vec::new();
+        }
+        let ends = dotted.match_indices('.').map(|(at, _)| at).chain([dotted.len()]);
+        let ends = ends.filter(|end| *end <= MAX_PATH).take(MAX_ENDS);
+        ends.map(|end| dotted[..end].replace('.', "/"))
+            .flat_map(|module| [format!("{module}.py"), format!("{module}/__init__.py")])
+            .collect()
+    }
+}
+
+fn is_make(base: &str) -> bool {
+    matches!(base, "make" | "gmake" | "bmake")
+}
+
+/// Returns true for a separator between two names in one word.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
+}

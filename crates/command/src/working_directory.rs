@@ -1,0 +1,205 @@
+//! Folder in which each part of a line runs, and the paths that the part names.
+//!
+//! Paths are compared as text. The inspection resolves links.
+
+use crate::shell::Separator;
+use crate::{Command, Part, Pattern, programs};
+
+/// Maximum number of folders that one line may run in. Beyond it the folder is unknown.
+const MAX_FOLDERS: usize = 8;
+
+/// Maximum number of option letters before a value in one word: `-xvzfpath`.
+const MAX_BUNDLE: usize = 5;
+
+/// Maximum number of paths of one line. No one reads a card with more.
+const MAX_PATHS: usize = 256;
+
+/// Folders that the next part may run in, relative to the working directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    /// None if the folder is unknown.
+    now: Option<Vec<String>>,
+    /// All folders that any part so far may have run in or changed into.
+    ever: Vec<String>,
+    /// True if the previous part is piped into this one.
+    is_piped: bool,
+}
+
+impl Default for Folders {
+    fn default() -> Self {
+        Self { now: Some(vec![String::new()]), ever: vec![String::new()], is_piped: false }
+    }
+}
+
+impl Folders {
+    pub(crate) fn now(&self) -> &[String] {
+        self.now.as_deref().unwrap_or_default()
+    }
+
+    /// Forgets earlier folders: they do not matter to a shell that starts here.
+    pub(crate) fn begin_anew(&mut self) {
+        self.ever = self.now().to_vec();
+    }
+
+    /// Updates the folders after a part: `cd sub && make` runs make in `sub`. After any separator except `&&` and `|`
+    /// it is unknown whether the change succeeded or happened in a subshell.
+    pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
+        if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
+            match target(part) {
+                Some(to) => {
+                    let mut gone: Vec<String> = now.iter().map(|folder| join(folder, to)).collect();
+                    self.ever.extend(gone.iter().cloned());
+                    if self.is_piped || separator == Separator::Pipe {
+                        gone.extend(now.iter().cloned());
+                    }
+                    self.now = Some(gone);
+                }
+                None => self.now = None,
+            }
+        }
+        self.is_piped = separator == Separator::Pipe;
+        if separator == Separator::Other && self.now.is_some() {
+            self.ever.sort();
+            self.ever.dedup();
+            self.now = Some(self.ever.clone());
+        }
+        if self.ever.len() > MAX_FOLDERS {
+            self.now = None;
+        }
+    }
+}
+
+fn changes_folder(part: &Part) -> bool {
+    matches!(part.program.as_str(), "cd" | "pushd" | "popd")
+}
+
+impl Part {
+    /// Returns true if the part changes into a folder below the current one.
+    pub(crate) fn stays_below(&self) -> bool {
+        target(self).is_some_and(is_below)
+    }
+}
+
+/// Returns true if a path names the current folder or a folder below it.
+pub(crate) fn is_below(path: &str) -> bool {
+    !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
+}
+
+/// Returns true if the part changes into a folder that the line does not name: `cd -`, `cd ~/x`.
+pub(crate) fn leads_anywhere(part: &Part) -> bool {
+    changes_folder(part) && target(part).is_none()
+}
+
+fn target(part: &Part) -> Option<&str> {
+    match part.arguments.as_slice() {
+        [to] if part.program == "cd"
+            && !part.expands(0)
+            && !to.starts_with(['-', '~'])
+            && !to.contains(['$', '`'])
+            && !to.is_empty() =>
+        {
+            Some(to)
+        }
+        [..] => None,
+    }
+}
+
+/// Joins a folder and a path, without resolving anything.
+pub(crate) fn join(folder: &str, path: &str) -> String {
+    if folder.is_empty() || path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", folder.trim_end_matches('/'))
+    }
+}
+
+/// Returns a path without `.` and with each `..` resolved against the name before it. A `..` without such a name is
+/// dropped.
+pub fn normal(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", names.join("/"))
+}
+
+impl Part {
+    /// Returns each text that may be a path, with true if the shell expands it. These are words, option values, files
+    /// of redirections, and a program that is named by a path.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
+        // It is unknown whether the pattern of a redirection's file was quoted.
+        let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
+        let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));
+        let words = self.words_and_expansions().flat_map(|(word, expands)| {
+            // `--file=secrets/key`, `-fsecrets/key` and `if=secrets/key` name a file too.
+            let value = word.split_once('=').map(|(_, value)| value);
+            // Value behind as many letters as people put into one word.
+            let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+            let glued = bundle.char_indices().skip(1).take(MAX_BUNDLE).map(|(at, _)| &bundle[at..]);
+            [Some(word), value].into_iter().flatten().chain(glued).map(move |text| (text, expands))
+        });
+        words.chain(files).chain(program)
+    }
+
+    /// Returns the texts that an allowing rule must find inside, each with true if the shell expands it. These are all
+    /// possible paths, without the subcommand and without options that have no value.
+    pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
+        let named = programs::with_subcommands(&self.program)
+            .and_then(|_| self.subcommand())
+            .map_or(0, |sub| self.subcommand_index() + sub.split(' ').count());
+        // If the option letters are unknown, `-f.env` may be `-f` and the file `.env`.
+        let values = self.option_values();
+        let words = self.words_and_expansions().skip(named).flat_map(move |(word, expands)| {
+            let value = word.split_once('=').map(|(_, value)| value);
+            let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+            let is_value = |tail: &str| values.as_ref().is_none_or(|values| values.contains(&tail));
+            let tails: Vec<&str> = bundle
+                .char_indices()
+                .skip(1)
+                .map(|(at, _)| &bundle[at..])
+                .filter(|tail| is_value(tail))
+                .collect();
+            let operand = (!word.starts_with('-')).then_some(word);
+            [operand, value].into_iter().flatten().chain(tails).map(move |text| (text, expands))
+        });
+        let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
+        let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));
+        words.chain(files).chain(program)
+    }
+
+    /// Returns a path of the part, in each folder that the part may run in, relative to the working directory of the
+    /// call.
+    pub fn located(&self, path: &str) -> Vec<String> {
+        if path.starts_with('/') {
+            return vec![path.to_owned()];
+        }
+        self.folders.iter().map(|folder| join(folder, path)).collect()
+    }
+}
+
+impl Command {
+    /// Returns the paths that the line may name, relative to the working directory of the call. Every word counts,
+    /// because the file arguments of most programs are unknown. None if there are too many paths, or if the folder of a
+    /// part is unknown.
+    pub fn paths(&self) -> Option<Vec<String>> {
+        let mut paths = Vec::new();
+        for part in self.parts.iter().chain(&self.guesses) {
+            if part.folders.is_empty() {
+                return None;
+            }
+            let texts = part.texts().filter(|(text, _)| !text.is_empty());
+            paths.extend(texts.flat_map(|(text, _)| part.located(text)));
+            paths.extend(part.folders.iter().filter(|folder| !folder.is_empty()).cloned());
+        }
+        paths.sort();
+        paths.dedup();
+        (paths.len() <= MAX_PATHS).then_some(paths)
+    }
+}

@@ -1,0 +1,334 @@
+//! Rules with `paths`: matches the paths of a call with the paths of a rule.
+//!
+//! A path is compared by its name and by the targets of its links, which the inspection resolved. An allowing rule
+//! needs both inside. An asking or forbidding rule needs either. A path with an unknown target is outside for an
+//! allowing rule, and inside for the others.
+
+use globset::GlobMatcher;
+
+use crate::gate::{Subject, changes};
+use crate::tool::Category;
+use holdshort_command::{Command, Part, Pattern, Reach, normal};
+
+pub(super) fn matches(
+    globs: &[String],
+    subject: &Subject<'_>,
+    command: Option<&Command>,
+    releases: bool,
+) -> bool {
+    let globs = Globs::new(globs, subject.workspace);
+    match (subject.path, command) {
+        (Some(path), _) if releases => globs.hold(path, path, subject),
+        // A written path is a file, with no paths below it.
+        (Some(path), _) if subject.category == Category::FileWrite => globs.meet_file(path, subject),
+        (Some(path), _) => globs.meet(path) || globs.meet_places(subject),
+        (None, Some(command)) if releases => globs.hold_command(command, subject),
+        (None, Some(command)) => globs.meet_command(command, subject),
+        (None, None) => false,
+    }
+}
+
+/// Maximum comparisons of shell patterns with the paths of a rule.
+const MAX_COMPARED: usize = 4_000;
+
+/// Impossible file name: tests a rule for the content of a folder when the folder is named.
+const ANY_FILE: &str = "\u{1}";
+
+/// Paths of a rule.
+struct Globs<'a> {
+    workspace: &'a str,
+    /// `None` for a malformed path, which matches asking and forbidding rules only.
+    matchers: Vec<Option<GlobMatcher>>,
+    /// Patterns for comparison with shell patterns: relative to the workspace, and absolute.
+    relative: Vec<Pattern>,
+    absolute: Vec<Pattern>,
+}
+
+impl<'a> Globs<'a> {
+    fn new(globs: &[String], workspace: &'a str) -> Self {
+        let absolute = globs.iter().flat_map(|glob| Pattern::of_glob(&format!("{workspace}/{glob}")));
+        Self {
+            workspace,
+            matchers: globs.iter().map(|glob| changes::matcher(glob)).collect(),
+            relative: globs.iter().flat_map(|glob| Pattern::of_glob(glob)).collect(),
+            absolute: absolute.collect(),
+        }
+    }
+
+    /// Returns true if a path relative to the workspace is certainly inside.
+    fn cover(&self, path: &str) -> bool {
+        self.matchers.iter().flatten().any(|glob| glob.is_match(path))
+    }
+
+    /// Returns true if a path may be inside, or may be a folder with such a path.
+    fn may_cover(&self, path: &str) -> bool {
+        let in_it = if path.is_empty() { ANY_FILE.to_owned() } else { format!("{path}/{ANY_FILE}") };
+        self.matchers
+            .iter()
+            .any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path) || glob.is_match(&in_it)))
+    }
+
+    /// Returns true if an allowing rule covers a path, by its name and by each target. `src/../secrets` is not in
+    /// `src`, and the name of `src/link/..` does not reveal its target.
+    fn hold(&self, path: &str, named: &str, subject: &Subject<'_>) -> bool {
+        let by_name = !path.split('/').any(|name| name == "..")
+            && plain(path, self.workspace).is_some_and(|path| self.cover(&path));
+        let mut places = subject.places.iter().filter(|place| place.named.is_empty() || place.named == named);
+        by_name
+            && places.all(|place| {
+                let resolved = place.resolved.as_deref().and_then(|path| plain(path, self.workspace));
+                resolved.is_some_and(|path| self.cover(&path))
+            })
+    }
+
+    /// Returns true if an asking or forbidding rule matches a file, by its name or its target.
+    fn meet_file(&self, path: &str, subject: &Subject<'_>) -> bool {
+        let covers = |path: &str| {
+            self.matchers.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
+        };
+        let leads_there =
+            |path: &str| covers(path) || plain(path, self.workspace).is_some_and(|path| covers(&path));
+        let mut places = subject.places.iter();
+        covers(path)
+            || plain(path, self.workspace).is_none_or(|path| covers(&path))
+            || places.any(|place| place.resolved.as_deref().is_none_or(leads_there))
+    }
+
+    /// Returns true if an asking or forbidding rule matches a path by its name.
+    fn meet(&self, path: &str) -> bool {
+        self.may_cover(path) || plain(path, self.workspace).is_none_or(|path| self.may_cover(&path))
+    }
+
+    /// Returns true if the rule matches a target of the call's paths.
+    fn meet_places(&self, subject: &Subject<'_>) -> bool {
+        subject.places.iter().any(|place| {
+            place.resolved.as_deref().is_none_or(|path| {
+                self.may_cover(path) || plain(path, self.workspace).is_some_and(|path| self.may_cover(&path))
+            })
+        })
+    }
+
+    /// Returns true if a command may concern the rule's paths, by any of its words or its working directories. Any word
+    /// of an unknown program may be a file.
+    fn meet_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
+        let cwd = Cwd::for_subject(subject);
+        let mut left = MAX_COMPARED;
+        let by_name = |path: &str| {
+            self.may_cover(path) || plain(path, self.workspace).is_some_and(|path| self.may_cover(&path))
+        };
+        let mut meets = |path: &str, expands: bool| {
+            by_name(path)
+                || leads_through_a_process(path, self.workspace, expands)
+                || (expands && self.may_become(path, &mut left))
+        };
+        command.names_home
+            || self.meet_places(subject)
+            || command.parts.iter().chain(&command.guesses).any(|part| {
+                if part.folders.is_empty() {
+                    return true;
+                }
+                let mut folders = part.folders.iter().map(|folder| cwd.join(folder));
+                folders.any(|folder| meets(&folder, false))
+                    || self.meet_reach(part, &cwd, subject)
+                    || part.texts().any(|(text, expands)| {
+                        let Some(ways) = ways(text, expands) else { return true };
+                        ways.iter().any(|text| {
+                            let mut paths = std::iter::once(text.clone()).chain(cwd.located(part, text));
+                            paths.any(|path| meets(&path, expands))
+                        })
+                    })
+            })
+    }
+
+    /// Returns true if a path that the part traverses, or extracts from commits, may be inside.
+    fn meet_reach(&self, part: &Part, cwd: &Cwd, subject: &Subject<'_>) -> bool {
+        let in_commits = || {
+            let names = if part.program == "git" { part.names_in_commits(&cwd.0) } else { Vec::new() };
+            names.iter().filter_map(|path| plain(path, self.workspace)).any(|path| self.may_cover(&path))
+        };
+        let through_links = || {
+            let resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
+            resolved.into_iter().any(|path| self.meet_below(path, false))
+        };
+        in_commits()
+            || match part.reach() {
+                Reach::Named | Reach::Unknown => false,
+                Reach::Anywhere => true,
+                Reach::Below(paths) => {
+                    let mut named = paths.iter();
+                    named.any(|(path, expands)| {
+                        let Some(ways) = ways(path, *expands) else { return true };
+                        let mut located = ways.iter().flat_map(|path| cwd.located(part, path));
+                        located.any(|path| self.meet_below(&path, *expands))
+                    }) || through_links()
+                }
+            }
+    }
+
+    /// Returns true if a path below this one may be inside.
+    fn meet_below(&self, path: &str, expands: bool) -> bool {
+        let full = normal(&full(path, self.workspace));
+        // A folder above the workspace contains all of it.
+        let is_above =
+            full == "/" || self.workspace == full || self.workspace.starts_with(&format!("{full}/"));
+        let root = format!("{}/", self.workspace);
+        let inside = if is_above { Some("") } else { full.strip_prefix(&root) };
+        match inside {
+            Some(inside) => {
+                let below = Pattern::below(inside, expands);
+                self.relative.iter().any(|glob| glob.meets(&below))
+            }
+            // The pattern may expand to the workspace, or to a folder above it.
+            None if expands => {
+                let below = Pattern::below(&full, true);
+                self.absolute.iter().any(|glob| glob.meets(&below))
+            }
+            None => false,
+        }
+    }
+
+    /// Returns true if a shell pattern may expand to a path of the rule.
+    fn may_become(&self, path: &str, left: &mut usize) -> bool {
+        let plain = plain(path, self.workspace).unwrap_or_else(|| normal(&full(path, self.workspace)));
+        [path, plain.as_str()].into_iter().any(|path| {
+            let becomes = Pattern::of_shell(path);
+            let fitting = if path.starts_with('/') { &self.absolute } else { &self.relative };
+            fitting.iter().any(|glob| {
+                *left = left.saturating_sub(1);
+                // Beyond the limit a pattern is assumed to match.
+                *left == 0 || glob.meets(&becomes)
+            })
+        })
+    }
+
+    /// Returns true if every path of a command is certainly inside. A part without operands concerns its working
+    /// directory.
+    fn hold_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
+        let cwd = Cwd::for_subject(subject);
+        command.opaque.is_none()
+            && !command.names_home
+            // The commands after `cd` are judged instead of `cd` itself.
+            && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
+                let mut operands = part.operands().peekable();
+                if operands.peek().is_none() {
+                    return self.hold_operand(part, ANY_FILE, &cwd, subject);
+                }
+                operands.all(|(text, expands)| match text.find(['*', '?', '[']).filter(|_| expands) {
+                    Some(at) => self.hold_pattern(part, text, at, &cwd, subject),
+                    None => self.hold_operand(part, text, &cwd, subject),
+                })
+            })
+    }
+
+    /// Returns true if a path is inside, from each working directory that the part may have.
+    fn hold_operand(&self, part: &Part, text: &str, cwd: &Cwd, subject: &Subject<'_>) -> bool {
+        let named = part.located(text);
+        !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
+    }
+
+    /// Returns true if everything that a pattern matches is inside: its folder is inside, and so are the targets of
+    /// links that the inspection found there.
+    fn hold_pattern(&self, part: &Part, text: &str, at: usize, cwd: &Cwd, subject: &Subject<'_>) -> bool {
+        let (names, pattern) = text.split_at(at);
+        let folder = names.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let any = format!("{folder}/{ANY_FILE}");
+        let any = if folder.is_empty() && !names.starts_with('/') { ANY_FILE } else { &any };
+        let located = part.located(text);
+        let mut places = subject.places.iter().filter(|place| located.contains(&place.named));
+        !pattern.contains('/')
+            && !text.rsplit('/').next().is_some_and(Pattern::climbs)
+            && self.hold_operand(part, any, cwd, subject)
+            && places.all(|place| {
+                let resolved = place.resolved.as_deref().and_then(|path| plain(path, self.workspace));
+                resolved.is_some_and(|path| self.cover(&path))
+            })
+    }
+}
+
+/// Working directory of a command, relative to the workspace.
+struct Cwd(String);
+
+impl Cwd {
+    fn for_subject(subject: &Subject<'_>) -> Self {
+        let cwd = if subject.cwd.is_empty() { subject.workspace } else { subject.cwd };
+        // A directory outside the workspace stays absolute.
+        Self(plain(cwd, subject.workspace).unwrap_or_else(|| cwd.to_owned()))
+    }
+
+    fn join(&self, path: &str) -> String {
+        match (self.0.as_str(), path) {
+            (cwd, "") => cwd.to_owned(),
+            (_, path) if path.starts_with('/') => path.to_owned(),
+            ("", path) => path.to_owned(),
+            (cwd, path) => format!("{cwd}/{path}"),
+        }
+    }
+
+    fn located(&self, part: &Part, text: &str) -> Vec<String> {
+        part.located(text).iter().map(|path| self.join(path)).collect()
+    }
+}
+
+/// Returns the paths that a pattern may denote if the shell expands it to `..`. Returns `None` if there may be too
+/// many.
+pub(in crate::gate) fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
+    if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
+}
+
+pub(in crate::gate) fn full(path: &str, workspace: &str) -> String {
+    if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") }
+}
+
+/// Returns the path relative to the workspace, without `.`, `..` and repeated `/`, by its names alone. Returns `None`
+/// if it is outside.
+pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
+    // The workspace is unknown.
+    if workspace.is_empty() && (path.starts_with('/') || climbs(path)) {
+        return None;
+    }
+    let full = normal(&full(path, workspace));
+    let inside = full.strip_prefix(workspace.trim_end_matches('/'))?;
+    if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
+}
+
+/// Returns true if a path leads above its start.
+fn climbs(path: &str) -> bool {
+    let mut depth = 0_usize;
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if depth == 0 => return true,
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    false
+}
+
+/// Returns true if a path leads through a process's entries in `/proc` or `/dev`, which may point anywhere.
+fn leads_through_a_process(path: &str, workspace: &str, expands: bool) -> bool {
+    let is = |name: &str, words: &[&str]| {
+        let may_be = |word: &&str| Pattern::of_shell(name).meets(&Pattern::of_word(word));
+        words.contains(&name) || (expands && Pattern::is_in(name) && words.iter().any(may_be))
+    };
+    let full = full(path, workspace);
+    let mut above: Vec<&str> = Vec::new();
+    for name in full.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        let is_anywhere = match above.as_slice() {
+            [root, _, ..] if is(root, &["proc"]) && is(name, &["cwd", "root", "fd", "map_files"]) => true,
+            [root, open, ..] if is(root, &["dev"]) && is(open, &["stdin", "stdout", "stderr"]) => true,
+            [root, open] if is(root, &["dev"]) && is(open, &["fd"]) => name == "..",
+            [root, open, _, ..] => is(root, &["dev"]) && is(open, &["fd"]),
+            [..] => false,
+        };
+        if is_anywhere {
+            return true;
+        }
+        if name == ".." {
+            above.pop();
+        } else {
+            above.push(name);
+        }
+    }
+    false
+}

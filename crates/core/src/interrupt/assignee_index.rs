@@ -1,0 +1,71 @@
+//! Marks: the approvers of an interrupt as one text, for substring search in a store. Each mark is a line between two
+//! line feeds; no name contains one.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::{Interrupt, Stage};
+use crate::people::People;
+use crate::time::Timestamp;
+
+/// A stage is open to admins and operators.
+pub const ANYBODY: &str = "\n*\n";
+/// Only the run knows the complete state.
+pub const INVOLVED: &str = "\n!\n";
+
+/// Prefix of a person's mark.
+pub const ANY_PERSON: &str = "\np:";
+/// Prefix of a group's mark.
+pub const ANY_GROUP: &str = "\ng:";
+
+pub fn person(id: &str) -> String {
+    format!("\np:{id}\n")
+}
+
+pub fn group(name: &str) -> String {
+    format!("\ng:{name}\n")
+}
+
+/// Returns the marks of all interrupts that the person may decide now: for themselves, and as a delegate.
+pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> {
+    let others = people.represented_people(id, now);
+    let mut marks = BTreeSet::new();
+    // A delegate of an admin or operator may decide unassigned interrupts too.
+    if others.iter().any(|other| people.decides_unassigned(other)) {
+        marks.insert(ANYBODY.to_owned());
+    }
+    for id in others.into_iter().chain([id]) {
+        marks.insert(person(id));
+        marks.extend(people.get(id).into_iter().flat_map(|person| &person.groups).map(|name| group(name)));
+    }
+    marks
+}
+
+impl Interrupt {
+    /// Returns the marks of the interrupt.
+    pub fn marks(&self) -> String {
+        let mut lines = BTreeSet::new();
+        let (people, groups) = self.assignment.people_and_groups();
+        lines.extend(people.into_iter().map(person));
+        lines.extend(groups.into_iter().map(group));
+        lines.extend(self.delegations.iter().map(|delegation| person(&delegation.to)));
+        if self.assignment.stages.iter().any(Stage::is_open) {
+            lines.insert(ANYBODY.to_owned());
+        }
+        let is_plain = self.assignment == self.opened.assignment && self.delegations.is_empty();
+        // Without self-approval, the approvers depend on the starter of the run.
+        let settles_at_once = self.assignment.takes_one()
+            && self.assignment.self_approval
+            && (self.votes.is_empty() || !self.is_open());
+        let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
+        // The use of an approval is recorded in an event of its own.
+        if !is_plain || !settles_at_once || is_timed || self.used.is_some() {
+            lines.insert(INVOLVED.to_owned());
+        }
+        let mut marks = String::new();
+        for line in lines {
+            let _ = write!(marks, "{line}");
+        }
+        marks
+    }
+}

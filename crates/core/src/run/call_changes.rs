@@ -1,0 +1,89 @@
+//! Changes of a call, from its trial or as proposed by its tool: the parts to keep, and a short description.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Call, CallChanges};
+use crate::changeset::{self, Change, Changeset};
+use crate::limits;
+use crate::schema::Problem;
+
+pub(super) fn not_tried() -> Problem {
+    Problem::new("/option", "the call has no trial with changes that can be kept")
+}
+
+impl Call {
+    /// Returns the changes that an edit keeps, such as `["src/a.rs"]`, and the dropped parts as text.
+    pub(super) fn select_changes(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
+        let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
+        let names = Vec::<String>::deserialize(edit)
+            .map_err(|_| Problem::new("/edit", "must be the list of the paths whose changes are kept"))?;
+        let names = names.iter().map(String::as_str).collect();
+        let kept = changes.only(&names).map_err(|it| Problem::new("/edit", it.to_string()))?;
+        let mut dropped = in_order(changes);
+        dropped.retain(|name| !names.contains(name));
+        Ok((kept, some(&dropped)))
+    }
+
+    /// Returns the changes that the start of the call commits. `None` if the tool does the work itself.
+    pub fn committing(&self) -> Option<&Arc<CallChanges>> {
+        self.trial.found.as_ref().or(self.proposal.as_ref())
+    }
+
+    /// Returns the result of the trial. The gates vote on it, and an approval is for it.
+    pub(super) fn found(&self) -> Option<&CallChanges> {
+        self.trial.found.as_deref()
+    }
+}
+
+/// Returns paths for a message to an agent: the first paths by name, and the number of the others.
+pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
+    let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
+    match paths.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Returns the parts that a person chooses from, the most interesting first. Ignored files and git's own files come
+/// last.
+fn in_order(changes: &Changeset) -> Vec<&str> {
+    let mut parts: Vec<_> = changes.parts().into_iter().collect();
+    let is_ignored = |part: &[&Change]| part.iter().all(|change| change.ignored);
+    parts.sort_by_key(|(path, part)| (changeset::is_of_git(path), is_ignored(part), *path));
+    parts.into_iter().map(|(path, _)| path).collect()
+}
+
+impl CallChanges {
+    /// Returns the parts that a person may choose from, and the number of parts that the card has no room for. `None`
+    /// if there is no choice.
+    pub(super) fn choice(&self) -> Option<Value> {
+        let parts = in_order(self.changeset.as_deref()?);
+        let shown = &parts[..parts.len().min(limits::CARD_PARTS)];
+        (parts.len() > 1).then(|| json!({ "parts": shown, "not_shown": parts.len() - shown.len() }))
+    }
+
+    /// Returns the changes of the run's layer.
+    pub(super) fn in_layer(&self) -> &Changeset {
+        self.layer.as_deref().map_or(&changeset::EMPTY, |layer| &layer.changes)
+    }
+
+    /// Returns a short description of the changes for a title.
+    pub(super) fn describe(&self) -> String {
+        let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+        let of_content = |changeset: &Changeset| {
+            changeset.changes().iter().filter(|change: &&Change| change.is_of_content()).count()
+        };
+        let changed = self.changeset.as_deref().map_or(self.changed, of_content).saturating_sub(self.deleted);
+        match (self.changed, changed, self.deleted) {
+            (0, _, _) if self.layer.is_some() => "changes only what git ignores".to_owned(),
+            (0, _, _) => "changes nothing".to_owned(),
+            (_, 0, 0) => "changes folders".to_owned(),
+            (_, 0, deleted) => format!("deletes {}", files(deleted)),
+            (_, changed, 0) => format!("changes {}", files(changed)),
+            (_, changed, deleted) => format!("changes {}, deletes {deleted}", files(changed)),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Open calls that a grant would cover. A decision that gives the grant releases only those that the person saw and
+//! kept.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::fact::Authority;
+use super::{Call, CallState, Run};
+use crate::envelope::Content;
+use crate::gate::foreign::ForeignCall;
+use crate::gate::{Grant, Matcher, Refusal, RefusalRecord, Release, Verdict, refusal};
+use crate::id::{GrantId, Id, InterruptId};
+use crate::interrupt::{
+    self, About, Cause, Checked, Decision, Effect, Interrupt, Kind, Offer, Outcome, Voter,
+};
+use crate::limits;
+use crate::schema::Problem;
+use crate::session::{self, Session};
+use crate::system::System;
+use crate::text::clip;
+use crate::time::Timestamp;
+
+/// Call that an interrupt asks about.
+enum AskedCall<'r> {
+    /// Call of this run, with its id.
+    Own(&'r str, &'r Call),
+    /// Call of an agent that runs elsewhere.
+    Foreign(ForeignCall),
+}
+
+impl AskedCall<'_> {
+    /// Returns false if the grant is for another tool.
+    fn matches_tool(&self, grant: &Matcher) -> bool {
+        let tool = match self {
+            Self::Own(_, call) => &call.tool,
+            Self::Foreign(call) => &call.tool,
+        };
+        grant.category.is_some() || grant.tool == *tool
+    }
+}
+
+/// Option that each of these calls is released with.
+const APPROVE: &str = "approve";
+
+impl Run {
+    /// Returns the open interrupts that a grant from this one would cover and that this person may approve. Oldest
+    /// first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
+    pub fn also_covered(
+        &self,
+        interrupt: &Interrupt,
+        voter: &Voter<'_>,
+        session: &Session,
+        system: &System,
+    ) -> Vec<InterruptId> {
+        let is_offered = interrupt.opened.options.iter().any(|offer| offer.effect == Effect::Grant);
+        let takes_one = interrupt.is_open() && interrupt.assignment.takes_one();
+        let grant = self.grant_of(interrupt, session, system, voter.now);
+        let Some(grant) = grant.filter(|_| is_offered && takes_one) else { return Vec::new() };
+        let others = self.open_interrupts().filter(|(id, other)| {
+            **id != interrupt.opened.interrupt
+                && self.asked_call(other).is_some_and(|call| call.matches_tool(&grant))
+        });
+        let others: Vec<_> = others.take(limits::ALSO_COMPARED).collect();
+        let session = self.with_grant(interrupt, grant, voter, session);
+        let covered =
+            others.into_iter().filter(|(_, other)| self.is_also_covered(other, voter, &session, system));
+        covered.take(limits::ALSO).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns the grant that an interrupt offers.
+    fn grant_of(
+        &self,
+        interrupt: &Interrupt,
+        session: &Session,
+        system: &System,
+        now: Timestamp,
+    ) -> Option<Matcher> {
+        match self.asked_call(interrupt)? {
+            AskedCall::Own(_, call) => self.grant_for(call),
+            AskedCall::Foreign(_) => {
+                self.gate_foreign(interrupt, &Value::Null, session, system, now, Some(interrupt.opened_at))?
+                    .grant
+            }
+        }
+    }
+
+    /// Returns the session with this grant of the voter as its only grant.
+    fn with_grant(
+        &self,
+        interrupt: &Interrupt,
+        matcher: Matcher,
+        voter: &Voter<'_>,
+        session: &Session,
+    ) -> Session {
+        let mut session = session.clone();
+        let id = GrantId::from_text(format!("{}{}", GrantId::PREFIX, "0".repeat(26)));
+        let grant = Grant {
+            id: id.clone(),
+            matcher,
+            owner: voter.actor.id.clone(),
+            let_in_by: voter.actor.let_in_by.clone(),
+            run: self.id.clone(),
+            interrupt: interrupt.opened.interrupt.clone(),
+            added_at: voter.now,
+            added_seq: session.seq + 1,
+            expires_at: None,
+            revoked_at: None,
+        };
+        session.grants = [(id, grant)].into_iter().collect();
+        session
+    }
+
+    /// Returns true if the only grant of this session covers an open interrupt, and this person may approve it.
+    fn is_also_covered(
+        &self,
+        other: &Interrupt,
+        voter: &Voter<'_>,
+        session: &Session,
+        system: &System,
+    ) -> bool {
+        if other.opened.kind != Kind::ToolApproval || !other.assignment.takes_one() {
+            return false;
+        }
+        let decision = Decision { option: APPROVE.to_owned(), ..Decision::default() };
+        let may = match interrupt::check(other, voter, &decision, self.seq + 1) {
+            Ok(Checked::New(_, seat)) => seat.in_place_of.is_none(),
+            Ok(Checked::Repeat) | Err(_) => false,
+        };
+        let verdict = self.asked_call(other).and_then(|asked| match asked {
+            AskedCall::Own(_, call) => {
+                let waits = call.state == CallState::Gated(other.opened.interrupt.clone());
+                let is_known = waits && call.look.is_some() && call.held.is_none();
+                is_known.then(|| self.vote_asked(call, session, system, voter.now, None))
+            }
+            AskedCall::Foreign(call) => {
+                let agent = self.starter().unwrap_or_default();
+                Some(call.gated(agent, &other.assignment, session, system, voter.now, None).verdict)
+            }
+        });
+        may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
+    }
+
+    /// Returns the time when a call was first put before a person, if it was not approved since.
+    pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
+        let mut asked_at = None;
+        let mut next = call.interrupt.as_ref();
+        while let Some(interrupt) = next.and_then(|id| self.interrupts.get(id)) {
+            let outcome = interrupt.resolution.as_ref().map(|resolution| resolution.outcome);
+            let waits = matches!(outcome, None | Some(Outcome::Superseded));
+            if interrupt.opened.kind != Kind::ToolApproval || !waits {
+                break;
+            }
+            asked_at = Some(interrupt.opened_at);
+            next = interrupt.opened.supersedes.as_ref();
+        }
+        asked_at
+    }
+
+    /// Returns the call of a `tool_approval` in the form that refusals are compared in.
+    fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
+        match self.asked_call(interrupt)? {
+            AskedCall::Own(_, call) => Some(RefusalRecord::for_call(&self.subject(call), &call.arguments)),
+            AskedCall::Foreign(call) => Some(call.to_refuse(self.starter().unwrap_or_default())),
+        }
+    }
+
+    /// Returns the call that a `tool_approval` asks about. `None` if there is none or it was erased.
+    fn asked_call(&self, interrupt: &Interrupt) -> Option<AskedCall<'_>> {
+        if interrupt.opened.kind != Kind::ToolApproval {
+            return None;
+        }
+        match &interrupt.opened.about {
+            About::Call(id) => self.calls.get_key_value(id).map(|(id, call)| AskedCall::Own(id, call)),
+            About::External => interrupt.foreign_call().map(AskedCall::Foreign),
+            About::BeforeStep(_)
+            | About::AfterStep(_)
+            | About::Phase(_)
+            | About::Plan(_)
+            | About::Failure(_)
+            | About::Limit(_)
+            | About::Printed(_)
+            | About::Ending(_)
+            | About::Round(_)
+            | About::Interruption
+            | About::Hold => None,
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Returns the problems of the other interrupts that a decision wants to release.
+    pub(super) fn check_also(
+        &self,
+        interrupt: &Interrupt,
+        offer: &Offer,
+        decision: &Decision,
+    ) -> Vec<Problem> {
+        let Decision { also, also_shown, .. } = decision;
+        if also.is_empty() && also_shown.is_empty() {
+            return Vec::new();
+        }
+        if offer.effect != Effect::Grant {
+            let message = format!("`{}` gives no grant: it approves only this interrupt", offer.id);
+            return vec![Problem::new(if also.is_empty() { "/also_shown" } else { "/also" }, message)];
+        }
+        if also_shown.len() > limits::ALSO {
+            let message = format!("holds more than {}", limits::ALSO);
+            return vec![Problem::new("/also_shown", message)];
+        }
+        let covered = self.run.also_covered(interrupt, &self.voter(), &self.session, self.cx.system);
+        let mut problems = Vec::new();
+        for (at, id) in also.iter().enumerate() {
+            if also[..at].contains(id) {
+                problems.push(Problem::new(format!("/also/{at}"), format!("`{id}` appears twice")));
+            } else if !covered.contains(id) {
+                let message = format!(
+                    "`{id}` is not an open interrupt of this run that the grant covers and that you may approve; \
+                     read the interrupt again and decide on what it lists in `also_covers`"
+                );
+                problems.push(Problem::new(format!("/also/{at}"), message));
+            }
+        }
+        problems
+    }
+
+    /// Releases the open calls that the person kept when they gave the grant. `decision`: the sequence of the decision.
+    pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
+        let of = &interrupt.opened.interrupt;
+        let given = self.session.grants.values().find(|grant| grant.interrupt == *of);
+        let Some(grant) = given.map(|grant| grant.id.clone()) else { return };
+        for id in also {
+            let Ok(other) = self.interrupt(id) else { continue };
+            // The first release may have ended the run and the other interrupts.
+            if !other.is_open() {
+                continue;
+            }
+            let Some(offer) = other.offers(APPROVE).cloned() else { continue };
+            let cause = Cause::Grant(grant.clone());
+            let own = match self.run.asked_call(&other) {
+                Some(AskedCall::Own(call, _)) => Some(call.to_owned()),
+                Some(AskedCall::Foreign(_)) | None => None,
+            };
+            self.resolve_by(id, Outcome::Approved, Some(&offer), cause, Some(decision));
+            match (own, other.opened.action_digest) {
+                (Some(call), Some(digest)) => {
+                    self.authorise(&call, digest, Authority::Interrupt(id.clone()));
+                }
+                (Some(_), None) => self.fail_run("internal", "an approval without a digest"),
+                (None, _) => self.external_resolved(&other),
+            }
+        }
+    }
+
+    /// Records in the session that a person refused a call.
+    pub(super) fn remember_refusal(&mut self, interrupt: &Interrupt, offer: &Offer) {
+        if offer.effect.outcome() != Outcome::Rejected {
+            return;
+        }
+        let Some(RefusalRecord { call, words }) = self.run.refusable(interrupt) else { return };
+        let (interrupt, run) = (interrupt.opened.interrupt.clone(), self.run.id.clone());
+        let words = Content::text(clip(&words, limits::TITLE_BYTES));
+        self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
+    }
+
+    /// Revokes the refusals of the identical call, if its card said that it was refused before.
+    pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
+        let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
+        let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {
+            return;
+        };
+        let is_same = |refusal: &&Refusal| {
+            refusal.at <= interrupt.opened_at
+                && refusal.call.repeated_by(&call) == Some(refusal::Repeat::Same)
+        };
+        let revoked: Vec<InterruptId> = self
+            .session
+            .standing_refusals()
+            .filter(is_same)
+            .map(|refusal| refusal.interrupt.clone())
+            .collect();
+        for interrupt in revoked {
+            self.emit_session(session::Fact::RefusalRevoked { interrupt });
+        }
+    }
+}

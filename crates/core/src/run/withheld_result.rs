@@ -1,0 +1,66 @@
+//! Results that a tool holds back: shown as a review, and released exactly as shown, or not at all.
+//!
+//! The tool decides that a result is held, not a model. The digest of the text is in the facts of the hold, the
+//! question and the release.
+
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Opening};
+use super::state::WithheldResult;
+use super::{Call, CallEnd, Fact};
+use crate::digest::Digest;
+use crate::envelope::Content;
+use crate::interrupt::{About, Kind};
+use crate::tool::WithheldOutput;
+
+impl Draft<'_> {
+    pub(super) fn hold_result(&mut self, id: &str, call: &Call, held: WithheldOutput) {
+        let WithheldOutput { title, content, findings, level, details, data } = held;
+        let digest = Digest::of_bytes(content.as_bytes());
+        let payload = json!({
+            "title": title,
+            "content": content,
+            "findings": findings,
+            "risk_level": level,
+            "details": details,
+            "digest": digest,
+            "call_id": id,
+        });
+        let told = json!({ "title": title, "findings": findings, "details": details, "data": data });
+        let mut opening = Opening::new(Kind::Review, About::Call(id.to_owned()), format!("Release: {title}"));
+        self.emit(
+            Fact::ResultHeld { call: id.to_owned(), digest, level },
+            Content { text: Some(content), data: told },
+        );
+        opening.step = Some(call.step.clone());
+        opening.risk = level;
+        opening.action_digest = Some(digest);
+        opening.payload = payload;
+        opening.response_schema = Some(json!({ "type": "string", "minLength": 1 }));
+        let interrupt = self.open(opening);
+        if self.run.is_unreviewed() {
+            self.let_through(&interrupt);
+            let held = self.run.calls.get(id).and_then(|call| call.held.clone());
+            if let Some(held) = held {
+                self.release_held(id, &held, None);
+            }
+        }
+    }
+
+    /// Releases exactly what was shown, or the reviewer's edit if edits are offered. The tool's data describes only its
+    /// own text. It is left out of an edited result, because it may hold what the edit removed.
+    pub(super) fn release_held(&mut self, id: &str, held: &WithheldResult, edit: Option<&str>) {
+        let content = edit.unwrap_or(&held.content).to_owned();
+        let digest = Digest::of_bytes(content.as_bytes());
+        if edit.is_none() && digest != held.digest {
+            self.fail_run("internal", "the content that was shown for release no longer exists");
+            return;
+        }
+        let data = if *content == *held.content { held.data.clone() } else { Value::Null };
+        let fact = Fact::OutputReleased { call: id.to_owned(), edited: edit.is_some(), digest: Some(digest) };
+        self.emit(fact, Content::data(json!({ "title": held.title, "content": content })));
+        let fact =
+            Fact::ToolFinished { call: id.to_owned(), end: CallEnd::Done, code: Some("released".to_owned()) };
+        self.emit(fact, Content { text: Some(content), data });
+    }
+}

@@ -1,0 +1,208 @@
+//! Frames for open requests. They are the same when a request opens and for a client that connects later (contract
+//! B12).
+
+use holdshort_core::id::InterruptId;
+use holdshort_core::interrupt::{About, Interrupt, Kind};
+use holdshort_core::run::Run;
+use holdshort_core::tool::Runs;
+use holdshort_protocol::plain;
+use serde_json::{Value, json};
+
+use super::frame::Frame;
+use super::{ids, names, plan};
+use crate::assignment;
+use crate::change::{self, Change};
+
+/// Returns the open interrupts of a run, oldest first.
+pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
+    let mut open: Vec<_> = run.open_interrupts().collect();
+    open.sort_by_key(|(_, interrupt)| interrupt.opened_seq);
+    open
+}
+
+pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    let mut frames = render_request(run, interrupt);
+    // A call that is handed out for execution has no approvers.
+    if let Some(told) = assignment::summarize(interrupt).filter(|_| interrupt.opened.kind != Kind::ClientCall)
+    {
+        for frame in &mut frames {
+            frame.assign(&told);
+        }
+    }
+    frames
+}
+
+fn render_request(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    match interrupt.opened.kind {
+        Kind::PlanApproval => plan_frames(run, interrupt),
+        Kind::ToolApproval if runs_elsewhere(run, interrupt) => vec![on_the_server(run, interrupt)],
+        Kind::ToolApproval => call_frame(run, interrupt, true).into_iter().collect(),
+        Kind::ClientCall => call_frame(run, interrupt, false).into_iter().collect(),
+        Kind::Question => vec![question(interrupt)],
+        Kind::Continuation => vec![limit(interrupt)],
+        Kind::Checkpoint
+        | Kind::Error
+        | Kind::Choice
+        | Kind::Turn
+        | Kind::Escalation
+        | Kind::Review
+        | Kind::UnknownOutcome => vec![elsewhere(interrupt)],
+    }
+}
+
+fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    let Some(found) = interrupt.plan() else { return vec![elsewhere(interrupt)] };
+    let (plan_summary, metadata) = plan::waiting(run, interrupt, &found);
+    let (plan_id, count) = (metadata.plan_id.clone(), metadata.subtask_count);
+    let content = format!(
+        "Plan of {count} subtasks:\n{}\n\nNothing of it runs before you decide: answer with \
+         {{\"type\": \"plan_decision\", \"plan_id\": \"{plan_id}\", \"decision\": \"approve\"}}, or with the \
+         decision \"edit\" and `modified_subtasks`, or \"reject\" and `feedback`.",
+        plan::lines(&metadata.subtasks)
+    );
+    vec![
+        Frame::PlanApprovalRequired {
+            content: format!("A plan of {count} subtasks waits for your decision."),
+            approval_request_id: metadata.approval_request_id.clone(),
+            plan_id: plan_id.clone(),
+            plan_summary,
+        },
+        Frame::PlanNotification { content, plan_id, metadata, is_final: true },
+    ]
+}
+
+/// Returns the frames for a client that connects later. A call that a client may already have run is marked as
+/// redelivered.
+pub(super) fn frames_for_reconnect(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
+    let mut frames = frames(run, interrupt);
+    frames.iter_mut().for_each(redelivered);
+    frames
+}
+
+/// Returns a frame about changed votes or approvers, as text and as data with the client's ids.
+pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
+    let told = assignment::summarize(interrupt)?;
+    let opened = &interrupt.opened;
+    let mut metadata = json!({ "request_id": opened.interrupt.as_str() });
+    match &opened.about {
+        About::Call(call) => metadata["call_id"] = json!(ids::call(&run.id, call)),
+        About::Plan(_) => metadata["plan_id"] = json!(ids::plan(&opened.interrupt)),
+        _ => {}
+    }
+    let content = interrupt.content_text("title").to_owned();
+    let mut frame = Frame::Status { status: "votes_changed", content, metadata: Some(metadata) };
+    frame.assign(&told);
+    Some(frame)
+}
+
+/// Marks a handed-out call as one that may have run before.
+pub(super) fn redelivered(frame: &mut Frame) {
+    if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
+        metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);
+    }
+}
+
+/// Returns the frame of a call. If `asks` is true a person decides first, otherwise the client runs the call now.
+fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
+    let About::Call(id) = &interrupt.opened.about else { return None };
+    let call = run.calls.get(id)?;
+    let reasons: Vec<&str> =
+        interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    Some(Frame::ToolCall {
+        call_id: ids::call(&run.id, id),
+        tool_name: names::tool(&call.tool).to_owned(),
+        arguments: names::arguments(&call.tool, &call.arguments),
+        requires_approval: asks,
+        agent: interrupt.opened.agent.as_deref().map(|agent| names::agent(agent).to_owned()),
+        reason: (asks && !reasons.is_empty()).then(|| reasons.join("; ")),
+        metadata: (!asks && run.is_approved(id)).then(|| json!({ "approved": true })),
+    })
+}
+
+/// Returns true if an approval is about a call that no client runs. A client may run a `tool_call` frame once it is
+/// approved (contract B11), and knows only its own tools. It receives such a call as text.
+pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
+    let About::Call(id) = &interrupt.opened.about else { return false };
+    let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));
+    spec.is_some_and(|spec| !matches!(spec.runs, Runs::Client { .. }))
+}
+
+/// Describes a call of a tool that runs on the server, with all its changes.
+fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
+    let id = interrupt.opened.interrupt.as_str();
+    let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
+    let arguments = payload.get("arguments").map(change::arguments);
+    let reasons = interrupt.opened.risk.reasons.iter().map(|reason| reason.text.as_str());
+    let why = Some(reasons.collect::<Vec<_>>().join("; ")).filter(|why| !why.is_empty());
+    let mut parts = vec![interrupt.content_text("title").to_owned()];
+    parts.extend(why.map(|why| format!("Asked because {why}.")));
+    parts.extend(arguments.into_iter().chain(change::render_trial(payload)).filter(|part| !part.is_empty()));
+    parts.push(format!(
+        "It runs on the server, not in your editor. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \
+         \"{id}\", \"decision\": \"approve\"}}, or with the decision \"reject\" and `feedback`."
+    ));
+    Frame::says(plain::text(&parts.join("\n\n")), Some(about_the_call(run, interrupt)), true)
+}
+
+/// Returns the same call as data.
+pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
+    let mut about = json!({ "request_id": interrupt.opened.interrupt.as_str(), "approval": true });
+    if let Some(agent) = &interrupt.opened.agent {
+        about["agent"] = json!(names::agent(agent));
+    }
+    if let About::Call(id) = &interrupt.opened.about
+        && let Some(call) = run.calls.get(id)
+    {
+        about["call_id"] = json!(ids::call(&run.id, id));
+        about["tool_name"] = json!(call.tool);
+        about["arguments"] = call.arguments.clone();
+    }
+    if let Some(change) = interrupt.content.get("payload").and_then(Change::from_payload) {
+        about["change"] = change.to_value();
+    }
+    about
+}
+
+/// Describes a limit that was reached. A text message does not decide it (contract B4).
+fn limit(interrupt: &Interrupt) -> Frame {
+    let id = interrupt.opened.interrupt.as_str();
+    let content = format!(
+        "{}. Answer with {{\"type\": \"hitl_decision\", \"call_id\": \"{id}\", \"decision\": \"approve\"}}: \
+         the work continues with a new budget; or with the decision \"reject\": the work ends with its \
+         current result.",
+        interrupt.content_text("title")
+    );
+    Frame::says(content, Some(json!({ "request_id": id, "limit": true })), true)
+}
+
+/// Describes an agent's question. The next `user_message` answers it.
+fn question(interrupt: &Interrupt) -> Frame {
+    let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
+    let text = |field| payload.get(field).and_then(Value::as_str).unwrap_or_default();
+    let mut content = String::new();
+    if !text("context").is_empty() {
+        content.extend([text("context"), "\n\n"]);
+    }
+    content.push_str(match text("question") {
+        "" => interrupt.content_text("title"),
+        question => question,
+    });
+    let mut metadata = json!({ "request_id": interrupt.opened.interrupt.as_str(), "question": true });
+    if let Some(choices) = payload.get("choices").filter(|choices| !choices.is_null()) {
+        metadata["choices"] = choices.clone();
+    }
+    Frame::says(content, Some(metadata), true)
+}
+
+/// Describes a request that the source system has no frame for. A person decides it in the inbox.
+fn elsewhere(interrupt: &Interrupt) -> Frame {
+    let id = interrupt.opened.interrupt.as_str();
+    Frame::Status {
+        status: "waiting",
+        content: format!(
+            "{}. Decide it in Holdshort's inbox, or with `holdshort decide {id}`.",
+            interrupt.content_text("title")
+        ),
+        metadata: Some(json!({ "request_id": id, "kind": interrupt.opened.kind.as_str() })),
+    }
+}

@@ -1,0 +1,335 @@
+//! The run of a task for a client: its current state, the frames after a position, the results of decisions. Holds the
+//! run as of that position and follows later events. `socket.rs` knows the client.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::extract::ws::Utf8Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use holdshort_core::id::{InterruptId, RunId, SessionId, StreamId};
+use holdshort_core::run::Run;
+use holdshort_engine::real::{Kind, Preview};
+use holdshort_web::app::App;
+use holdshort_web::auth::Caller;
+use holdshort_web::problem::{Answer, Refused};
+use holdshort_web::view::assignment::Reader;
+use serde_json::{Value, json};
+
+use super::approval;
+use super::config::UnusedKey;
+use super::console::Console;
+use super::frame::{self, Frame, FrameId, Since};
+use super::projector::{self, FrameBody, Projector};
+use crate::assignment;
+use crate::follow::{self, News};
+
+/// Text for the client.
+pub(super) enum OutgoingText {
+    Event(Utf8Bytes, Option<FrameId>),
+    /// Text that may be dropped for a slow client.
+    Preview(Utf8Bytes),
+    /// Error after which no frame follows.
+    Last(Utf8Bytes),
+}
+
+/// Current state of a run, for one client.
+pub(super) struct CurrentState {
+    app: Arc<App>,
+    run: Arc<Run>,
+    /// The client's person, whose rights the frames report.
+    reader: Reader,
+}
+
+impl CurrentState {
+    pub(super) async fn load(caller: &Caller, run: &RunId) -> Answer<Self> {
+        let (run, reader) = (caller.app.run_now(run).await?, caller.reader().await?);
+        Ok(Self { app: caller.app.clone(), run, reader })
+    }
+
+    fn frame(&self, (event_type, data): FrameBody) -> Frame {
+        passing(&self.app, event_type, Some(&self.run.id), self.run.session(), data)
+    }
+
+    /// Returns the current state. For a new task it also lists the config keys without effect (contract E40).
+    pub(super) fn status(&self, idle: &[UnusedKey]) -> Frame {
+        let mut data = projector::status(&self.run);
+        if !idle.is_empty() {
+            let named = idle.iter().map(|UnusedKey { key, why }| format!("`{key}` {why}"));
+            let message = data["message"].as_str().unwrap_or_default();
+            let all = named.collect::<Vec<_>>().join("; ");
+            data["message"] = format!("{message} Accepted, but without effect here: {all}.").into();
+            data["ignored"] =
+                idle.iter().map(|UnusedKey { key, why }| json!({ "key": key, "why": why })).collect();
+        }
+        self.frame(("status", data))
+    }
+
+    /// Returns the open requests, to be sent again. `last` names the one that the client must show, so it comes last.
+    pub(super) fn open(&self, last: Option<&str>) -> Vec<Frame> {
+        let mut open = projector::open(&self.run);
+        open.sort_by_key(|(_, data)| data["approval_id"].as_str() == last);
+        let seen = open.into_iter().map(|(kind, mut data)| {
+            add_reader_right(&mut data, &self.run, &self.reader);
+            self.frame((kind, data))
+        });
+        seen.collect()
+    }
+
+    /// Returns state and graph, for a client that may have missed frames.
+    pub(super) fn state(&self) -> Vec<Frame> {
+        projector::state(&self.run).into_iter().map(|said| self.frame(said)).collect()
+    }
+
+    /// Returns the result of a decision that was made before.
+    pub(super) fn resolved(&self, interrupt: &InterruptId) -> Frame {
+        let interrupt = self.run.interrupts.get(interrupt);
+        let data = interrupt.map(|interrupt| approval::received(&self.run, interrupt)).unwrap_or_default();
+        self.frame(("approval_received", data))
+    }
+}
+
+/// Returns true if the data is a request with an assignment.
+fn is_assigned(data: &Value) -> bool {
+    data.pointer("/context/assignment").is_some()
+}
+
+/// Adds to a request whether the reader may decide.
+fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
+    if let Some(assigned) = data.pointer_mut("/context/assignment") {
+        assignment::add_reader_right(assigned, run, reader);
+    }
+}
+
+/// Projection of a run, event by event.
+pub(super) struct RunProjection {
+    app: Arc<App>,
+    /// Client whose right to decide is reported. None for a history.
+    caller: Option<Caller>,
+    projector: Projector,
+    news: BoxStream<'static, News>,
+    console: Console,
+}
+
+/// Next item of a run.
+pub(super) enum Next {
+    Frames(Vec<Frame>),
+    /// A preview, with the lines that it completes.
+    Preview(Preview, Vec<String>),
+    Problem(Refused),
+}
+
+impl RunProjection {
+    /// Starts after an event. The state up to that event is loaded, and its frames are not sent.
+    pub(super) async fn after(
+        app: &Arc<App>,
+        caller: Option<&Caller>,
+        run: &Arc<Run>,
+        seq: u64,
+    ) -> Answer<Self> {
+        let then = match seq {
+            0 => Run::new(run.id.clone(), run.definition.clone()),
+            _ if seq == run.seq => Run::clone(run),
+            _ => app.driver.load_at(&run.id, seq).await?,
+        };
+        let news = follow::run(app.clone(), run.id.clone(), seq);
+        let (app, caller) = (app.clone(), caller.cloned());
+        Ok(Self { app, caller, projector: Projector(then), news, console: Console::default() })
+    }
+
+    /// Returns the last event that was projected.
+    pub(super) fn seq(&self) -> u64 {
+        self.projector.0.seq
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Next> {
+        Some(match self.news.next().await? {
+            News::Event { seq, event } => {
+                self.console.apply_event(&event);
+                let mut frames = self.projector.project(seq, &event);
+                if frames.iter().any(|frame| is_assigned(&frame.data))
+                    && let Some(reader) = self.reader().await
+                {
+                    let run = &self.projector.0;
+                    for frame in &mut frames {
+                        add_reader_right(&mut frame.data, run, &reader);
+                    }
+                }
+                Next::Frames(frames)
+            }
+            News::Preview(preview) => {
+                let lines = self.console.lines(&preview);
+                Next::Preview(preview, lines)
+            }
+            News::Problem(refused) => Next::Problem(refused),
+        })
+    }
+
+    /// Returns the reader. None if their rights cannot be read now: frames then omit the right to decide, and a
+    /// decision checks it.
+    async fn reader(&mut self) -> Option<Reader> {
+        self.caller.as_ref()?.reader().await.ok()
+    }
+
+    /// Returns the open requests that the client's panel does not show, because they were not sent since it was last
+    /// cleared.
+    async fn open(&mut self, shown: &BTreeSet<String>) -> Vec<OutgoingText> {
+        let mut unseen = projector::open(&self.projector.0);
+        unseen.retain(|(_, data)| data["approval_id"].as_str().is_none_or(|id| !shown.contains(id)));
+        if unseen.iter().any(|(_, data)| is_assigned(data))
+            && let Some(reader) = self.reader().await
+        {
+            let run = &self.projector.0;
+            for (_, data) in &mut unseen {
+                add_reader_right(data, run, &reader);
+            }
+        }
+        unseen
+            .into_iter()
+            .map(|(event_type, data)| OutgoingText::Event(self.passing(event_type, data), None))
+            .collect()
+    }
+
+    fn passing(&self, event_type: &'static str, data: Value) -> Utf8Bytes {
+        let run = &self.projector.0;
+        passing(&self.app, event_type, Some(&run.id), run.session(), data).text()
+    }
+}
+
+/// Returns the frames for a client from now on. A client without a position resumes where its previous connection
+/// stopped. If this process does not know that, it resumes at the current state. The end of a run is always sent,
+/// because a broken connection may have lost it. A client that reconnects may therefore receive it again.
+pub(super) async fn stream_frames(
+    caller: &Caller,
+    run: &RunId,
+    since: Option<Since>,
+    known: Option<FrameId>,
+) -> Answer<BoxStream<'static, OutgoingText>> {
+    let app = &caller.app;
+    let run = app.run_now(run).await?;
+    // People may comment on a run that has ended, so its end is not always its last event.
+    let stands = FrameId::all_of(run.ended.as_ref().map_or(run.seq, |ended| ended.seq.saturating_sub(1)));
+    let place = match (since, known) {
+        // Several frames can have the same time, so the previous connection's position is more exact.
+        (Some(since @ Since::Time(_)), Some(known)) => resolve_position(app, &run, since).await?.min(known),
+        (Some(since), _) => resolve_position(app, &run, since).await?,
+        (None, Some(known)) => known.min(stands),
+        (None, None) => stands,
+    };
+    after(caller, &run, place).await
+}
+
+/// Returns the frame after which a client wants to resume.
+async fn resolve_position(app: &App, run: &Run, since: Since) -> Answer<FrameId> {
+    let place = match since {
+        Since::Frame(place) => place,
+        Since::Time(ms) => FrameId::all_of(last_before(app, run, ms).await?),
+    };
+    if place.seq > run.seq {
+        let rule = format!("is beyond the last event, {}: was it issued for another task?", run.seq);
+        return Err(Refused::invalid_at("/since", rule));
+    }
+    Ok(place)
+}
+
+/// Returns the last event up to a time. Times never decrease, so a binary search reads few events.
+async fn last_before(app: &App, run: &Run, ms: u64) -> Answer<u64> {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    let stream = StreamId::Run(run.id.clone());
+    let (mut known, mut unknown) =
+        if run.last_at.as_millis() <= ms { (run.seq, run.seq) } else { (0, run.seq) };
+    while known < unknown && ms > 0 {
+        let middle = (known + unknown).div_ceil(2);
+        if app.event(&stream, middle).await?.at.as_millis() <= ms {
+            known = middle;
+        } else {
+            unknown = middle - 1;
+        }
+    }
+    Ok(known)
+}
+
+/// Returns the frames after a position, then the open requests, and then new frames.
+async fn after(caller: &Caller, run: &Arc<Run>, since: FrameId) -> Answer<BoxStream<'static, OutgoingText>> {
+    let told = Replay {
+        telling: RunProjection::after(&caller.app, Some(caller), run, since.whole()).await?,
+        since,
+        until: Some(run.seq),
+        shown: BTreeSet::new(),
+    };
+    Ok(stream::unfold(told, Replay::next).map(stream::iter).flatten().boxed())
+}
+
+/// Replay from a position to the current state and beyond.
+struct Replay {
+    telling: RunProjection,
+    since: FrameId,
+    /// Event after which the open requests are sent again. None once they were sent.
+    until: Option<u64>,
+    /// Requests that the replay has sent since the panel was last cleared.
+    shown: BTreeSet<String>,
+}
+
+impl Replay {
+    async fn next(mut self) -> Option<(Vec<OutgoingText>, Self)> {
+        if self.until.take_if(|until| *until <= self.telling.seq()).is_some() {
+            let open = self.telling.open(&self.shown).await;
+            return Some((open, self));
+        }
+        let told = match self.telling.next().await? {
+            Next::Frames(frames) => {
+                let new = frames.into_iter().filter(|frame| frame.id.is_none_or(|place| place > self.since));
+                let new: Vec<Frame> = new.collect();
+                for frame in new.iter().filter(|_| self.until.is_some()) {
+                    match frame.event_type {
+                        "approval_received" => self.shown.clear(),
+                        "approval_requested" => {
+                            self.shown.extend(frame.data["approval_id"].as_str().map(str::to_owned));
+                        }
+                        _ => {}
+                    }
+                }
+                new.into_iter().map(|frame| OutgoingText::Event(frame.text(), frame.id)).collect()
+            }
+            Next::Preview(preview, lines) => {
+                let kind = match preview.kind {
+                    Kind::Text => "text",
+                    Kind::Output => "output",
+                };
+                let line = |line| {
+                    let data = json!({ "data": line, "step_id": preview.step, "call_id": preview.call, "kind": kind });
+                    OutgoingText::Preview(self.telling.passing("output", data))
+                };
+                lines.into_iter().map(line).collect()
+            }
+            Next::Problem(refused) => {
+                let data = frame::refusal(None, &refused);
+                vec![OutgoingText::Last(self.telling.passing("error_occurred", data))]
+            }
+        };
+        Some((told, self))
+    }
+}
+
+/// Returns a response to the client.
+pub(super) fn say(caller: &Caller, run: Option<&RunId>, event_type: &'static str, data: Value) -> Frame {
+    passing(&caller.app, event_type, run, None, data)
+}
+
+/// Returns a frame that is not in the journal: it has no id and is not replayed.
+fn passing(
+    app: &App,
+    event_type: &'static str,
+    run: Option<&RunId>,
+    session: Option<&SessionId>,
+    data: Value,
+) -> Frame {
+    Frame {
+        event_type,
+        timestamp: app.now().to_string(),
+        run_id: run.map(ToString::to_string),
+        session_id: session.map(ToString::to_string),
+        id: None,
+        data,
+    }
+}

@@ -1,0 +1,33 @@
+//! Reads the runs of a list. A run that is not in memory must be replayed. Each list therefore takes one stream place
+//! and has a limit of events, like a page of the native API. For runs beyond the limit the list uses only their rows.
+
+use std::sync::Arc;
+
+use holdshort_core::projection::RunRow;
+use holdshort_core::run::Run;
+use holdshort_web::app::App;
+use holdshort_web::limits::SCANNED_EVENTS;
+use holdshort_web::problem::Answer;
+use tokio::sync::OwnedSemaphorePermit;
+
+pub(super) struct RunListReader {
+    /// Events that may still be read.
+    room: u64,
+    _place: OwnedSemaphorePermit,
+}
+
+impl RunListReader {
+    pub(super) fn new(app: &App) -> Answer<Self> {
+        Ok(Self { room: SCANNED_EVENTS as u64, _place: app.reserve_stream()? })
+    }
+
+    /// Returns the current state of a run that has not ended. None if it has ended or if the limit of events is
+    /// reached.
+    pub(super) async fn run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
+        if row.ended_seq.is_some() || row.seq > self.room {
+            return Ok(None);
+        }
+        self.room -= row.seq;
+        Ok(Some(app.run_now(&row.run).await?))
+    }
+}

@@ -1,0 +1,227 @@
+//! Words of messages by language, without content. English is the default, also for unknown languages.
+
+use holdshort_core::interrupt::{Kind, Outcome};
+use holdshort_core::level::Level;
+use holdshort_core::notice::Occasion;
+
+/// Words in one language. Each `{}` is replaced by a name, a time or a kind.
+pub(crate) struct Phrases {
+    /// Value of `Content-Language`.
+    pub(crate) tag: &'static str,
+    kinds: [&'static str; 12],
+    risks: [&'static str; 4],
+    outcomes: [&'static str; 6],
+    resolved: &'static str,
+    opened: &'static str,
+    asked: &'static str,
+    reminded: &'static str,
+    escalated: &'static str,
+    expired: &'static str,
+    /// Form for a kind in a workflow.
+    of: &'static str,
+    /// Form for words of a person or agent, in the quotes of the language.
+    pub(crate) quoted: &'static str,
+    pub(crate) risk: &'static str,
+    pub(crate) asks: &'static str,
+    pub(crate) expires: &'static str,
+    pub(crate) by: &'static str,
+    pub(crate) when: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) everybody: &'static str,
+    pub(crate) more: &'static str,
+    pub(crate) open_and_decide: &'static str,
+    pub(crate) open: &'static str,
+    pub(crate) in_app: &'static str,
+    /// Sentence that a link is personal.
+    pub(crate) yours: &'static str,
+    /// Sentence that a sign-in is required.
+    pub(crate) sign_in: &'static str,
+    /// Sentence that replies to this mail are not read.
+    pub(crate) no_reply: &'static str,
+    /// Headline of a message that lists several.
+    pub(crate) several: &'static str,
+    pub(crate) inbox: &'static str,
+    pub(crate) not_listed: &'static str,
+}
+
+static ENGLISH: Phrases = Phrases {
+    tag: "en",
+    kinds: [
+        "tool approval",
+        "plan approval",
+        "checkpoint",
+        "error",
+        "question",
+        "choice",
+        "turn",
+        "escalation",
+        "review",
+        "continuation",
+        "client call",
+        "unknown outcome",
+    ],
+    risks: ["low", "medium", "high", "critical"],
+    outcomes: ["Approved", "Rejected", "Answered", "Expired", "Not needed any more", "Replaced"],
+    resolved: "Resolved",
+    opened: "Waiting for a decision: {}",
+    asked: "Your turn: {}",
+    reminded: "Still waiting: {}",
+    escalated: "Not decided yet: {}",
+    expired: "Expired without a decision: {}",
+    of: "{} in {}",
+    quoted: "“{}”",
+    risk: "Risk",
+    asks: "Asked",
+    expires: "Expires",
+    by: "By",
+    when: "At",
+    id: "Id",
+    everybody: "admins and operators",
+    more: "{} and {} more",
+    open_and_decide: "Open and decide",
+    open: "Open",
+    in_app: "Open in the app",
+    yours: "This link is only for you: anyone who has it can decide in your name. It works once, until {}. \
+        Do not share it.",
+    sign_in: "You must sign in first.",
+    no_reply: "Replies to this mail are not read and decide nothing.",
+    several: "{} things to look at",
+    inbox: "Open the inbox",
+    not_listed: "and {} more",
+};
+
+static GERMAN: Phrases = Phrases {
+    tag: "de",
+    kinds: [
+        "Freigabe eines Aufrufs",
+        "Freigabe eines Plans",
+        "Kontrollpunkt",
+        "Fehler",
+        "Frage",
+        "Auswahl",
+        "Gesprächsrunde",
+        "Eskalation",
+        "Prüfung",
+        "Fortsetzung",
+        "Aufruf beim Client",
+        "unklarer Ausgang",
+    ],
+    risks: ["niedrig", "mittel", "hoch", "kritisch"],
+    outcomes: ["Freigegeben", "Abgelehnt", "Beantwortet", "Abgelaufen", "Nicht mehr nötig", "Ersetzt"],
+    resolved: "Erledigt",
+    opened: "Wartet auf eine Entscheidung: {}",
+    asked: "Sie sind an der Reihe: {}",
+    reminded: "Wartet noch immer: {}",
+    escalated: "Bisher hat niemand entschieden: {}",
+    expired: "Abgelaufen, niemand hat rechtzeitig entschieden: {}",
+    of: "{} in {}",
+    quoted: "„{}“",
+    risk: "Risiko",
+    asks: "Gefragt",
+    expires: "Läuft ab",
+    by: "Von",
+    when: "Am",
+    id: "Kennung",
+    everybody: "Administratoren und Operatoren",
+    more: "{} und {} weitere",
+    open_and_decide: "Öffnen und entscheiden",
+    open: "Öffnen",
+    in_app: "In der App öffnen",
+    yours: "Dieser Link ist für Sie allein: Wer ihn öffnet, entscheidet in Ihrem Namen. Er gilt einmal, bis {}. Geben Sie ihn nicht weiter.",
+    sign_in: "Sie werden gebeten, sich anzumelden.",
+    no_reply: "Eine Antwort auf diese Mail entscheidet nichts, und niemand liest sie.",
+    several: "{} Dinge zum Ansehen",
+    inbox: "Eingang öffnen",
+    not_listed: "und {} weitere",
+};
+
+impl Phrases {
+    /// Returns the words for a language tag by its first part: `de-AT` is German.
+    pub(crate) fn for_language(language: Option<&str>) -> &'static Self {
+        let first = language.unwrap_or_default().split(['-', '_']).next().unwrap_or_default();
+        if first.eq_ignore_ascii_case(GERMAN.tag) { &GERMAN } else { &ENGLISH }
+    }
+
+    pub(crate) fn kind(&self, kind: Kind) -> &'static str {
+        let [
+            tool,
+            plan,
+            checkpoint,
+            error,
+            question,
+            choice,
+            turn,
+            escalation,
+            review,
+            more,
+            client,
+            unknown,
+        ] = self.kinds;
+        match kind {
+            Kind::ToolApproval => tool,
+            Kind::PlanApproval => plan,
+            Kind::Checkpoint => checkpoint,
+            Kind::Error => error,
+            Kind::Question => question,
+            Kind::Choice => choice,
+            Kind::Turn => turn,
+            Kind::Escalation => escalation,
+            Kind::Review => review,
+            Kind::Continuation => more,
+            Kind::ClientCall => client,
+            Kind::UnknownOutcome => unknown,
+        }
+    }
+
+    pub(crate) fn level(&self, risk: Level) -> &'static str {
+        let [low, medium, high, critical] = self.risks;
+        match risk {
+            Level::Low => low,
+            Level::Medium => medium,
+            Level::High => high,
+            Level::Critical => critical,
+        }
+    }
+
+    fn outcome(&self, outcome: Option<Outcome>) -> &'static str {
+        let [approved, rejected, answered, expired, cancelled, superseded] = self.outcomes;
+        match outcome {
+            Some(Outcome::Approved) => approved,
+            Some(Outcome::Rejected) => rejected,
+            Some(Outcome::Answered) => answered,
+            Some(Outcome::Expired) => expired,
+            Some(Outcome::Cancelled) => cancelled,
+            Some(Outcome::Superseded) => superseded,
+            None => self.resolved,
+        }
+    }
+
+    /// Returns the kind and the workflow: `review in payout`.
+    pub(crate) fn subject(&self, kind: Kind, workflow: &str) -> String {
+        filled(self.of, &[self.kind(kind), workflow])
+    }
+
+    pub(crate) fn headline(&self, occasion: Occasion, outcome: Option<Outcome>, subject: &str) -> String {
+        let form = match occasion {
+            Occasion::Opened => self.opened,
+            Occasion::Asked => self.asked,
+            Occasion::Reminded => self.reminded,
+            Occasion::Escalated => self.escalated,
+            // A checkpoint has words of its own: `checkpoint.rs`.
+            Occasion::Expired | Occasion::Checkpoint => self.expired,
+            Occasion::Resolved => return format!("{}: {subject}", self.outcome(outcome)),
+        };
+        filled(form, &[subject])
+    }
+}
+
+/// Replaces each `{}` with the next value. Values are not searched for `{}`.
+pub(crate) fn filled(form: &str, values: &[&str]) -> String {
+    let mut parts = form.split("{}");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (part, value) in parts.zip(values) {
+        text.push_str(value);
+        text.push_str(part);
+    }
+    text
+}

@@ -1,0 +1,40 @@
+//! The calls of the same reply that run before a call, as its card lists them in `payload.after`.
+
+use serde_json::Value;
+
+/// An earlier call of the same reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlierCall<'a> {
+    pub title: &'a str,
+    /// Outcome of the call. `None` if it had not ended when the card was opened.
+    became: Option<&'a str>,
+}
+
+impl<'a> EarlierCall<'a> {
+    /// Returns the calls that the payload of a card lists, in their order.
+    pub fn list(payload: &'a Value) -> Vec<Self> {
+        let listed = payload.get("after").and_then(Value::as_array).into_iter().flatten();
+        let text = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
+        listed
+            .map(|each| Self { title: text(each, "title").unwrap_or_default(), became: text(each, "became") })
+            .collect()
+    }
+
+    /// Returns the state of the call in words.
+    pub fn state(&self) -> &'static str {
+        match self.became {
+            None => "runs before this",
+            Some("done") => "is done",
+            Some("failed") => "failed",
+            Some("refused") => "was refused: it did not run",
+            Some("answered") => "was answered by a person: it did not run",
+            Some("skipped") => "was skipped",
+            Some(_) => "did not finish",
+        }
+    }
+
+    /// Returns true if the call on the card cannot rely on this call.
+    pub fn is_missing(&self) -> bool {
+        !matches!(self.became, None | Some("done"))
+    }
+}

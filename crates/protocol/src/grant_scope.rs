@@ -1,0 +1,82 @@
+//! The text that says what a grant covers. The card that offers a grant and the list of grants show the same text.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::plain;
+use crate::session::GrantCommand;
+
+/// Scope of a grant, as in `payload.grant` of a card, and in the list of grants of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct GrantScope {
+    pub tool: String,
+    pub workspace: String,
+    #[serde(default)]
+    commands: Vec<GrantCommand>,
+    /// Text of the scope, written by the core.
+    #[serde(default)]
+    words: Option<String>,
+    /// Latest commands of the run that the grant would have covered.
+    #[serde(default)]
+    past: Vec<String>,
+    /// Calls that a person refused. The grant does not cover them.
+    #[serde(default)]
+    refused: Vec<String>,
+}
+
+impl GrantScope {
+    /// Returns `None` if the value is absent, or if this version does not understand it.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        Self::deserialize(value).ok()
+    }
+
+    /// Describes the covered calls: every program of a command line, or every call of the tool.
+    pub fn describe(&self) -> String {
+        if let Some(words) = &self.words {
+            return plain::line(words).into_owned();
+        }
+        if self.commands.is_empty() {
+            return format!("every `{}`", plain::line(&self.tool));
+        }
+        let commands: Vec<String> = self.commands.iter().map(describe_command).collect();
+        format!("every {}", commands.join(", "))
+    }
+
+    /// Describes the covered calls and their folder. `here` is the folder that the surface already shows.
+    pub fn sentence(&self, here: Option<&str>) -> String {
+        // The core's own words name the place.
+        if self.words.is_some() {
+            return self.describe();
+        }
+        let place = match here {
+            Some(here) if here == self.workspace => "this folder".into(),
+            Some(_) | None => plain::line(&self.workspace),
+        };
+        format!("{} in {place}", self.describe())
+    }
+
+    /// Returns the latest commands of the run that the grant would have covered, each as code. `None` if there are
+    /// none.
+    pub fn past(&self) -> Option<String> {
+        let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
+        (!past.is_empty()).then(|| past.join(", "))
+    }
+
+    /// Returns the refused calls that the grant does not cover, on one line. `None` if there are none.
+    pub fn refused(&self) -> Option<String> {
+        let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
+        (!refused.is_empty()).then(|| refused.join(", "))
+    }
+}
+
+fn describe_command(command: &GrantCommand) -> String {
+    let sub = command.subcommand.as_deref().map(|sub| format!(" {}", plain::line(sub))).unwrap_or_default();
+    let writes = if command.writes { "" } else { " (reading only)" };
+    let files: Vec<_> = command.files.iter().map(|file| format!("`{}`", plain::line(file))).collect();
+    let files = if files.is_empty() {
+        String::new()
+    } else {
+        format!(" redirected to or from no file but {}", files.join(", "))
+    };
+    format!("`{}{sub} …`{writes}{files}", plain::line(&command.program))
+}

@@ -1,0 +1,67 @@
+//! Card of a call that an agent runs elsewhere and that the installation's gates have inspected.
+
+use serde_json::{Map, Value};
+
+use crate::interrupt::{Interrupt, Origin};
+
+/// Fields of the card that come from the call as the gates inspected it. The core rejects these fields in a payload
+/// that is sent with a call (`OF_CALLS` of `core/src/run/external.rs`), so the agent sends them once, in the call.
+/// `category` and `grant` are set by Holdshort.
+pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
+
+/// Payload of such a card, in parts.
+#[derive(Debug, PartialEq)]
+pub struct InspectedCall {
+    /// The call, as on the card of a call that runs here.
+    pub call: Value,
+    /// Fields of the call that the card of a local call does not show. The agent runs all of the arguments,
+    /// whatever change the card shows.
+    pub more: Value,
+    /// Fields that the agent sent in addition to the call.
+    pub beside: Value,
+}
+
+impl InspectedCall {
+    /// Text on every such card that says where the call runs.
+    pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change \
+                            are claims of the agent";
+
+    /// Returns `None` if no policy inspected the call. Then the agent vouches for all of the payload.
+    pub fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
+        if interrupt.origin != Origin::External || interrupt.policy.is_none() {
+            return None;
+        }
+        let payload = interrupt.payload.as_object()?;
+        let is_of_call = |name: &str| OF_CALLS.contains(&name);
+        let part = |of_call: bool| payload.iter().filter(move |(name, _)| is_of_call(name) == of_call);
+        let owned = |(name, value): (&String, &Value)| (name.clone(), value.clone());
+        let mut call: Map<String, Value> = part(true).map(owned).collect();
+        let arguments = payload.get("arguments");
+        if let Some(path) = arguments.and_then(|arguments| arguments.get("path")) {
+            call.insert("path".to_owned(), path.clone());
+        }
+        let beside = part(false).map(owned).collect();
+        let more = Value::Object(more(payload));
+        Some(Self { call: Value::Object(call), more, beside: Value::Object(beside) })
+    }
+}
+
+/// Returns the workspace, and the arguments except a command that is shown. Without a command and a change, the
+/// card shows all arguments.
+fn more(payload: &Map<String, Value>) -> Map<String, Value> {
+    let mut more = Map::new();
+    more.extend(payload.get("workspace").map(|workspace| ("workspace".to_owned(), workspace.clone())));
+    let arguments = payload.get("arguments").and_then(Value::as_object);
+    let has_command =
+        arguments.is_some_and(|arguments| arguments.get("command").is_some_and(Value::is_string));
+    if has_command || payload.contains_key("diff") {
+        let mut arguments = arguments.cloned().unwrap_or_default();
+        if has_command {
+            arguments.remove("command");
+        }
+        if !arguments.is_empty() {
+            more.insert("arguments".to_owned(), Value::Object(arguments));
+        }
+    }
+    more
+}

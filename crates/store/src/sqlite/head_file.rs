@@ -1,0 +1,310 @@
+//! The pin: a file in the data folder that records where its journal ended, to detect an older database or one without
+//! its log.
+//!
+//! It is written after each commit and never before, and flushed when the journal is closed. A database is therefore at
+//! least as long as its pin says, and exactly as long after it was closed. A person who can write the database can
+//! write the pin, too: a head that is kept elsewhere proves more.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use holdshort_core::head::Head;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::error::from_io;
+use super::files::{LogState, Unopened};
+use super::schema::Layout;
+use super::{chain, column, rescue, schema, upgrade};
+use crate::folder::private;
+use crate::journal::Error;
+
+const NAME: &str = "holdshort.head";
+/// Maximum number of attempts to read a complete pin.
+const READS: u32 = 3;
+/// Rows of `meta`, next to `open`. They hold the number of events of a database that was opened without its log, or
+/// without its pin after its server had been killed.
+const WITHOUT_LOG: &str = "without_log";
+const WITHOUT_PIN: &str = "without_pin";
+/// Rows of `meta`: number of events that were given up with `accept_loss`, and the number of events that were left.
+const LOST: &str = "lost";
+const LOST_AFTER: &str = "lost_after";
+
+/// The open file.
+#[derive(Debug)]
+pub(super) struct HeadFile {
+    file: File,
+    /// True if a write failed, which was logged.
+    is_behind: bool,
+}
+
+/// Evidence about a database: its pin, its log, and its own notes.
+pub(super) struct Evidence {
+    folder: PathBuf,
+    pin: Option<Head>,
+    log: LogState,
+}
+
+/// A database that contradicts its pin.
+pub(super) struct Contradiction {
+    why: String,
+    /// Number of events that agree with the pin.
+    left: u64,
+    /// Maximum number of acknowledged events that the database lacks.
+    lost: u64,
+}
+
+impl Evidence {
+    /// Gathers the evidence before SQLite opens the database, which creates an empty log.
+    pub(super) fn gather(unopened: Unopened<'_>) -> Result<Self, Error> {
+        let folder = unopened.files().folder().to_owned();
+        let log = unopened.log_state().map_err(from_io)?;
+        Ok(Self { pin: read(&folder)?, folder, log })
+    }
+
+    /// Rejects a database of an unknown version, and one that contradicts its pin. `accept_loss` is the number of
+    /// events that may be given up. Changes nothing.
+    pub(super) fn check(
+        &self,
+        database: &Path,
+        accept_loss: Option<u64>,
+    ) -> Result<Option<Contradiction>, Error> {
+        let found = schema::look(database, self.log == LogState::There)?;
+        let Some(pin) = self.pin else { return Ok(None) };
+        let connection = &found.connection;
+        let (head, at) = match found.layout {
+            Layout::Nothing => (Head::START, (pin.events == 0).then_some(Head::START)),
+            Layout::Events => upgrade::heads_of_events(connection, pin.events)?,
+            Layout::ChainedEvents => upgrade::heads_of_chained_events(connection, pin.events)?,
+            Layout::Appends => (chain::head(connection)?, chain::head_at(connection, pin.events)?),
+        };
+        let is_closed = found.layout == Layout::Nothing || is_closed(connection)?;
+        let Some(found) = contradiction(pin, head, at, is_closed) else { return Ok(None) };
+        if accept_loss == Some(found.lost) {
+            tracing::warn!(lost = found.lost, "{}; the loss was accepted", found.why);
+            return Ok(Some(found));
+        }
+        Err(Error::Corrupt(self.describe(&found)))
+    }
+
+    /// Describes what would be lost, and which copies exist.
+    fn describe(&self, found: &Contradiction) -> String {
+        let Contradiction { why, left, lost } = found;
+        let would_lose = match lost {
+            0 => String::new(),
+            _ => format!(
+                "; a start without them loses {lost} events after event {left}, such as acknowledged \
+                 interrupts, decisions and started commands"
+            ),
+        };
+        let pin = self.folder.join(NAME);
+        let pin = pin.display();
+        let shown = |copy: String| {
+            format!("; first check the copy that a server made, {}", self.folder.join(copy).display())
+        };
+        let copies = rescue::copies(&self.folder).into_iter().map(shown).collect::<Vec<_>>().concat();
+        format!(
+            "{why} ({pin}){would_lose}{copies}; restore a backup, or accept the loss with `serve \
+             --accept-loss {lost}`, which every later audit reports"
+        )
+    }
+
+    /// Returns true if acknowledged events may be missing: the database was copied while in use, and its log was not. A
+    /// pin proves more.
+    fn is_without_log(&self, connection: &Connection) -> Result<bool, Error> {
+        Ok(self.pin.is_none() && self.log == LogState::Missing && !is_closed(connection)?)
+    }
+
+    /// Returns true if the server was killed or the files were copied while it ran, and the pin is gone.
+    fn is_without_pin(&self, connection: &Connection) -> Result<bool, Error> {
+        Ok(self.pin.is_none() && self.log == LogState::There && !is_closed(connection)?)
+    }
+
+    /// Records what may be missing, so that no later audit reports the journal as complete.
+    pub(super) fn write_notes(
+        &self,
+        connection: &Connection,
+        loss: Option<&Contradiction>,
+    ) -> Result<(), Error> {
+        let events = chain::head(connection)?.events;
+        let once = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        if self.is_without_log(connection)? {
+            tracing::warn!(events, "{}", without_log(events));
+            connection.execute(once, rusqlite::params![WITHOUT_LOG, column::Number(events)])?;
+        }
+        if self.is_without_pin(connection)? {
+            tracing::warn!(events, "{}", without_pin(events));
+            connection.execute(once, rusqlite::params![WITHOUT_PIN, column::Number(events)])?;
+        }
+        if let Some(Contradiction { left, lost, .. }) = loss {
+            let sum = "INSERT INTO meta (name, value) VALUES (?1, ?2)
+                       ON CONFLICT (name) DO UPDATE SET value = value + excluded.value";
+            connection.execute(sum, rusqlite::params![LOST, column::Number(*lost)])?;
+            connection.execute(once, rusqlite::params![LOST_AFTER, column::Number(*left)])?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the notes of the journal about events that are missing, or may be.
+pub(super) fn notes(connection: &Connection) -> Result<Vec<String>, Error> {
+    let mut notes: Vec<String> = value(connection, WITHOUT_LOG)?.map(without_log).into_iter().collect();
+    notes.extend(value(connection, WITHOUT_PIN)?.map(without_pin));
+    if let (Some(lost), Some(after)) = (value(connection, LOST)?, value(connection, LOST_AFTER)?) {
+        notes.push(format!(
+            "{lost} events that were acknowledged after event {after} are missing: a server was started with \
+             --accept-loss"
+        ));
+    }
+    Ok(notes)
+}
+
+/// Compares a database with its pin. `head` is the head of the database. `at` is its head after as many events as the
+/// pin has.
+fn contradiction(pin: Head, head: Head, at: Option<Head>, is_closed: bool) -> Option<Contradiction> {
+    let (there, pinned) = (head.events, pin.events);
+    if there < pinned {
+        let why = format!(
+            "the database has {there} events, but {pinned} were written: it is an older copy, its log is \
+             missing, or its last events were removed"
+        );
+        Some(Contradiction { why, left: there, lost: pinned - there })
+    } else if at != Some(pin) {
+        let why = format!("the first {pinned} events of the database differ from those that were written");
+        Some(Contradiction { why, left: 0, lost: pinned })
+    } else if is_closed && there > pinned {
+        let why = format!(
+            "the database has {there} events, but {pinned} were written: the rest came from elsewhere"
+        );
+        Some(Contradiction { why, left: pinned, lost: 0 })
+    } else {
+        None
+    }
+}
+
+fn without_log(events: u64) -> String {
+    format!(
+        "the database was copied without its log when it had {events} events: the last writes may be missing"
+    )
+}
+
+fn without_pin(events: u64) -> String {
+    format!(
+        "the journal of a killed server was opened without {NAME} when it had {events} events: the last \
+         writes may be missing"
+    )
+}
+
+impl HeadFile {
+    pub(super) fn open(folder: &Path) -> Result<Self, Error> {
+        let file = private().open(folder.join(NAME)).map_err(from_io)?;
+        Ok(Self { file, is_behind: false })
+    }
+
+    /// Writes the pin after a commit. A failure here loses no event: an older pin is still valid.
+    pub(super) fn put(&mut self, head: Head) {
+        if let Err(error) = self.write(head)
+            && !std::mem::replace(&mut self.is_behind, true)
+        {
+            tracing::warn!(%error, "{NAME} cannot be written: an audit may miss lost events");
+        }
+    }
+
+    /// Writes the pin and flushes it to disk. Returns false if that failed.
+    pub(super) fn close(&mut self, head: Head) -> bool {
+        self.put(head);
+        let written = self.write(head).and_then(|()| self.file.sync_all());
+        written.is_ok()
+    }
+
+    /// Writes one line of constant length, which overwrites the old one in place.
+    fn write(&self, head: Head) -> io::Result<()> {
+        self.file.write_all_at(format!("{:>20} {}\n", head.events, head.hash).as_bytes(), 0)
+    }
+}
+
+/// Reads the pin of a folder. Retries if the pin is malformed: a server may just be writing it.
+pub(super) fn read(folder: &Path) -> Result<Option<Head>, Error> {
+    let path = folder.join(NAME);
+    for _ in 0..READS {
+        match fs::read_to_string(&path) {
+            // The process ended after it created the file and before it wrote it.
+            Ok(text) if text.is_empty() => return Ok(None),
+            Ok(text) => {
+                if let Some(head) = parse(&text) {
+                    return Ok(Some(head));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
+            Err(error) => return Err(from_io(error)),
+        }
+    }
+    Err(Error::Corrupt(format!(
+        "{} cannot be read, so missing events would not be noticed: copy the folder without that file, \
+         compare `audit head` of the copy with a noted head, then remove the file",
+        path.display()
+    )))
+}
+
+fn parse(text: &str) -> Option<Head> {
+    let (events, hash) = text.trim().split_once(' ')?;
+    Some(Head { events: events.parse().ok()?, hash: hash.to_owned().try_into().ok()? })
+}
+
+/// Returns problems of the journal for an audit. `log` is `None` if a server in this process has the journal open.
+pub(super) fn problems(
+    folder: &Path,
+    connection: &Connection,
+    log: Option<LogState>,
+) -> Result<Vec<String>, Error> {
+    let pin = match read(folder) {
+        Ok(pin) => pin,
+        Err(Error::Corrupt(why)) => return Ok(vec![why]),
+        Err(error) => return Err(error),
+    };
+    let is_closed = log.is_some() && is_closed(connection)?;
+    let mut problems: Vec<String> = contradiction_in(connection, pin, is_closed)?.into_iter().collect();
+    let notes = notes(connection)?;
+    // A note of an earlier opening reports the same problem.
+    if let Some(log) = log.filter(|_| notes.is_empty()) {
+        let evidence = Evidence { folder: folder.to_owned(), pin, log };
+        let events = chain::head(connection)?.events;
+        if evidence.is_without_log(connection)? {
+            problems.push(without_log(events));
+        } else if evidence.is_without_pin(connection)? {
+            problems.push(without_pin(events));
+        }
+    }
+    problems.extend(notes);
+    Ok(problems)
+}
+
+/// Compares a database of this version with its pin. A closed database is exactly as long as its pin says.
+pub(super) fn contradiction_in(
+    connection: &Connection,
+    pin: Option<Head>,
+    is_closed: bool,
+) -> Result<Option<String>, Error> {
+    let Some(pin) = pin else { return Ok(None) };
+    let at = chain::head_at(connection, pin.events)?;
+    Ok(contradiction(pin, chain::head(connection)?, at, is_closed).map(|found| found.why))
+}
+
+/// Records in the database that a server has it open, or that it was closed.
+pub(super) fn set_open(connection: &Connection, open: u8) -> Result<(), Error> {
+    connection.execute("UPDATE meta SET value = ?1 WHERE name = 'open'", [open])?;
+    Ok(())
+}
+
+fn is_closed(connection: &Connection) -> Result<bool, Error> {
+    let open: u64 = value(connection, "open")?.unwrap_or(0);
+    Ok(open == 0)
+}
+
+fn value(connection: &Connection, name: &str) -> Result<Option<u64>, Error> {
+    let sql = "SELECT value FROM meta WHERE name = ?1";
+    let found = connection.query_row(sql, [name], |row| super::column::number(row, 0)).optional()?;
+    Ok(found)
+}

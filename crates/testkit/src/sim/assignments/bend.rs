@@ -1,0 +1,104 @@
+//! Bends: events that are falsified on purpose in one way each, which the judge must notice.
+
+use holdshort_core::event::{self, Event};
+use holdshort_core::interrupt::{Outcome, ReminderReason, Seat};
+use holdshort_core::run::Fact;
+
+use super::run_fact;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bend {
+    /// No node handles deadlines.
+    KeepNoTime,
+    /// A node handles deadlines an hour too early.
+    LookEarly,
+    /// Votes are counted over the people before the last change.
+    ReadWhoWasThere,
+    /// One vote is enough in every stage.
+    ForgetTheQuorum,
+    /// An escalation requires fewer people than before.
+    AskFewerLater,
+    /// An escalation asks other people than it names.
+    AskOthers,
+    /// An escalation that replaces approvers keeps their votes.
+    KeepTheirVotes,
+    /// A reminder is written twice.
+    RemindTwice,
+    /// A reminder goes to people who are not asked.
+    RemindAnybody,
+    /// A reminder has no recipients.
+    RemindNobody,
+    /// A vote is cast for a person who did not delegate.
+    StandInForAnother,
+    /// A rejection is written as an approval.
+    ReleaseWhatWasRefused,
+}
+
+impl Bend {
+    pub const ALL: [Self; 12] = [
+        Self::KeepNoTime,
+        Self::LookEarly,
+        Self::ReadWhoWasThere,
+        Self::ForgetTheQuorum,
+        Self::AskFewerLater,
+        Self::AskOthers,
+        Self::KeepTheirVotes,
+        Self::RemindTwice,
+        Self::RemindAnybody,
+        Self::RemindNobody,
+        Self::StandInForAnother,
+        Self::ReleaseWhatWasRefused,
+    ];
+
+    pub(super) fn falsify(self, events: Vec<Event>) -> Vec<Event> {
+        let replaces =
+            events.iter().any(|event| matches!(run_fact(event), Some(Fact::InterruptEscalated { .. })));
+        events.into_iter().flat_map(|event| self.falsify_event(event, replaces)).collect()
+    }
+
+    fn falsify_event(self, mut event: Event, escalates: bool) -> Vec<Event> {
+        let event::Fact::Run(fact) = &mut event.fact else { return vec![event] };
+        match (self, fact) {
+            (Self::ForgetTheQuorum, Fact::InterruptOpened(opened)) => {
+                for stage in &mut opened.assignment.stages {
+                    stage.required = 1;
+                }
+            }
+            (Self::AskFewerLater, Fact::InterruptEscalated { assignment, .. }) => {
+                for stage in &mut assignment.stages {
+                    stage.required = 1;
+                }
+            }
+            (Self::AskOthers, Fact::InterruptEscalated { assignment, stage, .. }) => {
+                assignment.stages[*stage].approvers = vec!["ben".to_owned(), "cleo".to_owned()];
+            }
+            (Self::KeepTheirVotes, Fact::VoteWithdrawn { .. }) if escalates => return Vec::new(),
+            (Self::RemindTwice, Fact::InterruptReminded { cause: ReminderReason::Waiting, .. }) => {
+                return vec![event.clone(), event];
+            }
+            (Self::RemindAnybody, Fact::InterruptReminded { cause: ReminderReason::Waiting, to, .. }) => {
+                *to = ["anna", "ben", "cleo", "dirk", "olga", "otto"].map(str::to_owned).to_vec();
+            }
+            (Self::RemindNobody, Fact::InterruptReminded { cause: ReminderReason::Waiting, to, .. }) => {
+                to.clear()
+            }
+            (Self::StandInForAnother, Fact::DecisionMade { seat, .. }) => {
+                let other = if event.actor.id == "anna" { "ben" } else { "anna" };
+                let seat = seat.get_or_insert_with(Seat::default);
+                seat.in_place_of = Some(other.to_owned());
+            }
+            (Self::ReleaseWhatWasRefused, Fact::InterruptResolved { outcome, .. })
+                if *outcome == Outcome::Rejected =>
+            {
+                *outcome = Outcome::Approved;
+            }
+            _ => {}
+        }
+        vec![event]
+    }
+
+    /// Returns the first simulation that notices the bend.
+    pub fn noticed(self) -> Option<super::AssignmentReport> {
+        (0..400).map(|seed| super::play(seed, Some(self))).find(|asked| asked.problem.is_some())
+    }
+}

@@ -1,0 +1,320 @@
+//! Deliveries of channels, checked against events: no message without an event, no repetition without a reason, and
+//! nothing lost at the end.
+//!
+//! Events come from the journal (`notices.rs`), and messages from the sink.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::FutureExt;
+use holdshort_core::channel::Channel;
+use holdshort_core::delivery::{Delivery, DeliveryState};
+use holdshort_core::id::{DeliveryId, InterruptId};
+use holdshort_core::notice::Occasion;
+use holdshort_core::time::Timestamp;
+use holdshort_store::{DeliveryFilter, Outbox};
+
+use super::Witness;
+use super::notices::NoticeKey;
+use crate::sim::history::short;
+use crate::sim::leases::{Leases, Term};
+use crate::sim::node::NodeId;
+use crate::sim::store::Store;
+
+#[derive(Default)]
+pub(in crate::sim) struct DeliveryWitness {
+    /// True if channels are played: see [`crate::sim::OUTBOX_FROM`].
+    pub(in crate::sim) plays: bool,
+    pub(super) happened: BTreeSet<NoticeKey>,
+    claims: BTreeMap<(NodeId, DeliveryId), ClaimedDelivery>,
+    /// Creation time and event of the newest delivery that was claimed, by channel and interrupt.
+    newest: BTreeMap<(String, InterruptId), (Timestamp, u64)>,
+    attempts: BTreeMap<DeliveryId, Vec<Attempt>>,
+    /// Delivery id of each notice, by channel.
+    ids: BTreeMap<(String, NoticeKey), DeliveryId>,
+    /// Notices that receivers have read, by channel.
+    received: BTreeSet<(String, NoticeKey)>,
+    /// Deliveries that were recorded as delivered.
+    delivered: BTreeSet<DeliveryId>,
+    dead: BTreeSet<NodeId>,
+    /// Number of store failures of each node.
+    stumbles: BTreeMap<NodeId, u32>,
+    /// Disabled channels that admins were alerted about.
+    alerts: BTreeSet<String>,
+    /// Counts of attempts and deliveries: see [`crate::sim::SimulationReport::told`].
+    pub(in crate::sim) counts: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Clone, Copy)]
+struct ClaimedDelivery {
+    term: Option<Term>,
+    /// True if the interrupt was open at the claim.
+    was_open: bool,
+}
+
+struct Attempt {
+    node: NodeId,
+    term: Option<Term>,
+    stumbles: u32,
+    /// `None` until the receiver answers.
+    answer: Option<ReceiverAnswer>,
+}
+
+/// Answer of a receiver, as its sender sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sim) enum ReceiverAnswer {
+    Well,
+    /// The sender may try again.
+    Badly,
+    /// The sender may not try again.
+    Never,
+}
+
+impl DeliveryWitness {
+    pub(in crate::sim) fn died(&mut self, node: NodeId) {
+        self.dead.insert(node);
+    }
+
+    pub(in crate::sim) fn stumbled(&mut self, node: NodeId) {
+        *self.stumbles.entry(node).or_default() += 1;
+    }
+
+    pub(in crate::sim) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    pub(in crate::sim) fn alerted(&mut self, channel: &str) {
+        self.count("disabled");
+        self.alerts.insert(channel.to_owned());
+    }
+
+    pub(in crate::sim) fn settled(&mut self, delivery: &Delivery) {
+        if delivery.state == DeliveryState::Delivered {
+            self.delivered.insert(delivery.delivery.clone());
+        }
+    }
+
+    pub(in crate::sim) fn answered(&mut self, id: &DeliveryId, node: NodeId, answer: ReceiverAnswer) {
+        let attempts = self.attempts.entry(id.clone()).or_default();
+        let waits = |each: &&mut Attempt| each.node == node && each.answer.is_none();
+        if let Some(attempt) = attempts.iter_mut().rev().find(waits) {
+            attempt.answer = Some(answer);
+        }
+    }
+
+    pub(in crate::sim) fn received(&mut self, channel: &str, what: &NoticeKey) {
+        self.received.insert((channel.to_owned(), what.clone()));
+    }
+
+    /// Returns true if there is a reason to send a delivery again.
+    fn is_excused(&self, last: &Attempt, leases: &Leases) -> bool {
+        matches!(last.answer, Some(ReceiverAnswer::Badly | ReceiverAnswer::Never))
+            || self.dead.contains(&last.node)
+            || leases.term(last.node) != last.term
+            || self.stumbles.get(&last.node).copied().unwrap_or_default() > last.stumbles
+    }
+
+    fn check_attempt(
+        &mut self,
+        node: NodeId,
+        leases: &Leases,
+        channel: &Channel,
+        id: &DeliveryId,
+        what: &NoticeKey,
+    ) -> Result<(), String> {
+        let told = describe_notice(&channel.name, what);
+        if !self.happened.contains(what) {
+            return Err(format!("{told}, but the event never occurred"));
+        }
+        let key = (channel.name.clone(), what.clone());
+        if self.ids.entry(key).or_insert_with(|| id.clone()) != id {
+            return Err(format!("{told} under two ids"));
+        }
+        let Some(ClaimedDelivery { term, was_open }) = self.claims.get(&(node, id.clone())).copied() else {
+            return Err(format!("{told}, and n{node} has not claimed it"));
+        };
+        if channel.via.is_read_by_people() && what.occasion.asks() && !was_open {
+            return Err(format!("{told}, and it was resolved before"));
+        }
+        // The lease of the claim has ended, so other nodes may have continued with the delivery. A repetition is then
+        // allowed, as it is after a crash.
+        let was_given_up = leases.term(node) != term;
+        if self.delivered.contains(id) && !was_given_up {
+            return Err(format!("{told} again after it was written down as delivered"));
+        }
+        let last = self.attempts.get(id).and_then(|attempts| attempts.last());
+        if last.is_some_and(|last| !was_given_up && !self.is_excused(last, leases)) {
+            return Err(format!("{told} again, and nothing had failed"));
+        }
+        if last.is_some_and(|last| last.answer.is_none_or(|answer| answer == ReceiverAnswer::Well)) {
+            self.count("repeated");
+        }
+        let stumbles = self.stumbles.get(&node).copied().unwrap_or_default();
+        let attempt = Attempt { node, term, stumbles, answer: None };
+        self.attempts.entry(id.clone()).or_default().push(attempt);
+        Ok(())
+    }
+
+    /// Checks that the channel sent a notice of everything that happened, or had a reason not to.
+    fn check_channel(&self, channel: &Channel, rows: &[Delivery], is_disabled: bool) -> Result<(), String> {
+        let occasions = &channel.rule.occasions;
+        let takes = |what: &&NoticeKey| occasions.is_empty() || occasions.contains(&what.occasion);
+        for what in self.happened.iter().filter(takes) {
+            let of_it = |row: &&Delivery| {
+                row.channel == channel.name
+                    && row.interrupt == what.interrupt
+                    && (row.seq, row.occasion) == (what.seq, what.occasion)
+            };
+            let told = describe_notice(&channel.name, what);
+            let mut found = rows.iter().filter(of_it);
+            let row = found.next().ok_or_else(|| format!("the delivery is lost: {told}"))?;
+            if found.next().is_some() {
+                return Err(format!("{told} under two ids"));
+            }
+            let is_received = self.received.contains(&(channel.name.clone(), what.clone()));
+            match row.state {
+                DeliveryState::Delivered if !is_received => {
+                    return Err(format!("not delivered, but recorded as delivered: {told}"));
+                }
+                DeliveryState::Waiting if !is_disabled => {
+                    return Err(format!("it is never delivered: {told}"));
+                }
+                DeliveryState::Failed if !is_received && !self.has_failed(channel, row) => {
+                    return Err(format!("it was given up too soon: {told}"));
+                }
+                DeliveryState::Dropped if !is_received && !self.may_be_dropped(channel, what) => {
+                    return Err(format!("it was dropped, and should be told: {told}"));
+                }
+                DeliveryState::Delivered
+                | DeliveryState::Waiting
+                | DeliveryState::Failed
+                | DeliveryState::Dropped => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if all attempts failed, or if one failed permanently.
+    fn has_failed(&self, channel: &Channel, row: &Delivery) -> bool {
+        let attempts = self.attempts.get(&row.delivery).map(Vec::as_slice).unwrap_or_default();
+        let badly = attempts.iter().filter(|each| each.answer == Some(ReceiverAnswer::Badly)).count();
+        badly as u64 >= channel.attempts
+            || attempts.iter().any(|each| each.answer == Some(ReceiverAnswer::Never))
+    }
+
+    /// Returns true if a notice need not be sent. People need no request to decide on a resolved interrupt. In a
+    /// channel with digests a later notice of the same interrupt is enough. The resolution of an interrupt that nobody
+    /// was asked about needs no notice there.
+    fn may_be_dropped(&self, channel: &Channel, what: &NoticeKey) -> bool {
+        if !channel.via.is_read_by_people() {
+            return false;
+        }
+        let of_the_same = || self.happened.iter().filter(|each| each.interrupt == what.interrupt);
+        let id = |each: &NoticeKey| self.ids.get(&(channel.name.clone(), each.clone()));
+        let is_resolved = of_the_same().any(|each| !each.occasion.asks());
+        if what.occasion.asks() && is_resolved {
+            return true;
+        }
+        let later = of_the_same().any(|each| each.seq > what.seq && id(each).is_some());
+        // If a node died between sending and recording a delivery, no node knows that it was sent.
+        let is_known = |each: &NoticeKey| id(each).is_some_and(|id| self.delivered.contains(id));
+        let was_asked = of_the_same().any(|each| each.occasion == Occasion::Opened && is_known(each));
+        channel.gathers() && (later || (what.occasion == Occasion::Resolved && !was_asked))
+    }
+}
+
+impl Witness {
+    /// Records the deliveries that a node has claimed.
+    pub(in crate::sim) fn claimed(&mut self, node: NodeId, leases: &Leases, claimed: &[Delivery]) {
+        let mut claimed: Vec<&Delivery> = claimed.iter().collect();
+        // Deliveries that are claimed together are sent at the same time or in one letter.
+        claimed.sort_by_key(|each| (each.created_at, each.seq));
+        for delivery in claimed {
+            let interrupt = self.run(&delivery.run).and_then(|run| run.interrupts.get(&delivery.interrupt));
+            let was_open = interrupt.is_some_and(|interrupt| interrupt.is_open());
+            let is_first = !self.telling.claims.keys().any(|(_, id)| *id == delivery.delivery);
+            let claim = ClaimedDelivery { term: leases.term(node), was_open };
+            self.telling.claims.insert((node, delivery.delivery.clone()), claim);
+            if !is_first {
+                continue;
+            }
+            let place = (delivery.channel.clone(), delivery.interrupt.clone());
+            let this = (delivery.created_at, delivery.seq);
+            let newest = self.telling.newest.entry(place).or_insert(this);
+            if this.0 < newest.0 && this.1 < newest.1 {
+                let (channel, interrupt) = (&delivery.channel, short(delivery.interrupt.as_str()));
+                let problem = format!("`{channel}` is notified of {interrupt} out of order");
+                self.note(Err(problem));
+            } else {
+                *newest = this;
+            }
+        }
+    }
+
+    /// Checks an attempt of a node. `believes` is true if the node believes that its lease is valid.
+    pub(in crate::sim) fn sends(
+        &mut self,
+        (node, believes): (NodeId, bool),
+        leases: &Leases,
+        channel: &Channel,
+        messages: &[(DeliveryId, NoticeKey)],
+    ) {
+        if !believes {
+            self.note(Err(format!("n{node} sends, and knows that its lease is over")));
+        }
+        if messages.len() > 1 {
+            self.telling.count("together");
+        }
+        for (id, what) in messages {
+            let checked = self.telling.check_attempt(node, leases, channel, id, what);
+            self.note(checked);
+        }
+    }
+
+    /// Checks that nothing is lost, once nothing more is being sent.
+    pub(in crate::sim) fn check_deliveries(&mut self, store: &Store, channels: &[Channel]) {
+        let checked = self.check_all_channels(store, channels);
+        self.note(checked);
+    }
+
+    fn check_all_channels(&mut self, store: &Store, channels: &[Channel]) -> Result<(), String> {
+        let rows = list_deliveries(store)?;
+        let disabled = list_disabled_channels(store)?;
+        if let Some(channel) = disabled.iter().find(|channel| !self.telling.alerts.contains(*channel)) {
+            return Err(format!("`{channel}` is disabled, but no alert was sent"));
+        }
+        for row in &rows {
+            self.telling.count(row.state.as_str());
+            let (interrupt, run) = (row.interrupt.clone(), row.run.clone());
+            let what = NoticeKey { interrupt, seq: row.seq, occasion: row.occasion, run };
+            if !self.telling.happened.contains(&what) {
+                return Err(format!(
+                    "{}, but the event never occurred",
+                    describe_notice(&row.channel, &what)
+                ));
+            }
+        }
+        channels.iter().try_for_each(|channel| {
+            self.telling.check_channel(channel, &rows, disabled.contains(&channel.name))
+        })
+    }
+}
+
+/// Returns all deliveries.
+pub(in crate::sim) fn list_deliveries(store: &Store) -> Result<Vec<Delivery>, String> {
+    let filter = DeliveryFilter::default();
+    let all = store.deliveries(&filter, None, usize::MAX >> 1).now_or_never();
+    let all = all.ok_or("the outbox did not answer at once")?;
+    all.map(|page| page.items).map_err(|error| error.to_string())
+}
+
+/// Returns the names of disabled channels.
+pub(in crate::sim) fn list_disabled_channels(store: &Store) -> Result<BTreeSet<String>, String> {
+    let states = store.channel_states().now_or_never().ok_or("the outbox did not answer at once")?;
+    let states = states.map_err(|error| error.to_string())?;
+    Ok(states.into_iter().filter(|each| each.disabled_at.is_some()).map(|each| each.channel).collect())
+}
+
+fn describe_notice(channel: &str, what: &NoticeKey) -> String {
+    let (occasion, interrupt) = (what.occasion.as_str(), short(what.interrupt.as_str()));
+    format!("`{channel}` is notified that {interrupt} is {occasion}, by event {}", what.seq)
+}

@@ -1,0 +1,36 @@
+//! An enum as a table: each variant has a stable name and a row of further columns.
+
+/// Declares the enum, `ALL`, `name`, `row` (the columns, by the constructor of their type) and `Serialize` by name.
+#[macro_export]
+macro_rules! named {
+    ($(#[$about:meta])* $kind:ident: $row:ident;
+     $($(#[$doc:meta])* $variant:ident $name:literal $cells:tt)*) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $kind { $($(#[$doc])* $variant),* }
+
+        impl $kind {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Returns the stable name, which is used in JSON and in documents.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// Returns the variant with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|each| each.name() == name)
+            }
+
+            const fn row(self) -> $row {
+                match self { $(Self::$variant => $row $cells),* }
+            }
+        }
+
+        impl serde::Serialize for $kind {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+    };
+}

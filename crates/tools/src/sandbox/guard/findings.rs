@@ -1,0 +1,189 @@
+//! The findings of a search of a workspace, as data, and their comparison with later findings. Touches a file only to
+//! learn its identity.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, StatxFlags};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GuardFindings {
+    pub root: Inode,
+    /// Guarded files, folders and links. Their content is not listed.
+    pub guarded: Vec<Item>,
+    /// Folders that hold a repository. If one were moved away, its guarded paths would move with it.
+    pub repositories: Vec<Item>,
+    /// Folders that could not be opened.
+    pub unreadable: Vec<Inode>,
+    /// Sockets and named pipes, relative to the workspace.
+    #[serde(default)]
+    pub channels: Vec<Channel>,
+}
+
+/// Path of a socket or a named pipe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Channel(#[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")] pub PathBuf);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Item {
+    /// Path relative to the workspace. Stored as bytes, since a name need not be UTF-8.
+    #[serde(serialize_with = "as_bytes", deserialize_with = "from_bytes")]
+    pub path: PathBuf,
+    pub inode: Inode,
+    pub link: Option<Link>,
+}
+
+/// Target of a symbolic link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Link {
+    pub target: Vec<u8>,
+    /// `None` if the target does not exist.
+    pub leads_to: Option<Inode>,
+}
+
+/// Identity of a file while it exists. Includes the creation time if the file system knows it, because the inode number
+/// of a removed file is used again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Inode {
+    device: (u32, u32),
+    number: u64,
+    made: Option<(i64, u32)>,
+}
+
+/// Identity and kind of a directory entry.
+pub(super) struct EntryIdentity {
+    pub inode: Inode,
+    pub kind: Kind,
+}
+
+/// Kind of a directory entry, as far as the guard distinguishes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Folder,
+    Link,
+    /// Socket or named pipe.
+    Channel,
+    Other,
+}
+
+impl From<rustix::fs::FileType> for Kind {
+    fn from(kind: rustix::fs::FileType) -> Self {
+        match kind {
+            rustix::fs::FileType::Directory => Self::Folder,
+            rustix::fs::FileType::Symlink => Self::Link,
+            rustix::fs::FileType::Socket | rustix::fs::FileType::Fifo => Self::Channel,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Inode {
+    pub(super) fn of_handle(file: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(look(file, OsStr::new(""), AtFlags::EMPTY_PATH)?.inode)
+    }
+}
+
+impl EntryIdentity {
+    /// Examines an entry of a folder without following a link.
+    pub(super) fn examine(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Self> {
+        look(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+}
+
+fn look(folder: BorrowedFd<'_>, name: &OsStr, flags: AtFlags) -> io::Result<EntryIdentity> {
+    let found = rustix::fs::statx(folder, name, flags, StatxFlags::BASIC_STATS | StatxFlags::BTIME)?;
+    let has_time = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let kind = rustix::fs::FileType::from_raw_mode(found.stx_mode.into());
+    Ok(EntryIdentity {
+        inode: Inode {
+            device: (found.stx_dev_major, found.stx_dev_minor),
+            number: found.stx_ino,
+            made: has_time.then_some((found.stx_btime.tv_sec, found.stx_btime.tv_nsec)),
+        },
+        kind: kind.into(),
+    })
+}
+
+impl Item {
+    pub(super) fn from_entry(
+        folder: BorrowedFd<'_>,
+        name: &OsStr,
+        path: PathBuf,
+        seen: &EntryIdentity,
+    ) -> io::Result<Self> {
+        let link = if seen.kind == Kind::Link {
+            let target = rustix::fs::readlinkat(folder, name, Vec::new())?.into_bytes();
+            let leads_to = look(folder, name, AtFlags::empty()).ok().map(|seen| seen.inode);
+            Some(Link { target, leads_to })
+        } else {
+            None
+        };
+        Ok(Self { path, inode: seen.inode, link })
+    }
+}
+
+/// Findings from before the command, indexed for fast comparison.
+pub(super) struct EarlierFindings {
+    guarded: BTreeSet<Inode>,
+    links: BTreeSet<(Link, Inode)>,
+    link_paths: BTreeSet<(Link, PathBuf)>,
+    repositories: BTreeSet<Inode>,
+    unreadable: BTreeSet<Inode>,
+}
+
+impl EarlierFindings {
+    pub(super) fn from_findings(found: &GuardFindings) -> Self {
+        let links = || found.guarded.iter().filter_map(|item| Some((item.link.clone()?, item)));
+        Self {
+            guarded: found.guarded.iter().filter(|it| it.link.is_none()).map(|it| it.inode).collect(),
+            links: links().map(|(link, item)| (link, item.inode)).collect(),
+            link_paths: links().map(|(link, item)| (link, item.path.clone())).collect(),
+            repositories: found.repositories.iter().map(|it| it.inode).collect(),
+            unreadable: found.unreadable.iter().copied().collect(),
+        }
+    }
+
+    /// Returns true if the item was there before. A link has no mount of its own: it is old while its target is the
+    /// same.
+    pub(super) fn has(&self, item: &Item) -> bool {
+        match &item.link {
+            None => self.guarded.contains(&item.inode),
+            Some(link) => {
+                self.links.contains(&(link.clone(), item.inode))
+                    || self.link_paths.contains(&(link.clone(), item.path.clone()))
+            }
+        }
+    }
+
+    pub(super) fn has_repository(&self, folder: Inode) -> bool {
+        self.repositories.contains(&folder)
+    }
+
+    pub(super) fn could_not_read(&self, folder: Inode) -> bool {
+        self.unreadable.contains(&folder)
+    }
+
+    pub(super) fn new_of(&self, now: &GuardFindings) -> usize {
+        now.guarded.iter().filter(|item| !self.has(item)).count()
+            + now.repositories.iter().filter(|item| !self.has_repository(item.inode)).count()
+            + now.unreadable.iter().filter(|folder| !self.could_not_read(**folder)).count()
+    }
+}
+
+fn as_bytes<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_os_str().as_bytes().serialize(serializer)
+}
+
+fn from_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    Ok(OsString::from_vec(Vec::deserialize(deserializer)?).into())
+}

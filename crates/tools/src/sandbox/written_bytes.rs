@@ -1,0 +1,87 @@
+//! Counts the bytes that a command's processes have written to disks, ended ones included. Only reads `/proc`.
+
+use std::collections::BTreeMap;
+use std::{fs, io};
+
+use nix::libc;
+use nix::unistd::{Pid, getpid};
+
+use super::processes::{self, Scope};
+
+/// Counts so far.
+#[derive(Default)]
+pub(super) struct WrittenBytes {
+    last: BTreeMap<Pid, Count>,
+    /// Bytes of processes that ended without being waited for: the kernel adds them to no other process.
+    lost: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Count {
+    parent: Pid,
+    bytes: u64,
+}
+
+impl WrittenBytes {
+    /// Counts again and returns all bytes so far. An unknown count exceeds every limit.
+    pub(super) fn count(&mut self, scope: Scope) -> u64 {
+        let Ok(found) = processes::all(scope) else { return u64::MAX };
+        let mut now = BTreeMap::new();
+        for process in found {
+            match bytes(process.pid) {
+                Ok(Some(bytes)) => {
+                    now.insert(process.pid, Count { parent: process.parent, bytes });
+                }
+                Ok(None) => {}
+                Err(_) => return u64::MAX,
+            }
+        }
+        self.take(now, getpid());
+        self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
+    }
+
+    /// Takes over new counts. The kernel adds the bytes of a reaped process to its reaper. Bytes beyond the growth of
+    /// the reaper go to `lost`.
+    fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
+        let before = std::mem::replace(&mut self.last, now);
+        let mut grown: BTreeMap<Pid, u64> = self
+            .last
+            .iter()
+            .map(|(pid, count)| {
+                (*pid, count.bytes - before.get(pid).map_or(0, |it| it.bytes).min(count.bytes))
+            })
+            .collect();
+        for (pid, gone) in before.iter().filter(|(pid, _)| !self.last.contains_key(pid)) {
+            let heir = heir(&before, &self.last, *pid, own);
+            let credit = grown.entry(heir).or_default();
+            let waited_for = gone.bytes.min(*credit);
+            *credit -= waited_for;
+            self.lost = self.lost.saturating_add(gone.bytes - waited_for);
+        }
+    }
+}
+
+/// Returns the nearest ancestor that still exists.
+fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own: Pid) -> Pid {
+    let mut at = pid;
+    for _ in 0..before.len() {
+        at = before.get(&at).map_or(own, |count| count.parent);
+        if now.contains_key(&at) {
+            return at;
+        }
+    }
+    own
+}
+
+/// Returns the bytes that a process wrote, or `None` if it is gone. Fails if the process keeps its numbers unreadable.
+fn bytes(pid: Pid) -> io::Result<Option<u64>> {
+    let text = match fs::read_to_string(format!("/proc/{pid}/io")) {
+        Ok(text) => text,
+        Err(e) if e.kind() == io::ErrorKind::NotFound || e.raw_os_error() == Some(libc::ESRCH) => {
+            return Ok(None);
+        }
+        Err(e) => return Err(e),
+    };
+    let bytes = text.lines().find_map(|line| line.strip_prefix("write_bytes:")?.trim().parse().ok());
+    bytes.map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}

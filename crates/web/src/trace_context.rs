@@ -1,0 +1,24 @@
+//! The trace that a request is part of (W3C Trace Context). A run that the request begins joins it.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use holdshort_core::trace_parent::TraceParent;
+
+const HEADER: &str = "traceparent";
+
+/// Trace of a request; `None` if it names none that can be joined. The request is served in both cases, as the standard
+/// demands.
+pub struct JoinedTrace(pub Option<TraceParent>);
+
+impl<S: Send + Sync> FromRequestParts<S> for JoinedTrace {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let mut values = parts.headers.get_all(HEADER).iter();
+        let (first, second) = (values.next(), values.next());
+        let one = first.filter(|_| second.is_none()).and_then(|value| value.to_str().ok());
+        Ok(Self(one.and_then(|text| TraceParent::read(text.trim()))))
+    }
+}

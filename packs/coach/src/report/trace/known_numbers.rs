@@ -1,0 +1,300 @@
+//! Known numbers, by quantity, and known days.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use super::rounding::Decimal;
+use super::scan::{self, Form, Sign};
+use super::unit::Unit;
+use crate::report::limits::KNOWN;
+
+/// Largest difference between a written number and its value in the training data, as a share of the written number.
+const NEAR: f64 = 0.01;
+
+/// Quantity that a number measures. It determines in which other ways the number may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Number without a known unit. It may be written with any unit.
+    Number,
+    /// Number in a unit of its own, or a count. It is never written in one of the units below.
+    Own,
+    /// Share of one. It may also be written as percent.
+    Ratio,
+    Percent,
+    /// Duration or pace in seconds. It may also be written as a clock time, in minutes or in hours.
+    Seconds,
+    /// Distance in metres. It may also be written in kilometres.
+    Metres,
+    Beats,
+    Watts,
+    Milliseconds,
+    Kilograms,
+}
+
+/// Returns the quantity of a number in this unit, and the factor to its base unit.
+fn base_quantity(unit: &str) -> (Quantity, f64) {
+    match unit.trim() {
+        "" => (Quantity::Number, 1.0),
+        "s/km" => (Quantity::Seconds, 1.0),
+        "1" | "ratio" => (Quantity::Ratio, 1.0),
+        unit if unit.starts_with("share") => (Quantity::Ratio, 1.0),
+        unit => match Unit::from_word(unit) {
+            Unit::None | Unit::Thousand => (Quantity::Own, 1.0),
+            unit => unit.base_quantity(),
+        },
+    }
+}
+
+/// Known number by its absolute size. Both signs of one size are two entries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Entry {
+    quantity: Quantity,
+    size: f64,
+    is_negative: bool,
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.quantity
+            .cmp(&other.quantity)
+            .then_with(|| self.size.total_cmp(&other.size))
+            .then_with(|| self.is_negative.cmp(&other.is_negative))
+    }
+}
+
+/// Numbers and days of tool results and inputs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownNumbers {
+    numbers: BTreeSet<Entry>,
+    days: BTreeSet<Date>,
+}
+
+impl KnownNumbers {
+    /// Adds a number. Ignores a number that is not finite.
+    pub fn add_value(&mut self, value: f64, quantity: Quantity) {
+        if value.is_finite() && self.numbers.len() + self.days.len() < KNOWN {
+            self.numbers.insert(Entry { quantity, size: value.abs(), is_negative: value < 0.0 });
+        }
+    }
+
+    pub fn add_day(&mut self, day: Date) {
+        if self.numbers.len() + self.days.len() < KNOWN {
+            self.days.insert(day);
+        }
+    }
+
+    /// Adds every number, clock time and full date of a text that a person or a tool wrote.
+    pub fn add_text(&mut self, text: &str) {
+        for token in scan::tokens(text) {
+            match token.form {
+                Form::Number { readings, sign, units } => {
+                    for size in readings.iter().filter_map(|text| Decimal::read(text)).map(Decimal::value) {
+                        let value = if sign == Sign::Minus { -size } else { size };
+                        self.measure(value, units[0]);
+                    }
+                }
+                Form::Times(times) => {
+                    for (decimal, unit) in times {
+                        let (quantity, factor) = unit.base_quantity();
+                        self.add_value(decimal.value() * factor, quantity);
+                    }
+                }
+                Form::Days(days) => {
+                    for date in days.iter().filter_map(|day| day.date()) {
+                        self.add_day(date);
+                    }
+                }
+                Form::Odd => {}
+            }
+        }
+    }
+
+    /// Adds a number in its unit, and as it is written.
+    fn measure(&mut self, value: f64, unit: Unit) {
+        let (quantity, factor) = unit.base_quantity();
+        self.scaled(value, quantity, factor);
+    }
+
+    fn scaled(&mut self, value: f64, quantity: Quantity, factor: f64) {
+        self.add_value(value * factor, quantity);
+        if factor.total_cmp(&1.0).is_ne() {
+            self.add_value(value, Quantity::Own);
+        }
+    }
+
+    /// Adds a number in a unit as tools write it: `s`, `km`, `bpm`, `%`, `1`, `share of time`. A number without a unit
+    /// may be written with any unit.
+    pub fn add_in_unit(&mut self, value: f64, unit: &str) {
+        let (quantity, factor) = base_quantity(unit);
+        self.scaled(value, quantity, factor);
+    }
+
+    /// Adds a number in its unit only, so that equal digits of another quantity do not match.
+    pub(super) fn add_in_unit_only(&mut self, value: f64, unit: &str) -> Option<Entry> {
+        let (quantity, factor) = base_quantity(unit);
+        let value = value * factor;
+        self.add_value(value, quantity);
+        value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
+    }
+
+    /// Adds every number of a tool's result, the numbers in its texts, and the lengths of its lists. The quantity of a
+    /// number is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
+    /// or from the `unit` in the same object.
+    pub fn add_json(&mut self, value: &Value) {
+        self.json_in(value, (Quantity::Number, 1.0));
+    }
+
+    fn json_in(&mut self, value: &Value, (quantity, factor): (Quantity, f64)) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => self.scaled(number.as_f64().unwrap_or(f64::NAN), quantity, factor),
+            Value::String(text) => self.add_text(text),
+            Value::Array(entries) => {
+                self.add_value(u32::try_from(entries.len()).map_or(f64::NAN, f64::from), Quantity::Own);
+                for entry in entries {
+                    self.json_in(entry, (quantity, factor));
+                }
+            }
+            Value::Object(fields) => {
+                let beside = fields.get("unit").and_then(Value::as_str).map(base_quantity);
+                for (key, value) in fields {
+                    self.add_text(key);
+                    self.json_in(value, quantity_of_key(key).or(beside).unwrap_or((quantity, factor)));
+                }
+            }
+        }
+    }
+
+    pub(super) fn has(&self, form: &Form, column: Option<Unit>) -> bool {
+        match form {
+            Form::Number { readings, sign, units } => {
+                let column = column.filter(|_| *units == [Unit::None]);
+                let is_plain = *sign == Sign::None && units.contains(&Unit::None);
+                is_plain && readings.iter().any(|text| self.has_year(text))
+                    || readings.iter().filter_map(|text| Decimal::read(text)).any(|decimal| {
+                        let mut ways = units.iter().copied().chain(column).flat_map(Unit::conversions);
+                        ways.any(|way| self.roundings(decimal, *sign, *way).next().is_some())
+                    })
+            }
+            // A clock time matches a duration only, never equal digits of another quantity.
+            Form::Times(times) => times.iter().any(|(decimal, unit)| {
+                as_time(*unit).any(|way| self.roundings(*decimal, Sign::None, *way).next().is_some())
+            }),
+            Form::Days(days) => days.iter().any(|day| day.is_in(&self.days)),
+            Form::Odd => false,
+        }
+    }
+
+    /// Returns the known numbers that a written number may stand for: those whose rounding it is, and that are near it.
+    pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
+        match form {
+            Form::Number { readings, sign, units } => {
+                let column = column.filter(|_| *units == [Unit::None]);
+                let decimals = readings.iter().filter_map(|text| Decimal::read(text));
+                let ways = || units.iter().copied().chain(column).flat_map(Unit::conversions);
+                decimals
+                    .flat_map(|decimal| ways().map(move |way| (decimal, *way)))
+                    .flat_map(|(decimal, way)| self.close_roundings(decimal, *sign, way))
+                    .collect()
+            }
+            Form::Times(times) => times
+                .iter()
+                .flat_map(|(decimal, unit)| as_time(*unit).map(move |way| (*decimal, *way)))
+                .flat_map(|(decimal, way)| self.close_roundings(decimal, Sign::None, way))
+                .collect(),
+            Form::Days(_) | Form::Odd => Vec::new(),
+        }
+    }
+
+    /// Returns those of [`Self::roundings`] that a reader accepts as the number: `10 km` does not stand for 9,612 m.
+    fn close_roundings(
+        &self,
+        decimal: Decimal,
+        sign: Sign,
+        way: (Quantity, f64),
+    ) -> impl Iterator<Item = Entry> {
+        let written = decimal.value();
+        let is_near = move |known: &Entry| (known.size * way.1 - written).abs() <= written * NEAR;
+        self.roundings(decimal, sign, way).filter(is_near)
+    }
+
+    fn has_year(&self, text: &str) -> bool {
+        let year = text.parse().ok().filter(|_| text.len() == 4);
+        year.and_then(|year: i16| Some(Date::new(year, 1, 1).ok()?..=Date::new(year, 12, 31).ok()?))
+            .is_some_and(|year| self.days.range(year).next().is_some())
+    }
+
+    /// Returns the known numbers of a quantity that, times the factor, round to the decimal.
+    fn roundings(
+        &self,
+        decimal: Decimal,
+        sign: Sign,
+        (quantity, factor): (Quantity, f64),
+    ) -> impl Iterator<Item = Entry> {
+        let (middle, half) = (decimal.value(), decimal.half());
+        let is_of_sign = move |known: &Entry| match sign {
+            Sign::None => true,
+            Sign::Plus => !known.is_negative,
+            Sign::Minus => known.is_negative || known.size == 0.0,
+        };
+        // The range is a little wider than a rounding: `is_rounding_of` decides on which side of a half a number lies.
+        let slack = middle * 1e-12;
+        let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
+        self.numbers
+            .range(entry(middle - half - slack, false)..=entry(middle + half + slack, true))
+            .filter(move |known| is_of_sign(known) && decimal.is_rounding_of(known.size * factor))
+            .copied()
+    }
+}
+
+/// Returns the ways to read a clock time.
+fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
+    unit.conversions().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
+}
+
+/// Ends of keys, with their quantity and factor.
+const KEYS: [(&str, Quantity, f64); 25] = [
+    ("heart_rate", Quantity::Beats, 1.0),
+    ("_bpm", Quantity::Beats, 1.0),
+    ("_hr", Quantity::Beats, 1.0),
+    ("power", Quantity::Watts, 1.0),
+    ("_w", Quantity::Watts, 1.0),
+    ("_watts", Quantity::Watts, 1.0),
+    ("_ms", Quantity::Milliseconds, 1.0),
+    ("_kg", Quantity::Kilograms, 1.0),
+    ("percent", Quantity::Percent, 1.0),
+    ("_pct", Quantity::Percent, 1.0),
+    ("ratio", Quantity::Ratio, 1.0),
+    ("share", Quantity::Ratio, 1.0),
+    ("shares", Quantity::Ratio, 1.0),
+    ("_seconds", Quantity::Seconds, 1.0),
+    ("_minutes", Quantity::Seconds, 60.0),
+    ("_hours", Quantity::Seconds, 3600.0),
+    ("_min", Quantity::Seconds, 60.0),
+    ("_km", Quantity::Metres, 1000.0),
+    ("_kilometers", Quantity::Metres, 1000.0),
+    ("_meters", Quantity::Metres, 1.0),
+    ("_metres", Quantity::Metres, 1.0),
+    ("_s", Quantity::Seconds, 1.0),
+    ("_h", Quantity::Seconds, 3600.0),
+    ("_m", Quantity::Metres, 1.0),
+    ("_sec", Quantity::Seconds, 1.0),
+];
+
+fn quantity_of_key(key: &str) -> Option<(Quantity, f64)> {
+    let key = key.to_ascii_lowercase();
+    let whole = ["seconds", "minutes", "hours"].contains(&&*key).then(|| format!("_{key}"));
+    let key = whole.unwrap_or(key);
+    KEYS.iter().find(|(end, ..)| key.ends_with(end)).map(|(_, quantity, factor)| (*quantity, *factor))
+}
