@@ -1,21 +1,21 @@
-//! Limits of the terminal. Each has a row in `docs/reference/limits.md`.
+//! Limits of the terminal. `docs/reference/limits.md` is generated from the comments.
 
-/// Lines typed ahead while a conversation waits for the turn to which they belong.
+/// Maximum lines typed ahead in `holdshort chat`. Further lines are refused.
 pub(crate) const HELD_LINES: usize = 20;
-/// Bytes of a server's configuration file.
+/// Maximum bytes of the configuration of a server. With a larger file no command starts.
 pub(crate) const CONFIG_BYTES: u64 = 256 * 1024;
-/// Fields of a structured answer that are asked one by one.
+/// Maximum fields of an answer that are asked one by one. An answer with more is typed as JSON or in an editor.
 pub(crate) const FORM_PARTS: usize = 60;
-/// Levels of nested objects, and schema references that are resolved for one field.
+/// Maximum nesting and schema references of the fields of an answer. A deeper answer is typed as JSON or in an editor.
 pub(crate) const FORM_DEPTH: usize = 6;
-/// Characters of the schema shown for an answer in JSON: about ten lines of a terminal.
+/// Maximum characters of the schema shown for an answer in JSON. A longer schema is cut.
 pub(crate) const SHAPE_CHARS: usize = 800;
-/// Bytes of an earlier run's summary that is read before its files are replaced.
+/// Maximum bytes of an existing `summary.json` that a run would replace. With a larger one the run does not start.
 pub(crate) const SUMMARY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Bytes of the file of logins.
+/// Maximum bytes of the file of logins. A larger file is refused.
 pub(crate) const KEPT_LOGINS_BYTES: u64 = 256 * 1_024;
-/// Freezes that are listed to explain why no work starts.
+/// Maximum freezes that are listed to explain why no work starts. The others appear only as a number.
 pub(crate) const WARNINGS: usize = 5;
-/// Recent deliveries of a channel that are searched for one that was attempted.
+/// Recent deliveries that `holdshort channels` searches for an attempt. Without one, it reports no recent attempt.
 pub(crate) const CHANNEL_DELIVERIES: usize = 20;

@@ -14,7 +14,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-/// Maximum number of addresses of one name. A name with more is refused.
+/// Maximum addresses of one host. A page of a host with more is refused with `address_refused`.
 pub const ADDRESSES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::arguments;
 
-/// Most bytes of the frames of one reply.
+/// Maximum bytes of a received reply. With a larger reply the request fails.
 pub(crate) const MAX_REPLY: usize = 16 * 1024 * 1024;
-/// Most calls of one reply.
+/// Maximum tool calls in a received reply. With more, the request fails.
 pub(crate) const MAX_CALLS: usize = 128;
 
 /// Facts from the frames of one call.

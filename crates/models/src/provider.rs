@@ -24,7 +24,7 @@ use crate::mask::Mask;
 use crate::source::{self, Error, Settings};
 use crate::{Description, Model, arguments, failure, outgoing, stop};
 
-/// Time limit to connect. The idle timeout covers the time after that.
+/// Time limit to connect to a provider. Then the request fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Default address of Ollama. The library knows no other.

@@ -36,8 +36,9 @@ const KEYS: [(&str, &str); 4] = [
 ];
 /// Sent to a compatible server if no key was given, because some servers require one.
 const DUMMY_KEY: &str = "none";
-/// Reasoning models may think for minutes before they send any text.
+/// Time limit of a whole reply; reasoning models may think for minutes. Then the request fails.
 const TIMEOUT_MS: u64 = 15 * 60 * 1000;
+/// Time limit between two parts of a reply. Then the request fails.
 const IDLE_TIMEOUT_MS: u64 = 3 * 60 * 1000;
 
 /// Settings of the command line. They override the environment.

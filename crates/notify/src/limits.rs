@@ -1,44 +1,49 @@
-//! Named limits of messages, each with its reason. Holds numbers only.
+//! Named limits of messages. Holds numbers only.
 
 use std::time::Duration;
 
-/// Bytes of a response that are read and stored: enough for the text of an error.
+/// Maximum bytes of a receiver's answer: enough for the text of an error. The rest is not read.
 pub const ANSWER_BYTES: usize = 1024;
-/// Bytes that a mail server may send in one conversation, certificates included. A conversation about one mail
-/// needs far fewer.
+/// Maximum bytes that a mail server sends in one conversation, certificates included. Then the attempt fails.
 pub const SMTP_BYTES: usize = 256 * 1024;
-/// Characters of a title: one line on a card.
+/// Maximum characters of the title of a message. A longer title is cut.
 pub const TITLE_CHARS: usize = 150;
-/// Characters of the subject of a mail: more than mail programs list.
+/// Maximum characters of the subject of a mail. A longer subject is cut.
 pub const SUBJECT_CHARS: usize = 200;
-/// Entries that one message lists; the others are counted. Slack accepts 50 blocks.
+/// Maximum items that one message lists; Slack accepts 50 blocks. Further items appear only as a number.
 pub const LISTED: usize = 40;
-/// Bytes of the lines in one ntfy message. Servers refuse a message of more than 4,096 bytes, or turn it into a
-/// file.
+/// Maximum bytes of an ntfy digest, whose servers accept 4,096 bytes. Further items appear only as a number.
 pub const NTFY_BYTES: usize = 4_000;
-/// Names that a message lists; the others are counted.
+/// Maximum people and groups that a message names. The others appear only as a number.
 pub const NAMES_TOLD: usize = 20;
-/// Bytes of a file with a secret or a URL.
+/// Maximum bytes of a file with a secret or a URL. With a larger file the server does not start.
 pub const SECRET_FILE_BYTES: u64 = 8 * 1024;
-/// Bytes of a decoded signing secret, as in Standard Webhooks.
+/// Minimum bytes of a signing secret (Standard Webhooks). With a shorter one the server does not start; a callback is
+/// refused with `invalid_request`.
 pub const SECRET_LEAST_BYTES: usize = 24;
+/// Maximum bytes of a signing secret (Standard Webhooks). With a longer one the server does not start; a callback is
+/// refused with `invalid_request`.
 pub const SECRET_MOST_BYTES: usize = 64;
-/// Greatest difference between the time of a request signed by Slack and the clock. Slack recommends this value.
+/// Maximum age of a request that Slack signed, as Slack recommends. An older request is refused with `unauthenticated`.
 pub const SLACK_SKEW: Duration = Duration::from_mins(5);
-/// Bytes of a response of Slack's API that are read: it repeats the message.
+/// Maximum bytes of an answer of Slack. The rest is not read.
 pub const SLACK_ANSWER_BYTES: usize = 256 * 1024;
-/// Characters that a browser shows. With the URL they fit into the 3,993 bytes that each push service accepts (RFC
-/// 8291, 4), even if each character has four bytes.
+/// Maximum characters of the title of a push notification, which has 3,993 bytes in all (RFC 8291, 4). A longer title
+/// is cut.
 pub const PUSH_TITLE_CHARS: usize = 160;
+/// Maximum characters of the text of a push notification. A longer text is cut.
 pub const PUSH_BODY_CHARS: usize = 500;
-/// Time for which a push service keeps an undelivered message: a day, or until the interrupt expires.
+/// Maximum time for which a push service stores a notification, or until the interrupt expires. Then the notification
+/// is not shown.
 pub const PUSH_TTL: Duration = Duration::from_hours(24);
+/// Minimum time for which a push service stores a notification. Then the notification is not shown.
 pub const PUSH_TTL_LEAST: Duration = Duration::from_mins(1);
-/// Lifetime of a token for a push service. RFC 8292 allows at most one day.
+/// Validity of a token for push services, which RFC 8292 limits to one day. Then the token is renewed.
 pub const VAPID: Duration = Duration::from_hours(12);
-/// Bytes of a browser's authentication secret (RFC 8291, 3.2).
+/// Exact bytes of the authentication secret of a browser (RFC 8291, 3.2). Another length is refused with
+/// `invalid_request`.
 pub const PUSH_AUTH_BYTES: usize = 16;
-/// Longest delay that a receiver may ask for with `Retry-After`.
+/// Maximum delay that a receiver may request with `Retry-After`. A longer delay is shortened.
 pub const RETRY_AFTER: Duration = Duration::from_hours(24);
-/// Most buttons of one message, in addition to the one that opens the page.
+/// Maximum option buttons of one Slack message. Further options are on the page.
 pub const BUTTONS: usize = 5;

@@ -195,7 +195,7 @@ pub struct ComparedHead {
     pub holds: bool,
 }
 
-/// Most heads that one request compares with the journal.
+/// Maximum heads that one request compares with the journal. A request with more is refused with `invalid_query` (400).
 pub const MAX_HEADS: usize = 100;
 
 /// Head of the chain over all events of the journal.

@@ -13,8 +13,7 @@ use tokio::sync::watch;
 use crate::journal::Error;
 use crate::tables::Rows;
 
-/// Content above this many bytes is stored once, as a blob under its SHA-256, apart from its event. Readers of the
-/// event see no difference.
+/// Maximum bytes of content in its event. Larger content is stored once, under its digest; readers see no difference.
 pub const CONTENT_INLINE_LIMIT: usize = 64 * 1024;
 
 /// One transaction. All of it is durable when `append` returns `Ok`, and nothing of it otherwise. The store checks keys

@@ -116,9 +116,10 @@ pub trait Outbox: Send + Sync + 'static {
     fn channel_states(&self) -> impl Future<Output = Result<Vec<ChannelState>, Error>> + Send;
 }
 
-/// Number of deliveries forgotten or failed in one transaction. Other appends wait for the writer during that time.
+/// Maximum deliveries that fail or are deleted in one transaction, while other appends wait. The next transaction takes
+/// the rest.
 pub(crate) const DELIVERIES_AT_ONCE: usize = 500;
-/// The most that a pause between two failed attempts adds to the failing time of a channel.
+/// Maximum time that one pause between failed attempts adds to the failing time of a channel. The rest is ignored.
 pub const CHANNEL_PAUSE: Duration = Duration::from_hours(24);
 
 impl Settled {

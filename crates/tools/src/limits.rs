@@ -1,140 +1,157 @@
-//! Every limit of the tools, by name and with its reason. No limit may be hidden in another file.
+//! Every limit of the tools, by name. No limit may be hidden in another file.
 
 use std::time::Duration;
 
-/// Bytes of a path argument: the kernel's limit without the NUL at the end.
+/// Maximum bytes of a path: the kernel's limit without the final NUL. The call with a longer path fails; an edit is
+/// refused with `invalid_request`.
 pub const PATH_BYTES: usize = 4095;
-/// Bytes of one name in a path: the limit of file systems.
+/// Maximum bytes of one name in a path: the limit of file systems. The call with a longer name fails; an edit is
+/// refused with `invalid_request`.
 pub const NAME_BYTES: usize = 255;
-/// Bytes of a file that an agent may read in one call: they must fit a model's context with everything else.
+/// Maximum bytes of a file for `read_file`, so that it fits a model's context. The call for a larger file fails.
 pub const READ_BYTES: u64 = 256 * 1024;
-/// Bytes of a file that may be written, edited or replaced: a person must be able to review it as a diff.
+/// Maximum bytes of a written or edited file, so that a person can review it. The call for a larger one fails; an edit
+/// is refused with `invalid_request`.
 pub const FILE_BYTES: u64 = 2 * 1024 * 1024;
-/// Symlinks followed inside the workspace before a path is treated as a loop (the kernel's own number).
+/// Maximum symbolic links followed for one path, the kernel's own number. The call with more fails.
 pub const SYMLINKS: usize = 40;
-/// Entries of one listing.
+/// Maximum entries that `list_directory` returns. Further entries appear only as a number.
 pub const LISTING_ENTRIES: usize = 1000;
-/// Lines that one search returns.
+/// Maximum lines that `search_codebase` returns. Further lines are omitted, with a note.
 pub const SEARCH_HITS: usize = 200;
-/// Characters of a line that a search shows.
+/// Maximum characters of a line that `search_codebase` returns. A longer line is cut.
 pub const SEARCH_LINE_CHARS: usize = 300;
-/// Bytes of a file that a search still reads: larger files are data, not source.
+/// Maximum bytes of a file that `search_codebase` reads. A larger file, which is seldom source code, is skipped.
 pub const SEARCH_FILE_BYTES: u64 = 1024 * 1024;
-/// Bytes that one search reads in total, so that it ends.
+/// Maximum bytes that one search reads. Then the search ends, with a note.
 pub const SEARCH_TOTAL_BYTES: u64 = 512 * 1024 * 1024;
-/// Bytes of a compiled search pattern.
+/// Maximum bytes of a compiled search pattern. The call with a larger pattern fails.
 pub const SEARCH_PATTERN_BYTES: usize = 1024 * 1024;
-/// Lines of a diff on a card.
+/// Maximum lines of a diff on a card. Further lines are cut, and the card shows their number.
 pub const DIFF_LINES: usize = 2000;
-/// Bytes of text of a diff on a card; the card is part of an event.
+/// Maximum bytes of a diff on a card, which is part of an event. Further lines are cut, and the card shows their
+/// number.
 pub const DIFF_BYTES: usize = 64 * 1024;
-/// Time to look for the smallest diff. After it a longer diff is used, which is as correct.
+/// Time limit for the search for the shortest diff. Then a longer, equally correct diff is shown.
 pub const DIFF_TIME: Duration = Duration::from_millis(500);
 
-/// Bytes of a command line: the kernel takes 128 KiB for one argument, and quoting may double it.
+/// Maximum bytes of a command line. The call with a longer one fails; an edit is refused with `invalid_request`.
 pub const COMMAND_BYTES: usize = 32 * 1024;
-/// Maximum timeout that a call may ask for.
+/// Maximum `timeout_s` of a command, and CPU time of one process. The call with a longer timeout fails; the process is
+/// stopped.
 pub const COMMAND_SECONDS: u64 = 3600;
-/// Timeout of a command if its call names none.
+/// Time limit of a command whose call has no `timeout_s`. Then the command is stopped.
 pub const COMMAND_DEFAULT_MS: u64 = 120_000;
-/// Entries of folders that are counted to show how many files a command would reach: a person needs this at once.
+/// Maximum entries of folders that are counted for the files that a command would reach. With more, the card says "more
+/// than".
 pub const IMPACT_ENTRIES: usize = 10_000;
-/// Depth of nested folders that are read for that count; each level holds a handle.
+/// Maximum nesting of folders that are counted for the files that a command would reach. With deeper folders, the card
+/// says "more than".
 pub const IMPACT_DEPTH: usize = 64;
-/// Paths of one call that resolve to other places; they are part of an event. With more of them the call may reach any
-/// place.
+/// Maximum resolved paths of one call. A call with more may reach any path: every `paths` rule that asks or forbids
+/// applies.
 pub const PLACES: usize = 64;
-/// Entries of a folder that a file pattern is matched against. With more of them the pattern may match anything.
+/// Maximum entries of a folder that are matched with a file pattern. With more, the pattern may match any path.
 pub const PLACES_ENTRIES: usize = 1000;
-/// Bytes that a command may print before it is stopped.
+/// Maximum bytes that a command prints. Then the command is stopped.
 pub const OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes of output that are kept from the beginning.
+/// Bytes of a command's output that are stored from its start. The omitted middle appears only as a number.
 pub const OUTPUT_HEAD_BYTES: usize = 16 * 1024;
-/// Bytes of output that are kept from the end.
+/// Bytes of a command's output that are stored from its end. The omitted middle appears only as a number.
 pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
-/// Entries of a workspace that a command's sandbox searches for guarded paths, before and after the command. In a
-/// larger workspace no command that writes may run, since its writes could not be checked.
+/// Maximum entries of a workspace that are searched for guarded files before and after a command. With more, no writing
+/// command runs.
 pub const GUARD_ENTRIES: usize = 1_000_000;
-/// Guarded names of a workspace in which a command writes: each needs two mounts, which take a millisecond.
+/// Maximum guarded files, or sockets and named pipes, of a workspace; each needs two mounts. With more, no writing
+/// command runs.
 pub const GUARDED_NAMES: usize = 4096;
-/// Paths set aside that are listed by name; the others are counted. They are part of an event.
+/// Maximum paths set aside that are listed. Further paths appear only as a number.
 pub const SET_ASIDE_NAMED: usize = 20;
-/// Names tried in one folder for a path to set aside. If none is free the path stays, and a person is asked.
+/// Maximum names tried in a folder for a path to set aside. Without a free name the path stays, and writing commands
+/// need an approval.
 pub const SET_ASIDE_NUMBERS: u32 = 2_000_000;
-/// Time to search for guarded paths before a command. It does not reduce the command's own timeout.
+/// Time limit of the search for guarded files before a command, in addition to the command's timeout. Then the command
+/// does not run.
 pub const LOOK_TIME: Duration = Duration::from_mins(2);
-/// Time to set guarded paths aside after a command. After it the search is treated as incomplete.
+/// Time limit to set guarded files aside after a command. Then writing commands need an approval.
 pub const SET_ASIDE_TIME: Duration = Duration::from_mins(5);
-/// Bytes that a command may write to disks in total before it is stopped: more than a large build needs, less than a
-/// disk.
+/// Maximum bytes that a command writes to disks in total. Then the command is stopped.
 pub const WRITE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Interval between two counts of the bytes that a command has written.
 pub const COUNT_BYTES_EVERY: Duration = Duration::from_millis(200);
-/// Scripts of one command line whose content is bound and shown. With more of them the command asks without a grant.
+/// Maximum scripts of one command line whose content an approval covers. A line with more needs an approval each time:
+/// no session grant is offered.
 pub const SCRIPTS: usize = 32;
-/// Bytes of a script that a card shows.
+/// Maximum bytes of a script that a card shows. The rest is cut; the digest covers the whole script.
 pub const SCRIPT_SHOWN_BYTES: usize = 16 * 1024;
-/// Time for a stopped process tree to end, before its remains are left to the kernel.
+/// Time limit for the processes of a stopped command to end. Then they are left to the kernel.
 pub const STOP_TIME: Duration = Duration::from_secs(10);
-/// Time that one probe of the sandbox's level may take.
+/// Time limit of one probe of the sandbox's level. Then the probe fails.
 pub const PROBE_TIME: Duration = Duration::from_secs(10);
-/// Probes of one level before the next lower one is tried: a busy host can fail one.
+/// Maximum probes of one sandbox level. If all fail, the next lower level is probed.
 pub const PROBES: usize = 3;
-/// Time after which a level below the full one is probed again: a host under load can fail every probe of a series.
+/// Interval after which a sandbox level below `full` is probed again, because a busy host can fail all probes.
 pub const PROBE_AGAIN: Duration = Duration::from_mins(1);
 
-/// Paths of a trial that its card names; the others are counted.
+/// Maximum paths of a trial that its card lists. Further paths appear only as a number.
 pub const CARD_PATHS: usize = 500;
-/// Paths of the run's layer that the card names; the others are counted.
+/// Maximum paths of the run's layer that a card lists. Further paths appear only as a number.
 pub const CARD_LAYER_PATHS: usize = 20;
-/// Approximate bytes of all diffs of such a card: the card is part of an event.
+/// Approximate maximum bytes of all diffs on the card of a trial. Further files appear only as a number.
 pub const CARD_DIFF_BYTES: usize = 128 * 1024;
-/// Bytes of a file whose diff such a card shows. A larger file is shown without a diff.
+/// Maximum bytes of a file with a diff on the card of a trial. A larger file appears without a diff.
 pub const CARD_FILE_BYTES: u64 = 256 * 1024;
-/// Bytes of one file that a trial changes, before and after: both versions are kept, and a person may look at them.
+/// Maximum bytes of one file that a trial changes, before and after. With a larger one the trial is discarded.
 pub const CHANGED_FILE_BYTES: u64 = 128 * 1024 * 1024;
-/// Bytes of all files that a trial leaves changed, in their new version.
+/// Maximum bytes of all files that a trial changes. With more, the trial is discarded.
 pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
-/// Paths that a trial leaves changed, and paths searched to find them: their list is part of the journal.
+/// Maximum paths that a trial changes, or that are searched for changes. With more, the trial is discarded, with the
+/// reason.
 pub const CHANGED_PATHS: usize = 100_000;
-/// Files, folders and links of a run's layer. A command that would exceed it asks (`layer_full`).
+/// Maximum files, folders and links of a run's layer. A command beyond it needs an approval (`layer_full`); its ignored
+/// files then change the workspace.
 pub const LAYER_PATHS: usize = 200_000;
-/// Bytes of the files of a run's layer: enough for a build and its tests, less than a disk.
-pub const LAYER_BYTES: u64 = 4 * 1024 * 1024 * 1024;
-/// Bytes of the files of the layers of all runs of a node, waiting runs included. A command that would exceed it asks
+/// Maximum bytes of a run's layer: enough for a build and its tests. A command beyond it needs an approval
 /// (`layer_full`).
+pub const LAYER_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+/// Maximum bytes of the layers of all runs of a node. A command beyond it needs an approval (`layer_full`): erase ended
+/// runs.
 pub const LAYERS_BYTES: u64 = 16 * 1024 * 1024 * 1024;
-/// Files, folders and links of a workspace that is copied where an overlay is not possible.
+/// Maximum paths of a workspace, or layer, that is copied where overlays are unavailable. With more, no trial runs: the
+/// call needs an approval.
 pub const COPIED_PATHS: usize = 20_000;
-/// Bytes of such a workspace. Data that the file system shares between files is counted for each of them.
+/// Maximum bytes of such a copy; shared data is counted for each file. With more, no trial runs: the call needs an
+/// approval.
 pub const COPIED_BYTES: u64 = 256 * 1024 * 1024;
-/// Bytes of a commit that are searched for the first line of its message.
+/// Maximum bytes of a commit that are searched for its message. With a larger one, the commit is shown as an object.
 pub const GIT_OBJECT_BYTES: u64 = 64 * 1024;
-/// Characters of that line that are shown.
+/// Maximum characters of the first line of a commit's message. A longer line is cut.
 pub const GIT_SUBJECT_CHARS: usize = 100;
 
-/// Processes of one command at once. A command with more is stopped.
+/// Maximum concurrent processes of one command. With more, the command is stopped.
 pub const PROCESSES: usize = 512;
 /// Interval between two counts of a command's processes.
 pub const WATCH_EVERY: Duration = Duration::from_millis(20);
-/// `RLIMIT_NPROC`, the second line of defence behind counting (it does not bind root).
+/// Maximum processes of the sandbox's user (`RLIMIT_NPROC`), except for root. A further process does not start.
 pub const RLIMIT_PROCESSES: u64 = 8192;
-/// `RLIMIT_FSIZE`: bytes of one file that a command writes.
+/// Maximum bytes of one file that a command writes (`RLIMIT_FSIZE`). The process receives `SIGXFSZ`.
 pub const RLIMIT_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
-/// `RLIMIT_NOFILE`.
+/// Maximum open files of a process (`RLIMIT_NOFILE`). A further file does not open.
 pub const RLIMIT_OPEN_FILES: u64 = 4096;
-/// `RLIMIT_AS`: generous, because runtimes reserve address space that they never use.
+/// Maximum address space of a process (`RLIMIT_AS`); runtimes reserve much that they never use. Further memory is not
+/// allocated.
 pub const RLIMIT_ADDRESS_BYTES: u64 = 64 * 1024 * 1024 * 1024;
-/// Entries of `/etc` searched for what every user may read. The rest stays closed.
+/// Maximum entries of `/etc` that are searched for files that every user may read. Further entries are unreadable for
+/// commands.
 pub const ETC_ENTRIES: usize = 20_000;
 
-/// Time to get one page in total, with its redirects and its body.
+/// Time limit to fetch a page, with redirects and body. Then the call fails with `timed_out`.
 pub const FETCH_TIME: Duration = Duration::from_secs(30);
-/// Time to look up a host, and time to connect to it.
+/// Time limit to look up a host, and to connect to it. Then the call fails with `timed_out`.
 pub const FETCH_CONNECT_TIME: Duration = Duration::from_secs(10);
-/// Bytes of a page that are read: both as received and as unpacked.
+/// Maximum bytes of a page, both received and unpacked. The rest is not read, with a note.
 pub const FETCH_BODY_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of a page's text that an agent receives: as many as of a file.
+/// Maximum bytes of a page's text for an agent. The rest appears only as a number.
 pub const FETCH_TEXT_BYTES: usize = 256 * 1024;
-/// Redirects within one host that are followed for one page.
+/// Maximum redirects within one host for one page. With more, the call fails with `too_many_redirects`.
 pub const FETCH_REDIRECTS: usize = 5;

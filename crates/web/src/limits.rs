@@ -2,185 +2,197 @@
 
 use std::time::Duration;
 
-/// Time limit for the headers of a request, from the connection or from the answer before. This also limits how long a
-/// connection may be idle.
+/// Time limit for the headers of a request, and for an idle connection. Then the connection is closed.
 pub const HEADERS_TIME: Duration = Duration::from_secs(10);
-/// Time between two pings on a silent stream. Proxies close a stream that is silent for half a minute.
+/// Time after which a silent stream receives a ping (SSE: a comment), because proxies close silent streams.
 pub const PING_TIME: Duration = Duration::from_secs(15);
-/// Time limit for silence of a socket's client. Three of its answers to pings may be lost.
+/// Time limit for a WebSocket client without a pong. Then the socket is closed (4408); the client resumes from its last
+/// position.
 pub const SILENCE_TIME: Duration = Duration::from_mins(1);
-/// Time limit for the client of a socket to authenticate.
+/// Time limit for the first frame of a WebSocket, `hello`. Then the socket is closed (4401).
 pub const HELLO_TIME: Duration = Duration::from_secs(10);
-/// Time limit for a stream's writer that waits for its reader.
+/// Time limit for a stalled reader of a stream. Then the stream is closed; the client resumes from its last position.
 pub const PATIENCE_TIME: Duration = Duration::from_secs(30);
 
-/// Size of a file of certificates, or of a key.
+/// Maximum bytes of the files of `--tls-cert` and `--tls-key`. With larger ones the server does not start; new files
+/// are ignored, with a warning.
 pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
-/// Time between two checks for changed certificate files.
+/// Interval between two checks for changed certificate files.
 pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 
-/// Time between two reads of a webhook's secret from the database while it is missing.
+/// Interval between two reads of a webhook's secret while it is missing.
 pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 
-/// Delivery attempts of one callback.
+/// Maximum attempts of one callback. Then the delivery fails; retry it with `holdshort deliveries retry ID`.
 pub const CALLBACK_ATTEMPTS: u64 = 8;
-/// Time from the first attempt to the second. Each later wait is four times as long, seven and a half hours in all.
+/// Delay between the first and the second attempt of a callback. Each later delay is four times as long.
 pub const CALLBACK_RETRY_MS: u64 = 5_000;
-/// Time limit of one attempt.
+/// Time limit of one attempt of a callback. Then the attempt fails.
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
-/// Time between two sweeps of the secrets of callbacks, webhooks and browsers.
+/// Interval at which unused secrets of callbacks, webhooks and browsers are deleted.
 pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// Time for which a secret is kept that the journal does not know. Its event follows in the next moment, or never.
+/// Retention of a secret without an event in the journal. Then the secret is deleted.
 pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
-/// Size of a request body.
+/// Maximum bytes of a request body. A larger body is refused with `body_too_large` (413).
 pub const BODY_BYTES: usize = 1024 * 1024;
-/// Size up to which a body that is too large is read and dropped, so that its sender reads the refusal.
+/// Maximum bytes of a refused body that are read and discarded, so that its sender reads the refusal. Then the
+/// connection is closed.
 pub const DRAINED_BYTES: usize = 64 * 1024 * 1024;
-/// Time limit for a body to arrive.
+/// Time limit for a request body to arrive. Then the request is refused with `request_timeout` (408).
 pub const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Length of a request id from the caller. A longer one is replaced.
+/// Maximum characters of the caller's `X-Request-Id`. A longer id is replaced.
 pub const REQUEST_ID_CHARS: usize = 128;
 
-/// Length of an idempotency key.
+/// Maximum bytes of an `Idempotency-Key`. A longer key is refused with `invalid_header` (400).
 pub const IDEMPOTENCY_KEY_BYTES: usize = 255;
 
-/// Items of one page.
+/// Maximum of `limit`, the items of a page. A higher number is refused with `invalid_query` (400).
 pub const PAGE: u16 = 200;
-/// Items of one page if the request names no number.
+/// Items of a page without `limit`. `next_cursor` continues with the next page.
 pub const PAGE_DEFAULT: u16 = 50;
-/// Size at which a page is cut. A page always holds at least one item.
+/// Maximum bytes of a page with several items. `next_cursor` continues with the next page.
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Deliveries of an interrupt in its record.
+/// Maximum deliveries in the record of an interrupt. Older deliveries are omitted, with a note.
 pub const RECORD_DELIVERIES: usize = 200;
-/// Characters of a task where it names a run, such as in a row of the inbox. The run's input has the whole text.
+/// Maximum characters of a task in lists and on cards. A longer task is cut; the input of the run has all of it.
 pub const TASK_CHARS: usize = 300;
-/// Events read from the store at once.
+/// Events that are read from the journal at once.
 pub const READ_EVENTS: usize = 64;
 
-/// Subtasks of a draft plan whose layout is computed.
+/// Maximum subtasks of a draft plan whose layout is computed. A draft with more is refused with `invalid_request`.
 pub const LAYOUT_SUBTASKS: usize = 200;
 
-/// Open connections that have not authenticated; a quarter of the descriptors if that is less. One more evicts the
-/// oldest.
+/// Maximum unauthenticated connections, at most a quarter of the open files that the system allows. A further one
+/// closes the oldest.
 pub const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
-/// Open connections of agents; half of the descriptors if that is less. One half of the streams is left to people.
+/// Maximum connections of agents, at most half of the allowed open files. A further one is refused with
+/// `too_many_connections` (429; WebSocket: 4429).
 pub const AGENT_CONNECTIONS: usize = 10_000;
-/// Average requests a second of each agent, if nothing else is configured. Agents that ask people need far fewer.
+/// Default of `--agent-requests`: average requests and frames of an agent per second. Further ones are refused with
+/// `too_many_requests`.
 pub const AGENT_REQUESTS: u32 = 200;
-/// Burst of an agent's requests, in seconds of that average.
+/// Burst of an agent's requests, in seconds of its rate. Further requests are refused with `too_many_requests`.
 pub const AGENT_BURST_SECONDS: u32 = 5;
-/// Rate of all agents together, as a multiple of one agent's rate.
+/// Rate of all agents together, as a multiple of one agent's rate. Further requests are refused with
+/// `too_many_requests`.
 pub const AGENT_SHARES: u32 = 5;
-/// Agents whose rates are remembered at once. Idle ones are forgotten.
+/// Maximum agents above their average rate. A request of a further agent is refused with `too_many_requests`.
 pub const RATED_AGENTS: usize = 4_096;
 
-/// Requests to sign in from one address in a minute, if nothing else is configured.
+/// Default of `--sign-in-rate`: sign-in requests from one address per minute. Further ones are refused with
+/// `too_many_requests`.
 pub const SIGN_IN_REQUESTS: u32 = 120;
-/// Decisions of one principal in a minute, if nothing else is configured.
+/// Default of `--decision-rate`: decisions of one principal per minute. Further ones are refused with
+/// `too_many_requests`.
 pub const DECISIONS: u32 = 6_000;
-/// Addresses and principals whose rates are remembered at once. Idle ones are forgotten first.
+/// Maximum stored rates of addresses and principals. The least used rate is forgotten.
 pub const RATED: usize = 10_000;
 
-/// Frames in a row over the rate of a socket's agent before the socket is closed. An agent that waits as told never
-/// sends so many.
+/// Maximum consecutive frames of an agent's WebSocket beyond the rate. Then the socket is closed (4429).
 pub const OVER_RATE_FRAMES: u32 = 100;
 
-/// Open event streams and sockets.
+/// Maximum open event streams and WebSocket connections. A further one is refused with `too_many_streams` (429).
 pub const STREAMS: u32 = 20_000;
-/// Long polls that wait at once.
+/// Maximum concurrent long polls. A further one is refused with `too_many_streams` (429).
 pub const POLLS: usize = 10_000;
-/// The longest wait of a long poll.
+/// Maximum `wait` of a long poll. A longer one is refused with `invalid_query` (400).
 pub const POLL_SECONDS: u16 = 60;
-/// Recent events that all followers of everything share. A follower that is further behind reads the journal itself.
+/// Maximum recent events in memory, shared by all readers. Slower readers read the journal.
 pub const RECENT_EVENTS: usize = 1_024;
-/// Size of the recent events in the journal's encoding. In memory they take up to three times as much.
+/// Maximum bytes of the recent events in memory, as encoded in the journal. Slower readers read the journal.
 pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
-/// Frames that a socket's reader may be behind before its writer waits.
+/// Maximum unread frames of a WebSocket. Then the server waits for the reader, at most `patience_time`.
 pub const SOCKET_FRAMES: usize = 64;
-/// Wait before a stream's reader connects again, as sent to the reader.
+/// Delay before a stream's reader reconnects, as sent to the reader.
 pub const RETRY: Duration = Duration::from_secs(1);
-/// Runs whose visibility is remembered.
+/// Maximum runs whose visibility is stored. For further runs it is read again.
 pub const SIGHT_RUNS: usize = 4_096;
-/// Events that one page examines. Most of them may be invisible to the caller.
+/// Maximum events examined for one page. `next_cursor` continues; answers of edges have the newest events
+/// (`truncated`).
 pub const SCANNED_EVENTS: usize = 10_000;
 
-/// Size of a frame of a socket's client.
+/// Maximum bytes of a frame of a WebSocket client. With a larger frame the socket is closed (1009).
 pub const FRAME_BYTES: usize = 1024 * 1024;
-/// Size up to which a frame that is too large is read, so that its sender reads the refusal.
+/// Maximum bytes that are read of an oversized frame, so that its sender reads the refusal. Then the socket is closed.
 pub const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
-/// Read buffer of each socket, also while it is silent.
+/// Bytes of the read buffer of each WebSocket.
 pub const READ_BUFFER_BYTES: usize = 4 * 1024;
-/// Size of the small frames that a socket gathers before it writes them.
+/// Bytes of small frames that a WebSocket gathers. Then the frames are sent.
 pub const WRITE_BUFFER_BYTES: usize = 16 * 1024;
-/// Subscriptions of one socket.
+/// Maximum subscriptions of one WebSocket. A further one is answered with an error frame.
 pub const SUBSCRIPTIONS: usize = 64;
-/// Answers that a socket's client may be behind before no more frames are read from it.
+/// Maximum unread answers of one WebSocket. Then the server reads no more frames from the client.
 pub const ANSWERS: usize = 64;
-/// Time limit for the closing frames of a socket.
+/// Time limit for the closing frames of a WebSocket. Then the connection is closed.
 pub const GOODBYE_TIME: Duration = Duration::from_secs(3);
 
-/// Login links that can be redeemed at once. One more replaces the oldest.
+/// Maximum unused login links. A further one replaces the oldest.
 pub const LOGIN_CODES: usize = 1_000;
-/// Login links of one person. One more replaces their oldest.
+/// Maximum unused login links of one person. A further one replaces the oldest.
 pub const LOGIN_CODES_OF_PERSON: usize = 10;
-/// Validity of a login link: 15 minutes.
+/// Validity of a login link. Then it is refused with `login_code_spent` (403).
 pub const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
-/// Logins at once. One more replaces the oldest.
+/// Maximum signed-in browsers. A further one signs the oldest out.
 pub const LOGINS: usize = 1_000;
-/// Logins of one person. One more replaces their oldest.
+/// Maximum signed-in browsers of one person. A further one signs the oldest out.
 pub const LOGINS_OF_PERSON: usize = 100;
-/// Validity of a login: 30 days.
+/// Validity of a login. Then the browser is signed out.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// Time limit for a sign-in at the provider: 10 minutes.
+/// Time limit for a sign-in at a provider. Then it is refused with `sign_in_failed` (403).
 pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
-/// Time limit for the browser that comes back from the provider to redeem its code: a minute.
+/// Time limit for a browser that returns from a provider. Then it is refused with `login_code_spent` (403).
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
-/// Completed sign-ins that are remembered, so that none is repeated. The provider accepts no code twice, either.
+/// Maximum completed sign-ins that are stored against reuse. The oldest is forgotten; the provider accepts no code
+/// twice, either.
 pub const SIGN_INS: usize = 10_000;
-/// Unfinished sign-ins of one browser, such as in several tabs.
+/// Maximum unfinished sign-ins of one browser, such as in several tabs. The earliest is forgotten.
 pub const SIGN_INS_OF_BROWSER: usize = 5;
-/// Time for which a terminal can fetch the result of its sign-in again, if it missed the result: a minute.
+/// Time limit for a terminal to fetch a missed result of its sign-in. Then it is refused with `sign_in_failed` (403).
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
-/// Validity of the page that a sign-in led to: an hour.
+/// Validity of a shared channel's page after a sign-in. Then it is refused with `link_expired` (410): reopen the link.
 pub const SIGNED_IN_PAGE_MS: u64 = 3_600 * 1_000;
-/// Length of the path of this server that a sign-in leads to.
+/// Maximum bytes of the path that a sign-in leads to. With a longer path the inbox opens.
 pub const SIGN_IN_TO_BYTES: usize = 1_000;
 
-/// Validity of a decision link if the request names none: 7 days.
+/// Default validity of a decision link. Then it is refused with `link_expired` (410).
 pub const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
-/// The longest validity of a decision link: 30 days.
+/// Maximum validity of a decision link. A longer one is refused with `invalid_request`.
 pub const LINK_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// Time for which a stopping server waits for open requests, and for running tools. Container runtimes kill a process
-/// ten seconds after they asked it to stop.
+/// Time limit for open requests and running commands of a stopping server. Then requests are cut off, and commands end
+/// with `unknown_outcome`.
 pub const STOP_TIME: Duration = Duration::from_secs(8);
 
-/// The longest expiry: ten years. A longer one is a mistake, and a far longer one is not a valid time.
+/// Maximum `expires_in_ms` of an agent's interrupt: ten years. A longer one is refused with `invalid_request`.
 pub const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;
-/// Length of a person's id, a name or a pattern.
+/// Maximum bytes of the id of a person, a name or a pattern in a request. A longer one is refused with
+/// `invalid_request`.
 pub const LINE_BYTES: usize = 200;
-/// Newest runs that a session lists.
+/// Maximum runs that a session lists. Older runs are only in the list of runs.
 pub const SESSION_RUNS: usize = 50;
 
-/// Runs that are listed for each node that drives them.
+/// Maximum runs that are listed for a node. Further runs appear only as a number.
 pub const NODE_RUNS: usize = 100;
-/// Leases that are read for that list.
+/// Maximum leases that are read for the runs of nodes. Further runs are not listed.
 pub const NODE_LEASES: usize = 10_000;
 
-/// Files in the folder of workflows.
+/// Maximum files in the folder of `--workflows`. With more, the server does not start.
 pub const WORKFLOW_FILES: usize = 1_000;
 
-/// Attempts to release the calls of a client that left, and the time between two attempts.
+/// Maximum attempts to release the calls of a client that left. Then the calls stay claimed until the next client takes
+/// over.
 pub const LET_GO_ATTEMPTS: usize = 60;
+/// Delay between two attempts to release the calls of a client that left.
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 
-/// Open interrupts that are examined when one of their approvers is removed.
+/// Maximum open interrupts that are examined when an approver is removed. With more, `more` is `true`.
 pub const LEFT_INTERRUPTS: usize = 100;
 
-/// Rows of each list that `/metrics` counts at most.
+/// Maximum open interrupts, runs of each status and deliveries that `/metrics` counts. With more, the gauge stays near
+/// this value.
 pub const METRICS_ROWS: usize = 10_000;
 /// Rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;

@@ -1,24 +1,27 @@
-//! Every limit of the coach's tools and screens, by name and with its reason. `training/limits.rs` has the limits of
-//! training data, `report/limits.rs` has the limits of the report.
+//! Every limit of the coach's tools and screens, by name. `training/limits.rs` has the limits of training data,
+//! `report/limits.rs` has the limits of the report.
 
-/// Total bytes of all training files: about three years of daily training. All files are in memory while they are read.
+/// Maximum bytes of the training files of a workspace: about three years of daily training. The newest files are read;
+/// the others are `left_out`.
 pub const TRAINING_FILES_BYTES: u64 = 128 * 1024 * 1024;
-/// Depth of nested folders that are searched for training data. Each level holds a directory handle.
+/// Maximum nesting of the folders of training files; each level holds a handle. Deeper files are not read: `too_deep`.
 pub const TRAINING_DEPTH: usize = 16;
-/// Bytes of a tool result for an analyst: the part of a model's context that other content leaves free.
+/// Maximum bytes of a tool result for an analyst. The oldest entries appear only as a number.
 pub const TRAINING_BYTES: usize = 256 * 1024;
-/// Codes of unread files that a tool result lists for an analyst.
+/// Maximum unread files that a tool result lists for an analyst. The others appear as a number for each code.
 pub const TRAINING_PROBLEMS: usize = 20;
-/// Codes of unread files that the terminal and the report list for the athlete.
+/// Maximum unread files that the terminal and the report list for the athlete. The others appear as a number for each
+/// code.
 pub const TRAINING_TOLD: usize = 400;
-/// Weeks of a plan that the report draws: half a year.
+/// Maximum weeks of one `plan_weeks` call: half a year. The call with more fails with `bad_arguments`.
 pub const PLANNED_WEEKS: usize = 26;
 
-/// Rows of the table of computed numbers in the report; the summary has them all.
+/// Maximum computed numbers in the table of a report. Further numbers appear only as a count; `summary.json` has them
+/// all.
 pub const REPORT_ROWS: usize = 400;
-/// Bytes of a configuration: contexts are a few pages at most.
+/// Maximum bytes of the configuration of the coach. With a larger file no run starts.
 pub const COACH_CONFIG_BYTES: u64 = 256 * 1024;
-/// Days of data that a configuration may request: a year.
+/// Maximum of `activities_days` and `metrics_days`: a year. With a higher number no run starts.
 pub const CONFIG_DAYS: u16 = 366;
-/// Files that are not read and are named in the line before the agents start; the others are counted.
+/// Maximum unread files that are named before the start. The others appear only as a number; the report has them all.
 pub const NOT_READ_NAMED: usize = 10;

@@ -1,4 +1,4 @@
-//! Every limit of the tools of a case, by name and with its reason. `casework/limits.rs` has the limits of its tables.
+//! Every limit of the tools of a case, by name. `casework/limits.rs` has the limits of its tables.
 
-/// Findings of a compliance case that one call returns. Further findings are only counted.
+/// Maximum findings that one call returns. Further findings appear only as a number.
 pub const CASE_FINDINGS: usize = 100;

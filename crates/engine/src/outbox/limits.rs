@@ -1,40 +1,39 @@
-//! The named limits of the outbox, each with its reason. Holds numbers only.
+//! Named limits of the outbox. Holds numbers only.
 
 use std::time::Duration;
 
-/// Concurrent deliveries of one channel, except the callbacks of agents. A slow receiver delays no other channel, and
-/// is not overloaded.
+/// Maximum concurrent deliveries of one channel per server, except callbacks. Further deliveries wait; a slow receiver
+/// delays no other channel.
 pub const SENT_AT_ONCE: usize = 4;
-/// Concurrent callbacks to agents in total, including those that wait for their turn.
+/// Maximum callbacks that a server sends or holds for their turn. Further callbacks wait.
 pub const CALLED_AT_ONCE: usize = 100;
-/// Part of them for one asker. Further callbacks are put off, and take no place from others.
+/// Maximum callbacks of one agent that a server sends or holds. Further callbacks are put off.
 pub const CALLED_OF_ASKER: usize = 20;
-/// Part of them for one host and port: those being sent, and those that wait for their turn.
+/// Maximum callbacks to one host and port that a server sends or holds. Further callbacks are put off.
 pub const HELD_AT_HOST: usize = 10;
-/// Part of them being sent to one host and port. A slow agent delays its own callbacks, and no other's.
+/// Maximum concurrent callbacks to one host and port. Further callbacks wait; a slow agent delays only its own.
 pub const CALLED_AT_HOST: usize = 2;
-/// Delay of a callback without room: a quarter of its age, within these two limits. Many long-waiting callbacks are
-/// therefore checked rarely.
+/// Minimum delay of a callback that is put off; the delay is a quarter of its age. Then it is tried again.
 pub const PUT_OFF_LEAST: Duration = Duration::from_millis(250);
+/// Maximum delay of a callback that is put off. Then it is tried again; after 7 days it fails.
 pub const PUT_OFF_MOST: Duration = Duration::from_mins(1);
-/// Maximum number of deliveries gathered into one message; the rest form another message.
+/// Maximum deliveries in one digest. Further deliveries form another message.
 pub const GATHERED: usize = 500;
-/// Maximum number of messages that a later notice of the same interrupt updates; the limit of reminders is far lower.
+/// Maximum messages of one interrupt that are changed after a decision. Older messages stay as they are.
 pub const UPDATED: usize = 100;
-/// Maximum number of deliveries of one interrupt over one channel, including reminders, that are searched for its
-/// recipients.
+/// Maximum deliveries of one interrupt and channel that are searched for recipients. Recipients of earlier ones are not
+/// notified of the end.
 pub const ASKED_OVER: usize = 1_000;
-/// Maximum number of people notified of one interrupt over one channel, by a delivery each. All of these rows are in
-/// the append that opens the interrupt.
+/// Maximum people notified of one interrupt over one channel. Further people are not notified, and the log has a
+/// warning.
 pub const RECIPIENTS: usize = 200;
-/// Longest wait between two attempts, before the random part.
+/// Maximum delay between two attempts of a delivery, without the random part. Longer delays are shortened.
 pub const RETRY_WAIT: Duration = Duration::from_hours(6);
-/// Time of continuous failure after which a channel is disabled. Pauses count only in part
-/// ([`holdshort_store::CHANNEL_PAUSE`]).
+/// Time of continuous failure of a channel. Then the channel is disabled. Pauses are counted up to `channel_pause`.
 pub const CHANNEL_FAILS: Duration = Duration::from_hours(120);
-/// Maximum time that a due delivery waits if its channel is disabled or not configured any more.
+/// Maximum time that a delivery waits for a disabled or removed channel. Then the delivery fails.
 pub const DELIVERY_WAITS: Duration = Duration::from_hours(168);
-/// Time for which the notice of a delivery and the responses are kept (contract D1).
+/// Retention of notices and of receivers' answers (contract D1). Then they are deleted.
 pub const DELIVERY_BODIES: Duration = Duration::from_hours(720);
-/// Minimum time for which deliveries and their attempts are kept (contract E19).
+/// Retention of deliveries and their attempts (contract E19), or longer with `keep_content`. Then they are deleted.
 pub const DELIVERY_ATTEMPTS: Duration = Duration::from_hours(2160);

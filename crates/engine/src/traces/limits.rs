@@ -1,24 +1,24 @@
-//! Named limits of traces. Each has a row in `docs/reference/limits.md`.
+//! Named limits of traces. `docs/reference/limits.md` is generated from the comments.
 
 use std::time::Duration;
 
-/// Ended runs that wait for their export.
+/// Maximum ended runs that wait for their export. The oldest one is dropped (`too_many`).
 pub(crate) const TRACES_WAITING: usize = 10_000;
-/// Spans of one run.
+/// Maximum spans of one run. `holdshort.spans_left_out` has the number of the others.
 pub(crate) const TRACE_SPANS: usize = 20_000;
-/// Runs that are exported at once.
+/// Maximum runs in one export. The next export takes the rest.
 pub(crate) const TRACES_AT_ONCE: usize = 16;
-/// Spans in one request.
+/// Maximum spans in one request. Further spans need more requests.
 pub(crate) const EXPORT_SPANS: usize = 2_000;
-/// Time-out of one request.
+/// Time limit of one request to the collector. Then the request is retried.
 pub(crate) const EXPORT_TIME: Duration = Duration::from_secs(10);
-/// Maximum number of bytes read of a response.
+/// Maximum bytes of the collector's answer. The rest is not read.
 pub(crate) const EXPORT_ANSWER_BYTES: usize = 64 * 1024;
-/// First pause after a failed request; it doubles each time.
+/// Delay after a failed request to the collector. Each further failure doubles the delay.
 pub(crate) const EXPORT_PAUSE: Duration = Duration::from_secs(1);
-/// Longest such pause.
+/// Maximum delay after a failed request to the collector. A longer delay is shortened.
 pub(crate) const EXPORT_PAUSE_MOST: Duration = Duration::from_mins(2);
-/// Time that a stopping server waits for the export of traces.
+/// Time limit of the export of a stopping server. The rest is exported at the next start.
 pub(crate) const EXPORT_LAST_TIME: Duration = Duration::from_secs(1);
-/// Maximum number of characters of a name in a trace, such as that of a workflow.
+/// Maximum characters of a name in a trace. A longer name is cut.
 pub(crate) const TRACE_NAME_CHARS: usize = 120;

@@ -32,9 +32,9 @@ use crate::journal::Error;
 use crate::log::{Append, AppendError, Appended, Blob};
 use crate::tables::Rows;
 
-/// Maximum number of jobs in one transaction. Above it the log grows more than the shared fsync saves.
+/// Maximum appends in one transaction. Further appends are in the next one.
 const GROUP_LIMIT: usize = 256;
-/// Number of jobs that wait for their group. When the queue is full, `append` waits: that is the back-pressure.
+/// Maximum appends that wait for a transaction. Callers of further appends wait.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Reply<T, E> = oneshot::Sender<Result<T, E>>;

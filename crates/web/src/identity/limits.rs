@@ -2,53 +2,59 @@
 
 use std::time::Duration;
 
-/// Size of a token.
+/// Maximum bytes of a token. A larger token is refused with `unauthenticated`.
 pub const TOKEN_BYTES: usize = 8 * 1_024;
-/// Length of an actor id in a token, the same as for a person's name.
+/// Maximum bytes of the prefixed subject of a token. A token with a longer subject is refused with `unauthenticated`.
 pub const SUBJECT_BYTES: usize = 128;
-/// Length of a display name, the same as for a person. A longer one is not shown.
+/// Maximum bytes of the display name in a token. A longer name is not shown.
 pub const NAME_BYTES: usize = 128;
 const _: () = assert!(SUBJECT_BYTES == holdshort_core::limits::NAME_BYTES && NAME_BYTES == SUBJECT_BYTES);
-/// Values of the claim of roles, and of the claim of groups.
+/// Maximum roles, or groups, in a token. A token with more is refused with `unauthenticated`.
 pub const CLAIM_VALUES: usize = 500;
-/// Length of one such value.
+/// Maximum bytes of one role or group in a token. A token with a longer one is refused with `unauthenticated`.
 pub const CLAIM_VALUE_BYTES: usize = 200;
-/// Size of a set of keys.
+/// Maximum bytes of the key set of an issuer. A larger key set is refused; the previous one stays valid.
 pub const JWKS_BYTES: usize = 256 * 1_024;
-/// Keys of a set.
+/// Maximum keys of a key set. A key set with more is refused.
 pub const JWKS_KEYS: usize = 100;
-/// Time limit for fetching a set.
+/// Time limit to fetch a key set. Then the fetch fails.
 pub const JWKS_TIME: Duration = Duration::from_secs(5);
-/// Age at which a set is fetched again, if nothing else is configured.
+/// Default of `jwks_max_age_s`: age of a key set. Then it is fetched again.
 pub const JWKS_AGE_SECONDS: u64 = 600;
-/// Minimum time between two fetches of a set, if nothing else is configured.
+/// Default of `jwks_pause_s`: minimum time between two fetches of a key set. Until then the previous one stays valid.
 pub const JWKS_PAUSE_SECONDS: u64 = 30;
-/// Age up to which a set is valid that cannot be fetched again, if nothing else is configured: a day.
+/// Default of `jwks_keep_s`: age of a key set that cannot be fetched again. Then tokens are refused with
+/// `identity_unavailable` (503).
 pub const JWKS_KEPT_SECONDS: u64 = 86_400;
-/// Accepted difference between clocks, if nothing else is configured.
+/// Default of `leeway_s`: accepted difference between clocks. Beyond it a token is refused with `unauthenticated` or
+/// `credential_expired` (401).
 pub const LEEWAY_SECONDS: u64 = 60;
-/// Maximum of the accepted difference.
+/// Maximum of `leeway_s`. With a higher value the server does not start.
 pub const LEEWAY_MOST_SECONDS: u64 = 600;
-/// Minimum length of a secret for HS256, HS384 and HS512: as long as a digest of the first (RFC 7518, 3.2).
+/// Minimum bytes of a secret for HS256, HS384 and HS512 (RFC 7518, 3.2). With a shorter secret the server does not
+/// start.
 pub const SECRET_BYTES: usize = 32;
-/// Size of a file that holds a secret.
+/// Maximum bytes of the file of a secret. With a larger file the server does not start.
 pub const SECRET_FILE_BYTES: u64 = 64 * 1_024;
-/// Issuers of tokens.
+/// Maximum issuers of tokens. With more, the server does not start.
 pub const ISSUERS: usize = 20;
 
-/// Size of a provider's configuration.
+/// Maximum bytes of a provider's configuration. With a larger one, sign-ins are refused with `identity_unavailable`
+/// (503).
 pub const DISCOVERY_BYTES: usize = 256 * 1_024;
-/// Age at which the configuration is fetched again: an hour.
+/// Age of a provider's configuration. Then it is fetched again.
 pub const DISCOVERY_AGE: Duration = Duration::from_hours(1);
-/// Age up to which the configuration is valid while the provider is unreachable: a day.
+/// Age of a provider's configuration that cannot be fetched again. Then sign-ins are refused with
+/// `identity_unavailable` (503).
 pub const DISCOVERY_KEPT: Duration = Duration::from_hours(24);
-/// Minimum time between two fetches.
+/// Minimum time between two fetches of a provider's configuration. Until then the previous one stays valid.
 pub const DISCOVERY_PAUSE: Duration = Duration::from_secs(2);
-/// Size of a provider's answer with tokens.
+/// Maximum bytes of a provider's answer with tokens. With a larger one, the sign-in is refused with
+/// `identity_unavailable` (503).
 pub const PROVIDER_BYTES: usize = 256 * 1_024;
-/// Time limit for a request to a provider.
+/// Time limit of a request to a provider. Then the sign-in is refused with `identity_unavailable` (503).
 pub const PROVIDER_TIME: Duration = Duration::from_secs(10);
-/// Validity of a login after a sign-in at a provider, if nothing else is configured: 12 hours.
+/// Default of `session_s`: validity of a login through a provider. Then the browser is signed out.
 pub const SESSION_SECONDS: u64 = 12 * 3_600;
-/// Maximum of that validity: 30 days.
+/// Maximum of `session_s`. With a higher value the server does not start.
 pub const SESSION_MOST_SECONDS: u64 = 30 * 24 * 3_600;

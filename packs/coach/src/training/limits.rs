@@ -1,46 +1,51 @@
-//! The named limits of training data, each with its reason. Holds numbers only.
+//! Named limits of training data. Holds numbers only.
 
-/// Bytes of one file. A day of one-second samples in TCX, the most verbose format, is about 40 MiB.
+/// Maximum bytes of one file. A larger file is refused with `file_too_large`.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of a data file, JSON or YAML. It is held in memory whole, at up to ten times its size. A year is about 5 MiB.
+/// Maximum bytes of a JSON or YAML file, which needs up to ten times its size in memory. A larger file is refused with
+/// `file_too_large`.
 pub const DATA_FILE_BYTES: usize = 16 * 1024 * 1024;
-/// Files of one reading: ten years with an activity a day.
+/// Maximum files of one reading, ordered by name. Further files are not read: `too_many_files`.
 pub const FILES: usize = 4_000;
-/// FIT files chained in one file: about three years of a device that is read out once a day.
+/// Maximum FIT files chained in one file. A file with more is refused with `fit_chain`.
 pub const FIT_SEGMENTS: usize = 1_000;
-/// Samples of one activity: two days and seven hours at one sample a second.
+/// Maximum samples of one activity: two days at one sample a second. A file with more is refused with
+/// `too_many_samples`.
 pub const SAMPLES: usize = 200_000;
-/// Samples and laps of all activities in one file: two activities of the largest size.
+/// Maximum samples and laps in one file. A file with more is refused with `too_many_samples`.
 pub const FILE_SAMPLES: usize = 400_000;
-/// Samples of all activities of one reading, which are held in memory.
+/// Maximum samples of one reading, which are held in memory. A file beyond it is refused with `too_many_samples`.
 pub const SEASON_SAMPLES: usize = 5_000_000;
-/// Activities of one reading, before activities that are in several files are merged.
+/// Maximum activities of one reading, before duplicates are merged. A file beyond it is refused with
+/// `too_many_activities`.
 pub const ACTIVITIES: usize = 20_000;
-/// Days of loads and of weeks: forty years.
+/// Maximum days of loads and weeks: forty years. Older days are ignored.
 pub const DAYS: usize = 15_000;
-/// Values of days in one reading: all measures of all days.
+/// Maximum daily measures of one reading. A file beyond it is refused with `too_many_days`.
 pub const DAY_VALUES: usize = 180_000;
-/// Rows of a table, below its header.
+/// Maximum rows of a table. A table with more is refused with `too_many_activities`.
 pub const CSV_ROWS: usize = 20_000;
-/// Columns of a table.
+/// Maximum columns of a table, and developer fields of a FIT file. The table is refused with `csv_header`; further
+/// fields are not listed.
 pub const CSV_COLUMNS: usize = 100;
-/// Bytes of one cell, or of the text of an element. A longer text is not a measure.
+/// Maximum bytes of one cell, or of the text of an XML element. A file with a longer one is refused with `bad_number`.
 pub const CELL_CHARS: usize = 4_000;
-/// Depth of nested elements in XML, JSON and YAML.
+/// Maximum nesting in XML, JSON and YAML. A file with deeper nesting is refused with `too_nested`.
 pub const NESTING: usize = 64;
-/// Mappings, lists and scalars of a YAML file.
+/// Maximum mappings, lists and values of a YAML file. A file with more is refused with `data_syntax`.
 pub const YAML_NODES: usize = 2_000_000;
-/// Characters of a problem's message, which quotes the data.
+/// Maximum characters of an error or a warning. A longer text is cut.
 pub const MESSAGE_CHARS: usize = 300;
-/// Characters of the name of a sport, which is part of an activity's id.
+/// Maximum characters of the name of a sport. A longer name is cut.
 pub const SPORT_CHARS: usize = 40;
-/// Warnings of one code in one file that are listed. Further warnings are only counted.
+/// Maximum warnings of one code in one file that are listed. Further warnings appear only as a number.
 pub const PLACES: usize = 20;
-/// Warnings that are listed in all. Further warnings are only counted.
+/// Maximum warnings that are listed in all. Further warnings appear only as a number.
 pub const WARNINGS: usize = 500;
-/// Days that one tool call covers: a year.
+/// Maximum days of one tool call: a year. The call with more fails with `bad_parameter`.
 pub const TOOL_DAYS: usize = 366;
-/// Weeks that one tool call covers: two years.
+/// Maximum weeks of one tool call: two years. The call with more fails with `bad_parameter`.
 pub const TOOL_WEEKS: usize = 104;
-/// Results of one tool call, and activities of a summary: a model reads them all.
+/// Maximum results of one tool call, or activities of a summary. The call fails with `too_many_results`; older
+/// activities appear only as a number.
 pub const TOOL_RESULTS: usize = 400;

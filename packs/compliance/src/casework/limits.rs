@@ -1,28 +1,29 @@
-//! The named limits of a case, each with its reason. Holds numbers only.
+//! Named limits of a case. Holds numbers only.
 
-/// Bytes of one table. Half a million transactions are about 50 MiB.
+/// Maximum bytes of one table. A larger table is refused with `file_too_large`.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Transactions of a case, which are held in memory.
+/// Maximum transactions of a case, which are held in memory. A case with more is refused with `too_many_rows`.
 pub const TRANSACTIONS: usize = 500_000;
-/// Customers of a case.
+/// Maximum customers of a case. A case with more is refused with `too_many_rows`.
 pub const CUSTOMERS: usize = 20_000;
-/// Entries of a watch list.
+/// Maximum entries of the watch list. A case with more is refused with `too_many_rows`.
 pub const WATCHED: usize = 20_000;
-/// Comparisons of a name with a name of the watch list. This many take about ten seconds.
+/// Maximum comparisons with names of the watch list, about ten seconds. A case with more is refused with
+/// `too_many_names`.
 pub const COMPARISONS: usize = 20_000_000;
-/// Columns of a table.
+/// Maximum columns of a table. A table with more is refused with `cells`.
 pub const COLUMNS: usize = 100;
-/// Bytes of one cell. A longer cell is not a value.
+/// Maximum bytes of one cell. A case with a longer cell is refused with `cell_too_long`.
 pub const CELL_BYTES: usize = 1_000;
-/// Aliases of one entry of a watch list.
+/// Maximum aliases of one entry of the watch list. A case with more is refused with `cell_too_long`.
 pub const ALIASES: usize = 20;
-/// Problems that are listed. Further problems are only counted.
+/// Maximum problems that are listed. Further problems appear only as a number.
 pub const PROBLEMS: usize = 50;
-/// Bytes of a file of rules.
+/// Maximum bytes of `rules.yaml`. A larger file is refused with `bad_rules`.
 pub const RULES_BYTES: usize = 64 * 1024;
-/// Findings that a report lists, the gravest first. The others are counted by rule.
+/// Maximum findings of a report, the gravest first. The others appear as a number for each rule.
 pub const FINDINGS: usize = 150;
-/// Rows that a finding lists. Further rows are only counted.
+/// Maximum rows that a finding lists. Further rows appear only as a number.
 pub const ROWS: usize = 20;
-/// Lines of one query that an agent gets.
+/// Maximum groups that a query returns to an agent, the largest first. The others appear only as a number.
 pub const QUERY_LINES: usize = 50;
