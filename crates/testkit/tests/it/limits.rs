@@ -1,54 +1,61 @@
-//! `docs/reference/limits.md` lists every limit with its value: a constant without a row fails here, and so does a row
-//! without a constant.
+//! `docs/reference/limits.md` lists every limit with its value and its doc comment. The tables are generated from the
+//! constants: each follows a line such as `<!-- constants: core/src/limits/keys.rs -->`.
+//!
+//! `UPDATE_DOCS=1` writes the page.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use holdshort_core::definition;
 
-/// Parts of the page, with the files whose constants are their rows.
-const PARTS: &[(&str, &[&str])] = &[
-    ("All runs", &["core/src/limits.rs"]),
-    ("Requests and content", &["core/src/limits.rs"]),
-    ("API keys", &["core/src/limits.rs"]),
-    ("People", &["core/src/limits.rs"]),
-    ("Workflow files", &["workflow/src/bounds.rs"]),
-    (
-        "Models",
-        &["models/src/provider.rs", "models/src/source.rs", "models/src/frames.rs", "models/src/limits.rs"],
-    ),
-    ("Tools", &["tools/src/limits.rs", "http/src/guard.rs"]),
-    ("Command lines", &["command/src/limits.rs"]),
-    ("Server", &["web/src/limits.rs", "edges/src/limits.rs"]),
-    ("Tokens of issuers", &["web/src/identity/limits.rs"]),
-    ("Channels", &["notify/src/limits.rs", "engine/src/outbox/limits.rs", "store/src/outbox.rs"]),
-    ("Journal", &["store/src/log.rs", "store/src/sqlite/writer.rs", "protocol/src/system.rs"]),
-    ("Terminal", &["cli/src/limits.rs"]),
-    ("Training data", &["../packs/coach/src/training/limits.rs"]),
-    (
-        "Compliance cases",
-        &["../packs/compliance/src/casework/limits.rs", "../packs/compliance/src/limits.rs"],
-    ),
-    ("Reports", &["presentation/src/limits.rs", "../packs/coach/src/report/limits.rs"]),
-    ("Coach", &["../packs/coach/src/limits.rs"]),
-    ("Traces", &["engine/src/traces/limits.rs"]),
-];
+const PAGE: &str = "../docs/reference/limits.md";
+
+/// Start of the line that names the files whose constants are the rows of the next table.
+const MARK: &str = "<!-- constants: ";
+
 /// Part whose rows are the defaults of a type.
-const OF_WORKFLOWS: &str = "Runs of a workflow";
+const WORKFLOW_DEFAULTS: &str = "Runs of a workflow";
 
-/// Name and value of each row or constant: a time in milliseconds, or a plain count.
-type Limits = BTreeMap<String, Option<u128>>;
+const HEAD: &str = "| limit | value | meaning |\n|---|---|---|\n";
 
-fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).expect(path)
+/// Numeric constant of a file of limits.
+struct Constant {
+    name: String,
+    /// Milliseconds of a time; otherwise a plain count.
+    value: u128,
+    unit: Unit,
+    /// Doc comment, as one line.
+    meaning: String,
 }
 
-/// Returns the numeric constants of a file.
-fn constants(path: &str) -> Limits {
-    let text = read(path);
-    let mut found = Limits::new();
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    Time,
+    Bytes,
+    Count,
+}
+
+fn path(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(path(file)).expect(file)
+}
+
+/// Returns the numeric constants of a file, in their order.
+fn constants(file: &str) -> Vec<Constant> {
+    let text = read(file);
+    let mut found: Vec<Constant> = Vec::new();
+    let mut comment = Vec::new();
     for line in text.lines() {
+        if let Some(part) = line.strip_prefix("///") {
+            comment.push(part.trim());
+            continue;
+        }
+        let meaning = std::mem::take(&mut comment).join(" ").replace("[`", "`").replace("`]", "`");
         let visible = ["pub(crate) ", "pub(super) ", "pub "];
         let line = visible.iter().find_map(|visible| line.strip_prefix(visible)).unwrap_or(line);
         let Some((name, rest)) = line.strip_prefix("const ").and_then(|rest| rest.split_once(": ")) else {
@@ -56,18 +63,25 @@ fn constants(path: &str) -> Limits {
         };
         let Some((kind, value)) = rest.trim_end_matches(';').split_once(" = ") else { continue };
         if ["u8", "u16", "u32", "u64", "usize", "Duration"].contains(&kind) {
-            let name = name.to_lowercase();
             let value = evaluated(value, &found);
-            let unit = if name.ends_with("_seconds") { 1000 } else { 1 };
-            found.insert(name, Some(value * unit));
+            let name = name.to_lowercase();
+            let (value, unit) = match name.rsplit('_').next() {
+                _ if kind == "Duration" => (value, Unit::Time),
+                Some("ms") => (value, Unit::Time),
+                Some("seconds") => (value * 1000, Unit::Time),
+                Some("bytes") => (value, Unit::Bytes),
+                _ => (value, Unit::Count),
+            };
+            assert!(meaning.ends_with('.'), "{file}: {name} has no doc comment that ends with a full stop");
+            found.push(Constant { name, value, unit, meaning });
         }
     }
-    assert!(!found.is_empty(), "{path} has no constants");
+    assert!(!found.is_empty(), "{file} has no constants");
     found
 }
 
 /// Evaluates a product of numbers and earlier constants, or a duration.
-fn evaluated(text: &str, known: &Limits) -> u128 {
+fn evaluated(text: &str, earlier: &[Constant]) -> u128 {
     let calls = [
         ("Duration::from_millis(", 1),
         ("Duration::from_secs(", 1000),
@@ -76,77 +90,117 @@ fn evaluated(text: &str, known: &Limits) -> u128 {
     ];
     for (call, ms) in calls {
         if let Some(inner) = text.strip_prefix(call).and_then(|rest| rest.strip_suffix(')')) {
-            return evaluated(inner, known) * ms;
+            return evaluated(inner, earlier) * ms;
         }
     }
     let factor = |text: &str| {
-        let text = text.trim().replace('_', "");
-        text.parse().ok().or_else(|| {
-            let (_, value) = known.iter().find(|(name, _)| name.replace('_', "") == text.to_lowercase())?;
-            *value
-        })
+        let text = text.trim();
+        let number = text.replace('_', "").parse().ok();
+        number.or_else(|| earlier.iter().find(|each| each.name == text.to_lowercase()).map(|each| each.value))
     };
     text.split('*').map(|each| factor(each).unwrap_or_else(|| panic!("{text} is no product"))).product()
 }
 
-/// Parses a cell: a number and an optional unit, or `none`.
-fn stated(cell: &str) -> Option<u128> {
-    let (number, unit) = cell.split_once(' ').unwrap_or((cell, ""));
-    let unit = match unit {
-        "" | "ms" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        "s" => 1000,
-        "min" => 60 * 1000,
-        "h" => 60 * 60 * 1000,
-        "days" => 24 * 60 * 60 * 1000,
-        other => panic!("`{other}` is no unit"),
+/// Renders a value in its largest whole unit.
+fn rendered(value: u128, unit: Unit) -> String {
+    let units: &[(&str, u128)] = match unit {
+        Unit::Time => &[("days", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)],
+        Unit::Bytes => &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("bytes", 1)],
+        Unit::Count => &[],
     };
-    (number != "none")
-        .then(|| number.parse::<u128>().unwrap_or_else(|_| panic!("`{cell}` is no number")) * unit)
+    match units.iter().find(|(_, size)| value >= *size && value % size == 0) {
+        Some(("days", size)) if value == *size => "1 day".to_owned(),
+        Some((name, size)) => format!("{} {name}", value / size),
+        None => value.to_string(),
+    }
 }
 
-/// Returns the rows of a part of the page. Each row names what it bounds and what happens at the limit.
-fn rows(page: &str, part: &str) -> Limits {
-    let heading = format!("\n## {part}\n");
-    let (_, text) = page.split_once(&heading).unwrap_or_else(|| panic!("no part `{part}`"));
-    let text = text.split("\n## ").next().unwrap_or(text);
-    let mut found = Limits::new();
-    for line in text.lines().filter(|line| line.starts_with("| `")) {
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [name, value, bounds, hit] = cells[..] else { panic!("{line}") };
-        assert!(!bounds.is_empty() && !hit.is_empty(), "{line}");
-        assert!(found.insert(name.trim_matches('`').to_owned(), stated(value)).is_none(), "{line}: twice");
+/// Returns the page with each generated table replaced by the rows of its files.
+fn generated(page: &str) -> String {
+    let mut text = String::new();
+    let mut is_table = false;
+    for line in page.lines() {
+        if is_table && (line.is_empty() || line.starts_with('|')) {
+            continue;
+        }
+        if is_table {
+            text.push('\n');
+        }
+        is_table = false;
+        writeln!(text, "{line}").expect("it is a string");
+        let Some(files) = line.strip_prefix(MARK).and_then(|rest| rest.strip_suffix(" -->")) else {
+            continue;
+        };
+        is_table = true;
+        text.push('\n');
+        text.push_str(HEAD);
+        for Constant { name, value, unit, meaning } in files.split(", ").flat_map(constants) {
+            let meaning = meaning.replace('|', "\\|");
+            writeln!(text, "| `{name}` | {} | {meaning} |", rendered(value, unit)).expect("it is a string");
+        }
     }
-    found
+    text
+}
+
+/// Returns true for files of constants that bound something.
+fn is_of_limits(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    let folder = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    (name == Some("limits.rs") || folder == Some("limits"))
+        && fs::read_to_string(file).is_ok_and(|text| text.contains("const "))
+}
+
+fn files_of_limits(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            files_of_limits(&entry, found);
+        } else if is_of_limits(&entry) {
+            found.push(entry);
+        }
+    }
 }
 
 #[test]
-fn every_limit_has_a_row_with_its_value() {
-    let page = read("../docs/reference/limits.md");
-    let mut parts: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    parts.retain(|part| *part != OF_WORKFLOWS);
-    assert_eq!(parts, PARTS.iter().map(|(part, _)| *part).collect::<Vec<_>>());
-
-    let defaults = serde_json::to_value(definition::Limits::default()).expect("it is JSON");
-    let defaults = defaults.as_object().expect("an object");
-    let mut defaults: Limits =
-        defaults.iter().map(|(name, value)| (name.clone(), value.as_u64().map(u128::from))).collect();
-    // Unset defaults are not serialised.
-    defaults.entry("budget_money".to_owned()).or_insert(None);
-    defaults.entry("continues".to_owned()).or_insert(Some(0));
-    assert_eq!(rows(&page, OF_WORKFLOWS), defaults);
-
-    // Two parts may share a file, so the rows of all its parts are compared with all its constants.
-    let mut stated: BTreeMap<&[&str], Limits> = BTreeMap::new();
-    for (part, files) in PARTS {
-        for (name, value) in rows(&page, part) {
-            assert!(stated.entry(files).or_default().insert(name.clone(), value).is_none(), "{name}: twice");
+fn the_page_has_a_row_for_each_constant() {
+    let page = read(PAGE);
+    let current = generated(&page);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(path(PAGE), &current).expect(PAGE);
+    } else {
+        assert!(page == current, "run this test with UPDATE_DOCS=1");
+    }
+    let mut files = Vec::new();
+    for member in ["crates", "packs"] {
+        for crate_ in fs::read_dir(path("..").join(member)).expect(member) {
+            files_of_limits(&crate_.expect("an entry").path().join("src"), &mut files);
         }
     }
-    for (files, stated) in stated {
-        let kept: Limits = files.iter().flat_map(|file| constants(file)).collect();
-        assert_eq!(stated, kept, "{files:?}");
+    for file in files {
+        let file = file.canonicalize().expect("a path");
+        let is_listed = |marked: &str| path(marked).canonicalize().is_ok_and(|path| path == file);
+        let mut marked = current.lines().filter_map(|line| line.strip_prefix(MARK)?.strip_suffix(" -->"));
+        assert!(marked.any(|files| files.split(", ").any(is_listed)), "{}", file.display());
     }
+}
+
+#[test]
+fn the_page_has_the_defaults_of_workflows() {
+    let defaults = serde_json::to_value(definition::Limits::default()).expect("it is JSON");
+    let defaults = defaults.as_object().expect("an object");
+    let mut defaults: BTreeMap<String, String> =
+        defaults.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    // Unset defaults are not serialised.
+    defaults.entry("budget_money".to_owned()).or_insert("none".to_owned());
+    defaults.entry("budget_tokens".to_owned()).or_insert("none".to_owned());
+    defaults.entry("continues".to_owned()).or_insert("0".to_owned());
+
+    let page = read(PAGE);
+    let (_, part) = page.split_once(&format!("\n## {WORKFLOW_DEFAULTS}\n")).expect(WORKFLOW_DEFAULTS);
+    let part = part.split("\n## ").next().unwrap_or(part);
+    let stated = part.lines().filter_map(|line| line.strip_prefix("| `")).map(|row| {
+        let (name, rest) = row.split_once("` | ").expect(row);
+        let (value, _) = rest.split_once(" |").expect(row);
+        (name.to_owned(), value.to_owned())
+    });
+    assert_eq!(stated.collect::<BTreeMap<_, _>>(), defaults);
 }

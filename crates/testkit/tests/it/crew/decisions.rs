@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Issuer, ask, at_the_analyst, get, key, model, paused, post, server, setup, wait_state};
 
-/// Limit of comments on one interrupt (`core/src/limits.rs`).
+/// Limit of comments on one interrupt (`core/src/limits/content.rs`).
 const COMMENTS: usize = 200;
 
 async fn resume(server: &TestServer, token: &str, task: &str, body: &Value) -> (u16, Value) {
