@@ -247,7 +247,7 @@ mod tests {
             (&[("HOLDSHORT_MODEL", "openai::mine"), ("OPENAI_API_KEY", "k")], "openai openai::mine"),
             (
                 &[("HOLDSHORT_MODEL", "grok-9")],
-                "the model `grok-9` belongs to Xai, which is reached through --base-url",
+                "the model `grok-9` belongs to Xai, which requires --base-url",
             ),
             (
                 &[("HOLDSHORT_MODEL", "claude-x"), ("OPENAI_BASE_URL", "http://127.0.0.1:1")],
@@ -255,7 +255,7 @@ mod tests {
             ),
             (
                 &[("HOLDSHORT_MODEL", "m"), ("OPENAI_BASE_URL", "127.0.0.1:1")],
-                "the base URL cannot be used: it is no URL, such as http://127.0.0.1:8080/v1",
+                "the base URL cannot be used: it is not a URL such as http://127.0.0.1:8080/v1",
             ),
             (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "k"), ("OPENAI_API_KEY_FILE", "/k")],
@@ -294,7 +294,7 @@ mod tests {
             ("k", 0o400, "gemini gemini-x"),
             ("k", 0o640, "GEMINI_API_KEY_FILE: FILE is readable by others (mode 640): run `chmod 600`"),
             (" \n", 0o600, "GEMINI_API_KEY_FILE: FILE is empty"),
-            ("a\nb", 0o600, "GEMINI_API_KEY holds characters that no key has; set it again"),
+            ("a\nb", 0o600, "GEMINI_API_KEY contains characters that are not allowed in a key; set it again"),
             (&many, 0o600, "GEMINI_API_KEY_FILE: FILE has more than 16384 bytes"),
         ];
         for (text, mode, expected) in table {

@@ -134,7 +134,7 @@ impl Projector {
             }
             "model_failed" => {
                 let what = match data.get("retry_at").and_then(Value::as_str) {
-                    Some(_) => "the model did not answer; the request is repeated",
+                    Some(_) => "the model did not answer; retry",
                     None => "the model did not answer",
                 };
                 let lead = format!("  {} {what}: ", paint.yellow("!"));

@@ -45,7 +45,7 @@ fn a_run_is_held_for_one_reason() {
     assert!(hold("Case 114 is open.").unwrap().is_empty());
     let refused = hold("Case 115 is open.").unwrap_err();
     assert!(matches!(&refused, Rejection::HeldAlready(stands) if stands.by == "anna"), "{refused}");
-    assert!(refused.to_string().contains("by anna (Case 114 is open.); lift that"), "{refused}");
+    assert!(refused.to_string().contains("by anna (Case 114 is open.); lift the hold"), "{refused}");
     world.try_send(&anna(), Input::LiftLegalHold).unwrap();
     let next = Input::LegalHold { reason: "Case 115 is open.".to_owned() };
     assert_eq!(world.try_send(&anna(), next).unwrap(), ["legal_hold_placed"]);

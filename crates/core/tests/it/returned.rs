@@ -135,8 +135,8 @@ fn a_reply_is_questions_or_content_or_neither() {
         (json!({ "questions": many }).to_string(), "more than 20"),
         (format!("First I ask: {}", json!({ "questions": one })), "text in addition to"),
         (format!("{} Thanks!", json!({ "questions": one })), "text in addition to"),
-        (r#"{"questions": [{"id": "q1", "message": "Which?"}"#.to_owned(), "no JSON"),
-        (r#"{"questions": [{"id": "q1", "id": "q2", "message": "Which?"}]}"#.to_owned(), "no JSON"),
+        (r#"{"questions": [{"id": "q1", "message": "Which?"}"#.to_owned(), "not JSON"),
+        (r#"{"questions": [{"id": "q1", "id": "q2", "message": "Which?"}]}"#.to_owned(), "not JSON"),
     ] {
         match parse_reply(&text) {
             ReplyContent::Malformed(told) => assert!(told.contains(why), "{text}: {told}"),

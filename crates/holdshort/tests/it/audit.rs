@@ -51,7 +51,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     drop(database);
     let (code, ran) = (1, home.run(&["audit", "verify"]));
     assert_eq!(
-        (ran.code, ran.out.contains("the database has 2 events, and 3 were written")),
+        (ran.code, ran.out.contains("the database has 2 events, but 3 were written")),
         (code, true),
         "{ran:?}"
     );
@@ -77,7 +77,7 @@ fn a_journal_that_was_emptied_or_taken_away_is_said_to_be_gone() {
     let database = home.data().join("holdshort.db");
     fs::write(&database, "").unwrap();
     let ran = home.run(&["audit", "verify"]);
-    let said = "the database has 0 events, and 1 were written";
+    let said = "the database has 0 events, but 1 were written";
     assert_eq!((ran.code, ran.err.contains(said)), (2, true), "{ran:?}");
     fs::remove_file(database).unwrap();
     let ran = home.run(&["audit", "verify"]);
@@ -94,7 +94,7 @@ fn what_is_no_head_is_said_to_be_none() {
     for (text, said) in [
         (&*format!("{head}\nnone\n"), "line 2: not a head"),
         ("\n", "contains no head"),
-        (&*many, "holds 101 heads; at most 100"),
+        (&*many, "contains 101 heads; at most 100"),
     ] {
         fs::write(file, text).unwrap();
         let ran = home.run(&["audit", "verify", "--against", file]);

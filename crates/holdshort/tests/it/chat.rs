@@ -570,7 +570,7 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert!(told.contains("write_file") && told.contains("now b"), "{told}");
     // The copilot reads about the undo once, together with the next message.
     let told = scene.model.requests()[4].body["messages"].to_string();
-    assert_eq!(told.matches("taken back").count(), 1, "{told}");
+    assert_eq!(told.matches("undone changes").count(), 1, "{told}");
     assert!(told.contains("as they were before: `a.txt`"), "{told}");
 }
 

@@ -70,7 +70,7 @@ fn a_key_may_be_a_credential_of_systemd() {
 fn a_name_that_belongs_to_no_provider_is_refused() {
     let home = Home::new();
     let work = home.path().to_str().unwrap();
-    let refused = "`my-model` does not say whose model it is; write `openai::NAME`, `anthropic::NAME`, \
+    let refused = "`my-model` does not name its provider; write `openai::NAME`, `anthropic::NAME`, \
                    `gemini::NAME` or `ollama::NAME`, or point --base-url at an OpenAI-compatible server";
     let doctor = with_a_key(&home, &["doctor", "--model", "my-model"]);
     assert_eq!(doctor.code, 2);

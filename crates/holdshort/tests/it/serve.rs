@@ -197,7 +197,7 @@ fn workflow_files_are_checked_for_the_people_of_the_running_server() {
     assert_eq!((ran.code, &*ran.err), (0, ""), "{ran:?}");
     std::fs::write(at("people.yaml"), "people:\n  ben: {roles: [reviewer], groups: [legal]}\n").unwrap();
     let ran = home.run(&["workflows", "check", &at("own.yaml"), "--people", &at("people.yaml")]);
-    assert!(ran.code == 2 && ran.out.contains("is one of: `ben`, `operator`"), "{ran:?}");
+    assert!(ran.code == 2 && ran.out.contains("known approvers: `ben`, `operator`"), "{ran:?}");
     assert_eq!(ran.err, "");
     serving.stop();
 }
@@ -261,7 +261,7 @@ fn a_workflow_that_nobody_could_decide_is_found_without_a_server() {
     .unwrap();
     let ran = home.run(&["workflows", "check", &at("three.yaml"), "--people", &at("people.yaml")]);
     let told = format!(
-        "{}:1:1: the workflow `three` would wait without end: `gates.checkpoint` needs 3, and 2 may decide\n",
+        "{}:1:1: the workflow `three` would wait without end: `gates.checkpoint` needs 3, but only 2 may decide\n",
         at("three.yaml")
     );
     assert_eq!((ran.code, ran.out), (2, told));

@@ -151,7 +151,7 @@ fn secrets_are_read_from_files_of_their_owner_and_from_the_environment() {
     from(Source::File("secret".to_owned())).unwrap();
     from(Source::Env("THERE".to_owned())).unwrap();
     let missing = from(Source::Env("MISSING".to_owned())).unwrap_err().to_string();
-    assert!(missing.contains("the variable MISSING"), "{missing}");
+    assert!(missing.contains("the environment variable MISSING"), "{missing}");
     assert!(matches!(from(Source::File("gone".to_owned())), Err(Error::File { .. })));
 }
 

@@ -69,7 +69,7 @@ async fn the_installation_freezes_and_thaws() {
     // A second reason is refused, so that it is neither lost nor hides the first one.
     let again = operator.post("/v1/system/freeze", &json!({"reason": "another look"})).await;
     assert_eq!(refusal(&again), (409, "frozen", vec![]));
-    assert!(text(&again.1, "detail").contains("by operator (a look); lift that before"), "{again:?}");
+    assert!(text(&again.1, "detail").contains("by operator (a look); lift the freeze before"), "{again:?}");
     assert_eq!(frozen(&ok(operator.get("/v1/system").await)), stands);
     let served = served.restart().await;
     assert_eq!(frozen(&ok(served.operator().get("/v1/system").await)), stands);

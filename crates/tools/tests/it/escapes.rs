@@ -115,7 +115,7 @@ async fn what_is_too_much_is_stopped_and_nothing_happens() {
     let table = [
         ("rm a; mkdir m; cd m; seq 100001 | xargs touch", "100000 files, directories and links"),
         ("rm a; truncate -s 200M big", "`big`, a file of more than 128 MiB"),
-        ("rm a; for n in $(seq 9); do truncate -s 120M big$n; done", "more than 1024 MiB"),
+        ("rm a; for n in $(seq 9); do truncate -s 120M big$n; done", "larger than 1024 MiB in total"),
         (
             "python3 -c \"import os\nfor n in range(400): os.mkdir('d' * 14); os.chdir('d' * 14)\"",
             "longer than 4095 bytes",

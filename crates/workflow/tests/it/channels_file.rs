@@ -163,7 +163,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{type: slack, channel: C1, signing_secret_env: S}",
             "{",
-            "a slack channel with buttons needs the token of its bot",
+            "a slack channel with buttons needs the bot token",
         ),
         (
             "{type: slack, channel: C1, token_env: T}",

@@ -236,7 +236,7 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
             &["run", "compliance", "Who?"],
             "`holdshort run compliance --case FOLDER`; `holdshort init compliance`",
         ),
-        (&["run", "compliance", "--output-dir", folder, "x"], "--output-dir is of `coach`"),
+        (&["run", "compliance", "--output-dir", folder, "x"], "--output-dir is for `coach`"),
         (&["init", "compliance", &stage.case], "already exists and was not changed"),
     ] {
         let ran = stage.home.run(arguments);

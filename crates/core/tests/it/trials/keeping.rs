@@ -47,7 +47,7 @@ fn what_is_no_part_of_it_is_refused_and_the_card_stays() {
     world.work();
     for (edit, says) in [
         (json!([]), "names nothing to keep"),
-        (json!(["a", "x"]), "`x` is none of the parts"),
+        (json!(["a", "x"]), "`x` is not one of the parts"),
         (json!({ "paths": ["a"] }), "must be the list of the paths"),
         (json!("a"), "must be the list of the paths"),
         (Value::Null, "needs an edit"),

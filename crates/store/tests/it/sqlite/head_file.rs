@@ -47,7 +47,7 @@ async fn an_older_database_does_not_start_beside_its_pin() {
     fs::copy(older.path().join(DATABASE), folder.path().join(DATABASE)).unwrap();
     let before = fs::read(folder.path().join(DATABASE)).unwrap();
     let why = refusal(folder.path());
-    assert!(why.starts_with("the database has 2 events, and 5 were written"), "{why}");
+    assert!(why.starts_with("the database has 2 events, but 5 were written"), "{why}");
     assert!(why.contains("3 events after event 2") && why.contains("`serve --accept-loss 3`"), "{why}");
     assert_eq!(fs::read(folder.path().join(DATABASE)).unwrap(), before);
     // Another number of events does not match the loss.
@@ -128,9 +128,9 @@ async fn a_database_that_is_refused_is_byte_for_byte_what_it_was() {
     drop(newer);
 
     let table = [
-        (&older_with_its_log, "the database has 2 events, and 5 were written"),
-        (&of_earlier_schema(1), "the database has 1 events, and 5 were written"),
-        (&of_earlier_schema(0), "the database has 0 events, and 5 were written"),
+        (&older_with_its_log, "the database has 2 events, but 5 were written"),
+        (&of_earlier_schema(1), "the database has 1 events, but 5 were written"),
+        (&of_earlier_schema(0), "the database has 0 events, but 5 were written"),
         (&of_earlier_schema(5), "the first 5 events of the database differ from those that were written"),
         (&of_earlier_schema(6), "the first 5 events of the database differ from those that were written"),
         (&from_the_future, "schema version 99"),
@@ -180,7 +180,7 @@ async fn a_pin_within_an_append_is_compared_with_what_is_there() {
         match opened {
             Ok(store) => assert_eq!((store.head().await.unwrap().events, opens), (5, true)),
             Err(why) => {
-                assert!(!opens && why.contains("the first 2 events of the database are not those"), "{why}");
+                assert!(!opens && why.contains("the first 2 events of the database differ from those"), "{why}");
             }
         }
     }

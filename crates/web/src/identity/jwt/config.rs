@@ -238,7 +238,7 @@ impl Jwt {
     }
 
     fn check_url(&self, url: &str) -> Result<(), Fault> {
-        let url: Url = url.parse().map_err(|_| ("jwks_url", "is no URL"))?;
+        let url: Url = url.parse().map_err(|_| ("jwks_url", "is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
             return Err(("jwks_url", "has a user, a password or a fragment"));
         }
