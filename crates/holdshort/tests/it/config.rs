@@ -174,7 +174,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is not a URL such as"]),
         ("otlp_endpoint = \"http://me:secret@host\"".into(), &["line 1", "otlp_headers_file"]),
         ("otlp_headers_file = \"missing\"".into(), &["`otlp_headers_file`", "missing"]),
-        (format!("{ISSUER}{ISSUER}"), &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is there twice"]),
+        (format!("{ISSUER}{ISSUER}"), &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is used by an earlier issuer"]),
     ];
     for (text, said) in table {
         let told = refused(&home, &text);
@@ -187,7 +187,7 @@ fn what_is_wrong_is_told_with_its_line() {
         assert!(!told.contains("secret@"), "what stands in the file is not shown: {told}");
     }
     let doctor = home.run(&["doctor", "--json"]);
-    assert!(doctor.code == 2 && doctor.out.contains("there twice"), "{doctor:?}");
+    assert!(doctor.code == 2 && doctor.out.contains("used by an earlier issuer"), "{doctor:?}");
     let doctor = home.run(&["doctor"]);
     let shown = doctor.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(doctor.code == 2 && shown.contains("✗ config"), "{doctor:?}");

@@ -427,7 +427,7 @@ fn everything_is_frozen_for_a_reason() {
     for kind in [Kind::ToolApproval, Kind::Question, Kind::PlanApproval] {
         let mut prompt = Prompt::new(interrupt(kind), 0);
         assert!(matches!(prompt.line("!", paint), Reaction::Ask(_)), "{kind:?}");
-        assert!(prompt.label().contains("frozen"));
+        assert!(prompt.label().contains("freeze"));
         assert!(matches!(prompt.line("", paint), Reaction::Ask(_)), "no reason, no freeze");
         assert!(prompt.is_choosing());
         prompt.line("!", paint);

@@ -131,7 +131,7 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
         }
         for other in &issuers[..index] {
             if other.issuer == jwt.issuer {
-                return wrong("issuer", "is there twice");
+                return wrong("issuer", "is used by an earlier issuer");
             }
             if are_mixed_up(&other.prefix, &jwt.prefix) {
                 return wrong("prefix", MIXED_UP);

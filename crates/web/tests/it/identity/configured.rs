@@ -78,7 +78,7 @@ fn issuers_are_told_apart() {
     prefixed.prefix = "a:".to_owned();
     assert_eq!(check_result(&[issuer(&[]), other("b:")]), "right");
     assert_eq!(check_result(&[prefixed.clone(), other("b:")]), "right");
-    assert!(check_result(&[issuer(&[]), issuer(&[])]).contains("2 `issuer`: is duplicate"));
+    assert!(check_result(&[issuer(&[]), issuer(&[])]).contains("2 `issuer`: is used by an earlier issuer"));
     assert!(check_result(&[issuer(&[]), other("")]).contains("2 `prefix`"));
     assert!(check_result(&[prefixed.clone(), other("a:")]).contains("2 `prefix`"));
 }
