@@ -32,6 +32,9 @@ pub(crate) async fn started(setup: Setup, provider: &Provider) -> TestServer {
     let mut server = setup.env("HOLDSHORT_OIDC_SECRET", "a secret of this test").stopped();
     let config = format!(
         r#"
+        # Tests ask the provider until it answers.
+        sign_in_rate = 10000
+
         [identity.oidc]
         issuer = "{}"
         name = "Example"

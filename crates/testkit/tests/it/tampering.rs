@@ -82,7 +82,7 @@ const TABLE: [Tampering; 17] = [
         change: |files| files.of_decided("DELETE FROM events WHERE stream = ?1 AND seq = 2"),
         hides: Nothing,
         found: Alone,
-        said: "stands where 2 belongs",
+        said: "is at the position of 2",
     },
     Tampering {
         what: "the last events of a stream are removed",

@@ -146,7 +146,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     let run = server.start_run("solo", "Do it.").await;
     let first = server.wait_one(&run).await;
     for (edit, says) in [
-        (json!(["a.txt", "x"]), "`x` is none"),
+        (json!(["a.txt", "x"]), "`x` is not one"),
         (json!({}), "must be the list"),
         (json!([]), "nothing to keep"),
     ] {
@@ -198,7 +198,7 @@ async fn of_what_a_command_did_a_person_keeps_some() {
     let (status, page) = send(&[("option", "keep_some"), ("keep", "c.txt\r\nx"), ("confirm", "yes")]).await;
     assert!(
         status == 422
-            && page.contains("<code>x</code> is none of the parts")
+            && page.contains("<code>x</code> is not one of the parts")
             && page.contains("x</textarea>"),
         "{page}"
     );

@@ -327,7 +327,7 @@ async fn a_limit_that_a_trial_meets_is_named_on_its_card_and_to_its_agent() {
         ),
         (
             json!({ "command": "python3 -c 'bytearray(80 << 30)'" }),
-            "the limit of 64 GiB of address space a process",
+            "the limit of 64 GiB of address space per process",
             false,
         ),
     ];

@@ -350,7 +350,7 @@ async fn the_page_without_scripts_shows_what_is_undone_and_what_is_left() {
     assert!(
         status == 422
             && page.contains("The list of paths to undo")
-            && page.contains("<code>kept2</code> is none of the parts"),
+            && page.contains("<code>kept2</code> is not one of the parts"),
         "{page}"
     );
     assert_eq!(played.tree()["kept2"], "644 mine\n", "nothing has happened yet");

@@ -85,8 +85,8 @@ async fn a_rule_allows_a_host_and_a_redirect_is_voted_on() {
     server.wait_status(&run, &["completed"]).await;
     let told = last_told(&model);
     assert_eq!(told.matches("> # Guide").count(), 1, "{told}");
-    assert!(told.contains(&format!("what you want is at `{site}/secret`")), "{told}");
-    assert!(told.contains("what you want is at `http://localhost/guide`"), "{told}");
+    assert!(told.contains(&format!("the page is at `{site}/secret`")), "{told}");
+    assert!(told.contains("the page is at `http://localhost/guide`"), "{told}");
     assert!(told.contains("refused by policy"), "{told}");
 }
 

@@ -275,7 +275,7 @@ async fn a_long_finding_beside_the_open_review_is_cut_and_one_too_many_is_refuse
     }
     let (status, told) = pause("one more".to_owned()).await;
     assert_eq!((status, &told["code"]), (409, &json!("limit_reached")), "{told}");
-    assert!(told["detail"].as_str().unwrap().contains("as many comments as it can have"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("the maximum number of comments"), "{told}");
     assert_eq!(told["errors"].as_array().map_or(0, Vec::len), 0, "no member of the body is wrong: {told}");
     let (status, told) = pause("x".repeat(300_000)).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("")), "{told}");

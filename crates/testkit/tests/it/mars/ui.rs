@@ -134,7 +134,7 @@ async fn the_form_begins_in_every_mode() {
             status["ignored"].as_array().unwrap().iter().filter_map(|each| each["key"].as_str()).collect();
         assert!(named.contains(&"saveMarkdown") && named.contains(&"enablePlanning"), "{mode}: {status}");
         let message = status["message"].as_str().unwrap();
-        assert!(message.contains("`saveMarkdown` is of reading papers"), "{mode}: {message}");
+        assert!(message.contains("`saveMarkdown` is for reading papers"), "{mode}: {message}");
         let started = page.until("workflow_started").await;
         page.until(begins).await;
         assert!(
