@@ -187,7 +187,7 @@ fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<Clie
         match std::mem::replace(told, ReportedState::Runs) {
             ReportedState::Runs => {}
             ReportedState::Held => {
-                said.push(ClientEvent { kind: STARTED, event: "task_resumed", agent: None })
+                said.push(ClientEvent { kind: STARTED, event: "task_resumed", agent: None });
             }
             ReportedState::New => said.insert(0, ClientEvent { kind: STARTED, event: STARTED, agent: None }),
         }

@@ -1,5 +1,5 @@
--- The journal: events, keys, blobs. Beside it the rows, which can be dropped and rebuilt from it, and who
--- drives what. Ids are text and sort by their bytes; moments of the journal are milliseconds since 1970.
+-- The journal: events, keys, blobs. Rows are dropped and rebuilt from it. Leases say which node
+-- drives a run. Ids are text and sort by their bytes; moments of the journal are milliseconds since 1970.
 
 -- `base` is added to the number of a transaction before it becomes a position; see `holdshort_horizon`.
 CREATE TABLE meta (
@@ -97,7 +97,7 @@ CREATE TABLE nodes (
     node        bigint PRIMARY KEY,
     epoch       bigint NOT NULL,
     name        text NOT NULL,
-    -- Whether no other can be there meanwhile.
+    -- True if no other node may use the database at the same time.
     alone       boolean NOT NULL,
     opened_at   timestamptz NOT NULL,
     alive_until timestamptz NOT NULL
@@ -127,7 +127,7 @@ CREATE FUNCTION holdshort_join(
 #variable_conflict use_column
 BEGIN
     PERFORM pg_advisory_xact_lock(p_lock);
-    -- A node that is gone stays known for a while, for whoever looks what happened.
+    -- An ended node stays listed for a day, for diagnosis.
     DELETE FROM nodes n WHERE n.alive_until < clock_timestamp() - interval '1 day'
         AND NOT EXISTS (SELECT FROM leases l WHERE l.node = n.node);
     SELECT string_agg(n.name, ', ' ORDER BY n.node) INTO others FROM nodes n
@@ -152,13 +152,13 @@ $$;
 -- One append: all checks and all writes in one call, so that a client that stops in the middle holds nothing.
 --
 -- `outcome` is `appended` with the position in `number`; or `key taken`, with the key's place in the request and
--- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. Where
--- another append took a key meanwhile, 40001 is raised instead: to be tried again.
+-- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. If
+-- another append took a key in between, it raises 40001, and the caller retries.
 CREATE FUNCTION holdshort_append(
     p_node bigint,
     p_drives boolean,
-    -- Of every stream written (exclusive) or guarded (shared), in order of the number: or two appends would
-    -- wait for each other.
+    -- One lock for each stream written (exclusive) or guarded (shared), in ascending order, which prevents
+    -- deadlocks between appends.
     p_locks bigint[],
     p_exclusive boolean[],
     p_key_scopes text[],
@@ -191,15 +191,15 @@ DECLARE
     owner bigint;
     written bigint;
 BEGIN
-    -- Whatever stands between this process and the database: what is answered is on disk, and each statement sees
-    -- what was committed before the locks were taken.
+    -- An answered append is on disk, and each statement sees all commits from before the locks, also behind a
+    -- connection pooler.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'appends need transactions that are read committed';
     END IF;
     IF current_setting('synchronous_commit') = 'off' THEN
         PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
-    -- Nothing before the checks may take a transaction number: whoever saw an event gets a later one than it.
+    -- Statements before the checks take no transaction number, so a reader of an event gets a later number.
     FOR i IN 1 .. cardinality(p_locks) LOOP
         IF p_exclusive[i] THEN
             PERFORM pg_advisory_xact_lock(p_locks[i]);
@@ -352,7 +352,7 @@ BEGIN
 END
 $$;
 
--- What all nodes have in common beside the journal, such as the tokens: the first one offers it.
+-- Values that all nodes share, such as tokens. The first node offers them.
 CREATE TABLE agreed (
     name  text PRIMARY KEY,
     value text NOT NULL

@@ -18,7 +18,7 @@ INSERT INTO sessions (session, workflow, state, seq, created_at, changed_at, idl
 SELECT session, NULL, 'open', 0, min(created_at), min(created_at), NULL FROM runs GROUP BY session ORDER BY session;
 
 CREATE INDEX sessions_by_state ON sessions (state, session);
--- Those that expire when nothing happens in them.
+-- Sessions that expire when they are idle.
 CREATE INDEX sessions_that_expire ON sessions (session) WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended');
 
 -- Inserts or replaces rows by their id; of a session it merges them.

@@ -12,7 +12,7 @@ CREATE TABLE appends (
     PRIMARY KEY (stream, seq)
 ) WITH (toast_tuple_target = 4080);
 
--- Each event that is here by now gets a row of its own. None is appended meanwhile.
+-- Each event that is here by now gets a row of its own. The lock keeps others from appending.
 LOCK TABLE events IN ACCESS EXCLUSIVE MODE;
 
 INSERT INTO appends (stream, seq, position, hashes, heads, contents)
@@ -32,13 +32,13 @@ DROP FUNCTION holdshort_append;
 -- One append: all checks and all writes in one call, so that a client that stops in the middle holds nothing.
 --
 -- `outcome` is `appended` with the position in `number`; or `key taken`, with the key's place in the request and
--- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. Where
--- another append took a key meanwhile, 40001 is raised instead: to be tried again.
+-- its record; or `conflict`, with the place of the stream and the sequence found in `number`; or `driven`. If
+-- another append took a key in between, it raises 40001, and the caller retries.
 CREATE FUNCTION holdshort_append(
     p_node bigint,
     p_drives boolean,
-    -- Of every stream written (exclusive) or guarded (shared), in order of the number: or two appends would
-    -- wait for each other.
+    -- One lock for each stream written (exclusive) or guarded (shared), in ascending order, which prevents
+    -- deadlocks between appends.
     p_locks bigint[],
     p_exclusive boolean[],
     p_key_scopes text[],
@@ -71,15 +71,15 @@ DECLARE
     owner bigint;
     written bigint;
 BEGIN
-    -- Whatever stands between this process and the database: what is answered is on disk, and each statement sees
-    -- what was committed before the locks were taken.
+    -- An answered append is on disk, and each statement sees all commits from before the locks, also behind a
+    -- connection pooler.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'appends need transactions that are read committed';
     END IF;
     IF current_setting('synchronous_commit') = 'off' THEN
         PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
-    -- Nothing before the checks may take a transaction number: whoever saw an event gets a later one than it.
+    -- Statements before the checks take no transaction number, so a reader of an event gets a later number.
     FOR i IN 1 .. cardinality(p_locks) LOOP
         IF p_exclusive[i] THEN
             PERFORM pg_advisory_xact_lock(p_locks[i]);

@@ -1,4 +1,4 @@
--- What runs used. Null where an older version wrote the row last: `holdshort rebuild` counts it. Cost in millionths of the
+-- Usage of runs. Null where an older version wrote the row last: `holdshort rebuild` counts it. Cost in millionths of the
 -- currency's unit.
 
 ALTER TABLE runs ADD COLUMN requests bigint;

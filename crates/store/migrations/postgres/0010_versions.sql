@@ -5,7 +5,7 @@ ALTER TABLE nodes ADD COLUMN knows bigint;
 -- The oldest version whose binaries can work with this schema: that of the last migration that breaks them.
 INSERT INTO meta (name, value) VALUES ('least', 9);
 
--- As the one before it, but for runs that this node can not read: they are left to others.
+-- Claims runs like its predecessor, except runs that this node cannot read.
 CREATE FUNCTION holdshort_claim(p_node bigint, p_limit bigint, p_except text[])
 RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- The outbox: what channels are to be told, what became of it, and the channels that fail. No projection: it stays where the
--- rows are rebuilt. Times in milliseconds since 1970.
+-- The outbox: deliveries, their results, and failing channels. It is not a projection, so a rebuild
+-- keeps it. Times in milliseconds since 1970.
 
 CREATE TABLE deliveries (
     delivery   text COLLATE "C" PRIMARY KEY,

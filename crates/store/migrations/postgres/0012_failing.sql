@@ -1,5 +1,5 @@
--- How long a channel has failed: its last failed attempt, and the time from the first to it, of which long pauses count in
--- part. In milliseconds.
+-- Duration of a channel's failure: its last failed attempt, and the time since the first one. Long pauses
+-- count in part. In milliseconds.
 
 ALTER TABLE channels ADD COLUMN failed_at bigint NOT NULL DEFAULT 0;
 ALTER TABLE channels ADD COLUMN failing_ms bigint NOT NULL DEFAULT 0;

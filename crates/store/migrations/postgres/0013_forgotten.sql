@@ -1,1 +1,1 @@
--- A run that is erased takes with it what receivers answered to what they were told of it: `holdshort_put` is made anew.
+-- The erasure of a run also erases the answers of its receivers: `holdshort_put` is replaced.

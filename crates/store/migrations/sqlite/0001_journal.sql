@@ -1,4 +1,4 @@
--- The journal: streams, events, keys, blobs. Beside it the rows, which can be dropped and rebuilt from it.
+-- The journal: streams, events, keys, blobs. Rows are dropped and rebuilt from it.
 --
 -- Ids are packed: the 26 characters after the prefix as 17 bytes, so that memcmp orders them like their text.
 -- A million runs may be parked here, so bytes count: events name their stream by a number, and each index

@@ -1,7 +1,7 @@
 -- A commit writes each page that it touches, so each index has to be worth one.
 --
 -- Events name their stream by its packed id, after one byte for its kind (1 run, 2 session, 3 system): the index
--- that puts them in order finds the stream too. Ids are drawn in order of time, so lists need no time beside them.
+-- that puts them in order finds the stream too. Ids are drawn in order of time, so lists need no column of time.
 
 CREATE TABLE journal (
     position INTEGER PRIMARY KEY,

@@ -16,5 +16,5 @@ INSERT INTO sessions (session, workflow, state, seq, created_at, changed_at, idl
     FROM runs INDEXED BY runs_by_session GROUP BY session ORDER BY session;
 
 CREATE INDEX sessions_by_state ON sessions (state, session);
--- Those that expire when nothing happens in them.
+-- Sessions that expire when they are idle.
 CREATE INDEX sessions_that_expire ON sessions (session) WHERE idle_ms IS NOT NULL AND state IN ('open', 'suspended');

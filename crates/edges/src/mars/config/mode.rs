@@ -299,7 +299,7 @@ fn listed(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Vec<Chos
         match fields.get("config") {
             None | Some(Value::Null) => {}
             Some(Value::Object(config)) => {
-                phase.own = RawConfig::from_map(config, &format!("{at}/config"), problems)
+                phase.own = RawConfig::from_map(config, &format!("{at}/config"), problems);
             }
             Some(_) => problems.push(Problem::new(format!("{at}/config"), "is not an object")),
         }
