@@ -55,7 +55,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
             }
             Item::Broken(error) => return Err(error),
             Item::Lost => {
-                crate::output::print_message("The connection to the server is lost; reconnecting …")
+                crate::output::print_message("The connection to the server is lost; reconnecting …");
             }
             Item::Back => crate::output::print_message("The server is back."),
             Item::Preview(_) => {}
