@@ -108,7 +108,7 @@ fn rendered(value: u128, unit: Unit) -> String {
         Unit::Bytes => &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("bytes", 1)],
         Unit::Count => &[],
     };
-    match units.iter().find(|(_, size)| value >= *size && value % size == 0) {
+    match units.iter().find(|(_, size)| value >= *size && value.is_multiple_of(*size)) {
         Some(("days", size)) if value == *size => "1 day".to_owned(),
         Some((name, size)) => format!("{} {name}", value / size),
         None => value.to_string(),

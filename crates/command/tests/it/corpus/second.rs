@@ -151,7 +151,7 @@ impl ParsedLine {
             | IoRedirect::HereString(_, word) => self.visit_word(word),
             IoRedirect::File(_, _, Target::ProcessSubstitution(_, shell)) => self.list(&shell.list),
             IoRedirect::HereDocument(_, document) if document.requires_expansion => {
-                self.visit_word(&document.doc)
+                self.visit_word(&document.doc);
             }
             IoRedirect::File(_, _, Target::Fd(_)) | IoRedirect::HereDocument(..) => {}
         }

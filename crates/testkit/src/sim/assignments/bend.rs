@@ -80,7 +80,7 @@ impl Bend {
                 *to = ["anna", "ben", "cleo", "dirk", "olga", "otto"].map(str::to_owned).to_vec();
             }
             (Self::RemindNobody, Fact::InterruptReminded { cause: ReminderReason::Waiting, to, .. }) => {
-                to.clear()
+                to.clear();
             }
             (Self::StandInForAnother, Fact::DecisionMade { seat, .. }) => {
                 let other = if event.actor.id == "anna" { "ben" } else { "anna" };

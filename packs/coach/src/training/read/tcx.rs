@@ -146,7 +146,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
         match draft(activity, context) {
             Some(draft) => drafts.activity(draft, context)?,
             None => {
-                context.warn(Code::NoTime, FileLocation::Line(activity.line), "the activity has no start")
+                context.warn(Code::NoTime, FileLocation::Line(activity.line), "the activity has no start");
             }
         }
     }
