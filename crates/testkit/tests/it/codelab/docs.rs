@@ -35,7 +35,7 @@ async fn what_a_client_sends_is_understood() {
     let (model, server) = served().await;
     model.push("orchestrator", Scripted::text("Hello.").repeat());
     model.push("debug", Scripted::text("Hello.").repeat());
-    let shown = examples("## What a client sends");
+    let shown = examples("## Messages from a client");
     assert_eq!(shown.len(), 13);
     for message in shown {
         let kind = message["type"].as_str().unwrap().to_owned();
@@ -80,7 +80,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     ide.say(&result(&call, "exit code 0")).await;
     heard.extend(ide.until("done").await);
 
-    let shown = examples("## What a client hears");
+    let shown = examples("## Messages to a client");
     for example in &shown {
         let found = heard.iter().any(|real| real["type"] == example["type"] && alike(example, real));
         let same: Vec<&Value> = heard.iter().filter(|real| real["type"] == example["type"]).collect();

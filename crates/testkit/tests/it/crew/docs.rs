@@ -19,7 +19,7 @@ fn members(value: &Value) -> BTreeSet<String> {
 async fn what_is_shown_is_understood_and_is_what_comes() {
     let (model, sink) = (model().await, WebhookSink::start().await);
     let server = setup(&model).env("WEBHOOK_ALLOW_NETWORKS", "127.0.0.0/8").start().await;
-    let sent = examples("## What a client sends");
+    let sent = examples("## Messages from a client");
     let [run, hold, decision, hook, link] = &sent[..] else { panic!("five examples") };
 
     let mut hook = hook.clone();
@@ -43,7 +43,7 @@ async fn what_is_shown_is_understood_and_is_what_comes() {
     let (_, decided) = post(&server, &format!("/crew/resume/{task}"), &given).await;
 
     let heard = [begun, status, review, decided];
-    let shown = examples("## What a client hears");
+    let shown = examples("## Messages to a client");
     assert_eq!(shown.len(), heard.len());
     for (shown, heard) in shown.iter().zip(&heard) {
         assert_eq!(members(shown), members(heard), "{heard:#}");

@@ -35,7 +35,7 @@ fn alike(shown: &Value, real: &Value) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_client_sends_is_understood() {
     let (_model, server) = planned(&[]).await;
-    let shown = examples("## What a client sends");
+    let shown = examples("## Messages from a client");
     let types: Vec<&str> = shown.iter().map(|frame| frame["type"].as_str().unwrap_or("")).collect();
     assert_eq!(
         types,
@@ -153,7 +153,7 @@ async fn what_a_client_hears_is_what_is_shown() {
     for frame in &heard {
         by_type.entry(frame["event_type"].as_str().unwrap()).or_default().push(frame);
     }
-    let shown = examples("## What a client hears");
+    let shown = examples("## Messages to a client");
     let mut types: Vec<&str> = shown.iter().filter_map(|frame| frame["event_type"].as_str()).collect();
     for frame in &shown {
         let event_type = frame["event_type"].as_str().unwrap();
