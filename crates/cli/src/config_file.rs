@@ -178,7 +178,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         said.callbacks,
         file.callbacks,
         Some(CallbackReach::default()),
-        |reach| reach.as_str().to_owned(),
+        |reach| reach.wire_name().to_owned(),
     );
     let said = (!said.callback_allow_networks.is_empty()).then(|| said.callback_allow_networks.clone());
     let callback_allow_networks =

@@ -259,7 +259,7 @@ mod tests {
             ),
             (
                 &[("HOLDSHORT_MODEL", "gpt-4o"), ("OPENAI_API_KEY", "k"), ("OPENAI_API_KEY_FILE", "/k")],
-                "OPENAI_API_KEY and OPENAI_API_KEY_FILE are both set: set one of them",
+                "OPENAI_API_KEY and OPENAI_API_KEY_FILE are both set: set only one of them",
             ),
             (
                 &[("HOLDSHORT_MODEL", "claude-x"), ("ANTHROPIC_API_KEY_FILE", "/no/such")],

@@ -53,7 +53,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    pub fn as_str(self) -> &'static str {
+    pub fn wire_name(self) -> &'static str {
         match self {
             Self::Public => "public",
             Self::Allowed => "allowed",
@@ -66,7 +66,8 @@ impl FromStr for Reach {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = [Self::Public, Self::Allowed, Self::Off].into_iter().find(|reach| reach.as_str() == text);
+        let found =
+            [Self::Public, Self::Allowed, Self::Off].into_iter().find(|reach| reach.wire_name() == text);
         found.ok_or_else(|| "must be `public`, `allowed` or `off`".to_owned())
     }
 }

@@ -96,7 +96,7 @@ impl ServerNames {
         &self.base
     }
 
-    fn has_host(&self, host: &str) -> bool {
+    fn allows_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|each| each.eq_ignore_ascii_case(host))
     }
 }
@@ -157,9 +157,9 @@ async fn answer(
 fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
     // A target in absolute form names a host, too, which takes precedence (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
-    let target_is_ours = target.is_none_or(|target| names.has_host(target));
+    let target_is_ours = target.is_none_or(|target| names.allows_host(target));
     let host_is_ours = match forwarded.host {
-        Some(host) => names.has_host(host),
+        Some(host) => names.allows_host(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
     // A client that reached the proxy in plain text gets the right address before it sends credentials.

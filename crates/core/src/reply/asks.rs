@@ -89,7 +89,7 @@ impl Reader {
         for sentence in &sentences {
             let lower = sentence.to_lowercase();
             let speech = speech::classify(&lower, self.before);
-            self.before.update(speech, &lower);
+            self.before.record_sentence(speech, &lower);
             spoken.push((speech, lower));
         }
         let counts = |at: usize| {

@@ -81,7 +81,7 @@ impl SentenceContext {
     }
 
     /// Updates the context after a sentence.
-    pub(super) fn update(&mut self, speech: Speech, said: &str) {
+    pub(super) fn record_sentence(&mut self, speech: Speech, said: &str) {
         self.done |= speech == Speech::Plain && is_done(said);
         self.advises = speech == Speech::Plain && strip_phrase(said, ADVICE).is_some();
     }

@@ -174,7 +174,10 @@ fn what_is_wrong_is_told_with_its_line() {
         ("otlp_endpoint = \"collector:4318\"".into(), &["line 1, column 17", "is not a URL such as"]),
         ("otlp_endpoint = \"http://me:secret@host\"".into(), &["line 1", "otlp_headers_file"]),
         ("otlp_headers_file = \"missing\"".into(), &["`otlp_headers_file`", "missing"]),
-        (format!("{ISSUER}{ISSUER}"), &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is used by an earlier issuer"]),
+        (
+            format!("{ISSUER}{ISSUER}"),
+            &["line 10, column 10: [[identity.jwt]] 2 `issuer`: is used by an earlier issuer"],
+        ),
     ];
     for (text, said) in table {
         let told = refused(&home, &text);

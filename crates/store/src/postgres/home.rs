@@ -23,7 +23,7 @@ const CLUSTER: &str = "cluster";
 const DATABASE: &str = "database";
 
 impl Home {
-    pub(super) async fn load(pool: &Pool) -> Result<Self, Error> {
+    pub(super) async fn from_database(pool: &Pool) -> Result<Self, Error> {
         // The administrator of PostgreSQL may restrict access to this function.
         let is_told: bool =
             one(pool, "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')").await?;

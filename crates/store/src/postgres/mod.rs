@@ -125,7 +125,7 @@ impl Postgres {
         let address = pool::address(&config.url, &config.name)?;
         let pool = Pool::new(&address, config.connections)?;
         let upkeep = Pool::new(&address, UPKEEP)?;
-        let home = Home::load(&upkeep).await?;
+        let home = Home::from_database(&upkeep).await?;
         let is_restored = schema::migrate(&upkeep, &config.schema, home).await?;
         let node = Arc::new(Node::join(&upkeep, &config).await?);
         let written = Arc::new(WrittenPosition::default());
@@ -147,7 +147,7 @@ impl Postgres {
         schema::check(&pool).await?;
         let (_, position) = watch::channel(read::last_visible(&pool).await?);
         let (open, tasks) = (Arc::new(RwLock::new(false)), Mutex::new(JoinSet::new()));
-        let (upkeep, home) = (pool.clone(), Home::load(&pool).await?);
+        let (upkeep, home) = (pool.clone(), Home::from_database(&pool).await?);
         let (written, is_restored) = (Arc::default(), false);
         Ok(Self { pool, upkeep, node: None, written, position, home, is_restored, open, tasks })
     }

@@ -119,7 +119,7 @@ impl EncodedEvent {
         Ok(event)
     }
 
-    pub(super) fn encode(&self, count: CursorKind) -> Answer<EncodedFrame> {
+    pub(super) fn encode_frame(&self, count: CursorKind) -> Answer<EncodedFrame> {
         let words = match count {
             CursorKind::Position => &self.by_position,
             CursorKind::Seq => &self.by_seq,

@@ -61,7 +61,7 @@ impl Visibility {
     pub(super) async fn encode_event(&self, event: &EncodedEvent, count: CursorKind) -> Answer<EncodedFrame> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(EncodedFrame::from_event(&event)),
-            None => event.encode(count),
+            None => event.encode_frame(count),
         }
     }
 

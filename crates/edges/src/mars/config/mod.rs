@@ -85,7 +85,8 @@ pub fn translate(config: &Map<String, Value>, base: &Definition) -> Result<Trans
     agents(&mut definition, &top, &mut problems);
     definition.phases = made.into_iter().map(|made| made.phase).collect();
     phases::keep_what_is_used(&mut definition);
-    let idle = unused_keys::collect(&top, (&chosen, has_variants), (&definition, base), &mut problems);
+    let idle =
+        unused_keys::find_unused_keys(&top, (&chosen, has_variants), (&definition, base), &mut problems);
     problems.sort_by(|a, b| (&a.pointer, &a.message).cmp(&(&b.pointer, &b.message)));
     problems.dedup();
     if !problems.is_empty() {

@@ -54,7 +54,7 @@ const ROWS: [(&str, ValueType, &str); 12] = [
 const NEVER_IDLE: &str = "default_on_timeout";
 
 /// Returns the keys without effect. `definition` has only the agents in use. Unknown keys are added to `problems`.
-pub(super) fn collect(
+pub(super) fn find_unused_keys(
     top: &RawConfig,
     (chosen, has_variants): (&[Chosen], bool),
     (definition, base): (&Definition, &Definition),

@@ -180,7 +180,10 @@ async fn a_pin_within_an_append_is_compared_with_what_is_there() {
         match opened {
             Ok(store) => assert_eq!((store.head().await.unwrap().events, opens), (5, true)),
             Err(why) => {
-                assert!(!opens && why.contains("the first 2 events of the database differ from those"), "{why}");
+                assert!(
+                    !opens && why.contains("the first 2 events of the database differ from those"),
+                    "{why}"
+                );
             }
         }
     }
