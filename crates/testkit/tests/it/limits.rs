@@ -187,11 +187,14 @@ fn the_page_has_a_row_for_each_constant() {
 fn the_page_has_the_defaults_of_workflows() {
     let defaults = serde_json::to_value(definition::Limits::default()).expect("it is JSON");
     let defaults = defaults.as_object().expect("an object");
+    let stated_default = |value: &serde_json::Value| match value {
+        serde_json::Value::Null => "none".to_owned(),
+        value => value.to_string(),
+    };
     let mut defaults: BTreeMap<String, String> =
-        defaults.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        defaults.iter().map(|(name, value)| (name.clone(), stated_default(value))).collect();
     // Unset defaults are not serialised.
     defaults.entry("budget_money".to_owned()).or_insert("none".to_owned());
-    defaults.entry("budget_tokens".to_owned()).or_insert("none".to_owned());
     defaults.entry("continues".to_owned()).or_insert("0".to_owned());
 
     let page = read(PAGE);
