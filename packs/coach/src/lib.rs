@@ -1,8 +1,9 @@
 //! The coach: agents that read training data, ask the athlete, and write a report in which tools compute every number.
 //!
-//! `training` reads data and computes metrics, `report` renders pages; both are PURE. `tools` gives agents the metrics,
-//! `screens` starts a run from `coach.yaml` and writes its files, `workflow` holds the workflow. No crate of the
-//! product depends on this one: the program composes [`Coach`] with it. The guide is `docs/guide.md`.
+//! `training` reads training data and computes metrics, `report` renders pages; both modules are PURE. `tools` gives
+//! agents the metrics, `screens` starts a run from `coach.yaml` and writes the files of the run, `workflow` holds the
+//! workflow. No crate of the product depends on this crate: the `holdshort` program adds [`Coach`] to its packs. The
+//! guide is `docs/guide.md`.
 
 pub mod limits;
 pub mod report;

@@ -1,4 +1,4 @@
-//! Gaps of the page and their reasons: files that could not be read, and numbers that could not be computed.
+//! Sections of the page that list missing data with its reasons: unread files, and numbers that could not be computed.
 
 use std::fmt::Write;
 

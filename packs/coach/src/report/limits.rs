@@ -1,22 +1,26 @@
 //! Named limits of a report. Holds numbers only.
 
-/// Maximum known numbers and days of a report. Further ones are marked where an agent writes them.
+/// Maximum number of known numbers and days of a report. If an agent writes a number beyond this limit, it is marked as
+/// unknown.
 pub const KNOWN: usize = 500_000;
-/// Maximum digits of a written number that is compared. A longer number is marked.
+/// Maximum digits of a written number that is looked up. A longer number is marked as unknown.
 pub const DIGITS: usize = 24;
-/// Maximum series, stacked parts or zones of a chart, as many as there are patterns. The table has them all.
+/// Maximum number of series, stacked parts or zones that a chart draws: the number of patterns. The data table lists
+/// all of them.
 pub const SERIES: usize = 6;
-/// Maximum days of a line: more than five years. The last days are shown.
+/// Maximum number of points of a line, one per day: more than five years. Only the last days are shown.
 pub const POINTS: usize = 2_000;
-/// Maximum bars of a chart: the weeks of a year. The last bars are shown.
+/// Maximum number of bars of a chart: the weeks of a year. Only the last bars are shown.
 pub const BARS: usize = 53;
-/// Maximum rows of shares. The last rows are shown.
+/// Maximum number of rows in a chart of shares. Only the last rows are shown.
 pub const ROWS: usize = 26;
-/// Largest value that is drawn. Beyond it the arithmetic of an axis is no longer exact.
+/// Largest value that is drawn. The arithmetic of an axis is not exact for larger values.
 pub const DRAWN: f64 = 1e15;
-/// Maximum inputs listed for a computed number. Further inputs appear only as a number; `summary.json` has them all.
+/// Maximum number of inputs listed for a computed number. Further inputs are only counted; `summary.json` lists all of
+/// them.
 pub const NAMES: usize = 60;
-/// Maximum numbers of the texts listed with their places in the training data. Further numbers appear only as a count.
+/// Maximum number of quoted numbers that are listed with their places in the training data. Further numbers are only
+/// counted.
 pub const FOUND: usize = 1_000;
-/// Maximum places listed for each such number. Further places appear only as a number.
+/// Maximum number of places in the training data listed for one quoted number. Further places are only counted.
 pub const PLACES: usize = 3;

@@ -1,4 +1,4 @@
-//! The report as data. It holds the texts of agents, people and tools unescaped; `page.rs` escapes them.
+//! The report as data. Texts of agents, people and tools are unescaped; `page.rs` escapes them.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use jiff::civil::Date;
 
 use crate::report::{Chart, KnownNumbers};
 
-/// Report, with its parts from the top to the foot of the page.
+/// Report. Its fields are in the order of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub title: String,
     pub athlete: String,
     pub date: Date,
-    /// True if scripted models wrote the texts.
+    /// True if scripted models wrote the texts of the agents.
     pub is_rehearsal: bool,
     /// Reason why the run did not finish.
     pub partial: Option<String>,
@@ -20,18 +20,18 @@ pub struct Report {
     pub sections: Vec<Section>,
     pub charts: Vec<Chart>,
     pub computed: Vec<Computed>,
-    /// Values of the training data, with their places.
+    /// Values of the training data, with their places in the files.
     pub given: Vec<TrainingValue>,
-    /// Explanations of the caveats of these numbers, by the caveat's name.
+    /// Explanations of the caveats of the computed numbers, by name of the caveat.
     pub caveats: BTreeMap<String, String>,
     pub not_computed: Vec<NotComputed>,
-    /// None if everything was read.
+    /// Unread training data. None if all training data was read.
     pub unread: Option<Unread>,
     pub competitions: Vec<Competition>,
     pub questions: Vec<Question>,
     pub assumptions: Vec<Assumption>,
-    /// Numbers of tool results and inputs. The numbers of [`Self::computed`], the charts, competitions and answers are
-    /// known without being listed here.
+    /// Numbers of tool results and inputs. The numbers of [`Self::computed`], the charts, competitions and answers need
+    /// not be added: the page treats them as known.
     pub known: KnownNumbers,
 }
 
@@ -62,28 +62,29 @@ impl Report {
 /// Text of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Part of the section's anchor.
+    /// Part of the HTML id of the section.
     pub id: String,
     pub title: String,
     pub agent: String,
     /// Text as Markdown.
     pub text: String,
-    /// True if its numbers are proposals of the agent. They are not looked up then.
+    /// True if the numbers in the text are proposals of the agent. Proposed numbers are not looked up.
     pub plans: bool,
 }
 
-/// Number that a tool computed, with its inputs.
+/// Number that a tool computed, with the inputs of the computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Computed {
     pub id: String,
     pub label: String,
     pub value: String,
     pub unit: String,
-    /// Formula of the number.
+    /// Formula that computes the number.
     pub how: String,
-    /// Counts of the activities and days used, and the names of the caveats.
+    /// Counts of the activities and days used, and the names of the caveats. Example: `6 activities, 7 days; resting of
+    /// days`.
     pub inputs: String,
-    /// Names of the single inputs.
+    /// Names of the individual inputs.
     pub named: Vec<String>,
 }
 
@@ -94,7 +95,7 @@ pub struct TrainingValue {
     pub label: String,
     pub value: f64,
     pub unit: String,
-    /// File, and the line or another place in it.
+    /// File name, and the line or other location within the file.
     pub place: String,
 }
 
@@ -108,16 +109,16 @@ pub struct NotComputed {
 /// Training data that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Amount of unread data, in a sentence.
+    /// Sentence with the amount of unread data.
     pub told: String,
     pub rows: Vec<UnreadRow>,
-    /// Sentence about the unread data that is not among the rows.
+    /// Sentence about the unread data that `rows` does not list.
     pub more: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadRow {
-    /// File, and the first place in it.
+    /// File name, and the first location of the problem within the file.
     pub place: String,
     pub message: String,
     pub code: String,
@@ -125,7 +126,7 @@ pub struct UnreadRow {
     pub what_to_do: String,
     /// True if the whole file is ignored.
     pub is_refused: bool,
-    /// True if the athlete needs to do nothing: the data is as good without it.
+    /// True if the athlete does not need to act, because the report is equally good without the unread data.
     pub needs_nothing: bool,
 }
 
@@ -144,7 +145,7 @@ pub struct Question {
     pub question: String,
     pub kind: Option<String>,
     pub context: Option<String>,
-    /// Outcome of the question, in a word or two.
+    /// Outcome of the question, in one or two words.
     pub outcome: String,
     pub answer: Option<String>,
     pub by: Option<String>,

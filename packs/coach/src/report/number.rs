@@ -1,12 +1,12 @@
-//! Numbers as text, equal on every machine: no logarithm, no locale.
+//! Formats numbers. The text is equal on every machine: no logarithm, no locale.
 
 /// Returns the power of ten of the first significant digit.
 pub(crate) fn exponent(value: f64) -> i32 {
     format!("{value:e}").split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0)
 }
 
-/// Formats a value: the unit `s` as a duration, others with four significant digits or all of their whole part, with
-/// grouped thousands.
+/// Formats a value. Values in `s` become a duration. Other values get four significant digits, or all digits of a
+/// longer whole part, with grouped thousands.
 pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     if unit == "s" { duration(value) } else { number(value) }
 }

@@ -1,4 +1,4 @@
-//! The page: its head, and its parts in order. A part without content is left out.
+//! The HTML page: its head, then the parts of the report in order. Parts without content are left out.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,7 +42,7 @@ pub fn html(report: &Report) -> String {
     out
 }
 
-/// Returns the numbers that an agent may write: those of tools and inputs, and those on the page from other sources.
+/// Returns all numbers that an agent may quote: numbers of tools and inputs, and numbers that the page shows elsewhere.
 fn collect_known_numbers(report: &Report) -> KnownNumbers {
     let mut known = report.known.clone();
     known.add_day(report.date);
@@ -130,12 +130,13 @@ fn day(date: jiff::civil::Date) -> String {
     format!("{} {month} {}", date.day(), date.year())
 }
 
-/// Returns an anchor of the section number and the letters, digits and hyphens of the id. The number makes it unique.
+/// Returns an HTML id: the section number, then the letters, digits and hyphens of `id`. The number makes the id
+/// unique.
 fn anchor(at: usize, id: &str) -> String {
     format!("section-{}-{}", at + 1, slug(id)).trim_end_matches('-').to_owned()
 }
 
-/// Anchors and titles.
+/// Table of contents: HTML ids and titles.
 pub(crate) type Contents = Vec<(String, String)>;
 
 pub(crate) fn open(out: &mut String, anchor: &str, title: &str, contents: &mut Contents) {
@@ -267,7 +268,7 @@ fn computed(out: &mut String, report: &Report, contents: &mut Contents) {
     out.push_str("</section>\n");
 }
 
-/// Writes the numbers of the texts that occur in the training data, with their places there.
+/// Writes the section of quoted numbers that occur in the training data, with their places in the data.
 fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     if found.is_empty() {
         return;
@@ -297,7 +298,7 @@ fn found(out: &mut String, found: &[FoundNumber], contents: &mut Contents) {
     out.push_str("</tbody></table></div>\n</section>\n");
 }
 
-/// Renders the names of a number's inputs in a collapsed list.
+/// Renders the names of the inputs of a number in a collapsed list.
 fn render_input_names(names: &[String]) -> String {
     if names.is_empty() {
         return String::new();
@@ -366,7 +367,7 @@ fn assumptions(out: &mut String, assumptions: &[Assumption], contents: &mut Vec<
     out.push_str("</ol>\n</section>\n");
 }
 
-/// Explains how the numbers of the texts were looked up, and how many were not found.
+/// Writes the section that explains how quoted numbers were looked up, and how many were not found.
 fn numbers(out: &mut String, sections: &[Section], untraced: usize, contents: &mut Vec<(String, String)>) {
     let plans: Vec<String> =
         sections.iter().filter(|section| section.plans).map(|section| line(&section.title)).collect();

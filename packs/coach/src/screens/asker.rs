@@ -1,4 +1,5 @@
-//! Questions of a coach's agents, shown and answered as in its runner (contract C4, C6, C9, E14).
+//! Questions of a coach's agents in the terminal, shown and answered as in the predecessor's runner (contract C4, C6,
+//! C9, E14).
 
 use std::borrow::Cow;
 
@@ -8,21 +9,21 @@ use holdshort_core::history::NOTHING;
 use holdshort_protocol::{Decision, Interrupt, Kind, plain};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Width of the lines around a question.
+/// Width of the horizontal lines around a question.
 const WIDTH: usize = 70;
 
-/// Words that end the run, if they are alone on a line, in any case.
+/// Inputs that cancel the run, if the line has no other word. Upper and lower case are equal.
 const LEAVES: [&str; 3] = ["quit", "exit", "cancel"];
 
 /// State of the runner between questions.
 #[derive(Debug, Default)]
 pub(crate) struct Runner {
-    /// Number of the shown question, and count of the questions, among those that are open together.
+    /// Position of the shown question among the open questions, from 1, and number of open questions.
     at: usize,
     of: usize,
-    /// Id of the shown interrupt. Drawn again, it keeps its number.
+    /// Id of the shown interrupt. If the same interrupt is drawn again, its position does not change.
     shown: String,
-    /// True if an empty line was typed and the question was asked again.
+    /// True if the person entered an empty line and the question was asked again.
     was_empty: bool,
 }
 
@@ -67,7 +68,7 @@ impl Asker for Runner {
         lines
     }
 
-    /// Takes the typed words as an answer.
+    /// Handles a line that the person typed.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction {
         let word = line.trim().to_lowercase();
         if LEAVES.contains(&&*word) && !prompt.accepts_value(line.trim()) {

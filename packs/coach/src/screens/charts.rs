@@ -1,5 +1,5 @@
-//! The charts of the report: computed weeks and zones, the days that analysts were given, and the series that agents
-//! had drawn.
+//! The charts of the report: computed weeks and zones, daily measures that analysts received, and series that agents
+//! requested with `plot_series`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ fn value(piece: &Value, name: &str) -> Option<f64> {
     values.iter().find(|value| value["name"] == name)?["value"].as_f64()
 }
 
-/// Charts the hours of each week, by sport.
+/// Charts the training hours per week and sport.
 fn weeks(computed: &Value) -> Option<Chart> {
     let mut hours: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
     let mut sports = BTreeSet::new();
@@ -54,7 +54,7 @@ fn weeks(computed: &Value) -> Option<Chart> {
         .then(|| Chart::Bars(Bars { title: "Hours a week".to_owned(), unit: "h".to_owned(), parts, bars }))
 }
 
-/// Charts the hours of completed and planned weeks. If several plans contain a week, the latest plan is used.
+/// Charts the completed and the planned hours per week. If several plans contain a week, the latest plan is used.
 pub(super) fn planned(story: &Story) -> Vec<Chart> {
     const PARTS: [&str; 2] = ["done", "planned"];
     let mut hours: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
@@ -70,7 +70,8 @@ pub(super) fn planned(story: &Story) -> Vec<Chart> {
     let bars: Vec<Bar> = hours
         .into_iter()
         .map(|(week, [done, planned])| {
-            // For the current week both are known: the planned hours include the completed hours.
+            // The planned hours of the current week include its completed hours, so only the difference is drawn as
+            // planned.
             let left = planned.map(|planned| (planned - done.unwrap_or_default()).max(0.0));
             Bar { label: week.to_owned(), values: vec![done, left] }
         })
@@ -90,7 +91,8 @@ const ZONES: [(&str, &str); 6] = [
     ("zone_5", "zone 5"),
 ];
 
-/// Returns the local start of an activity if an analyst was given it, else the start in UTC, marked as UTC.
+/// Returns the local start of an activity that an analyst received. For other activities returns the start in UTC,
+/// marked as UTC.
 fn local(id: &str, story: &Story) -> String {
     let given = story.given.iter().flat_map(|given| given["activities"].as_array().into_iter().flatten());
     let start = given.filter(|activity| activity["id"] == id).find_map(|activity| activity["start"].as_str());
@@ -115,7 +117,7 @@ fn zones(computed: &Value, story: &Story) -> Option<Chart> {
     (!rows.is_empty()).then(|| Chart::Zones(Zones { title, unit: "s".to_owned(), zones, rows }))
 }
 
-/// Charts a daily measure that an analyst was given.
+/// Charts a daily measure that an analyst received.
 fn days(story: &Story, (name, title): &(&str, &str)) -> Option<Chart> {
     let mut unit = String::new();
     let mut points = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! `coach.yaml`: a person's description of an athlete, and the run input that is made of it (contract C2, C7, C9).
+//! `coach.yaml`: the configuration of an athlete, and the run input that is made from it (contract C2, C7, C9).
 //!
-//! Keys and defaults are those of the coach that this pack replaces; `data` and `models` are additions. Keys without an
-//! effect are accepted with a notice. Unknown keys are rejected.
+//! Keys and defaults are those of garmin-ai-coach, which this pack replaces; `data` and `models` are new keys. A key
+//! without an effect is accepted with a notice. An unknown key is rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,12 @@ pub(super) struct Config {
     style_guide: Option<String>,
     #[serde(default, deserialize_with = "or_usual")]
     output: Output,
-    /// Credentials of the service from which upstream fetches its data. This pack fetches no data.
+    /// Credentials of the service from which garmin-ai-coach downloads data. This pack downloads no data and ignores
+    /// them.
     credentials: Option<Value>,
 }
 
-/// Reads a section with a key but no value as its default, as in a half-filled template.
+/// Deserializes a section that has a key but no value as its default, as in a half-filled template.
 fn or_usual<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -102,7 +103,7 @@ impl Default for Extraction {
     }
 }
 
-/// Choice of the model (contract E37).
+/// Value of `mode`, which selects the model (contract E37).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
@@ -151,10 +152,10 @@ pub(super) struct RunSetup {
     pub input: Value,
     /// Folder of the training data.
     pub data: PathBuf,
-    /// True if the configuration names the data folder.
+    /// True if the configuration sets `data`.
     names_data: bool,
     pub output: PathBuf,
-    /// Time zone for files that name none.
+    /// Time zone for files that state no time zone.
     pub time_zone: Option<String>,
     pub model: Option<String>,
     pub asks: bool,
@@ -164,7 +165,8 @@ pub(super) struct RunSetup {
 }
 
 impl RunSetup {
-    /// Checks the folders. A data folder that the configuration names must exist: a typo must not look like no data.
+    /// Checks the folders. If the configuration sets `data`, that folder must exist: a typo must not look like missing
+    /// data.
     pub(super) fn check(&self) -> Result<(), String> {
         let data = self.data.display();
         if self.names_data && !self.data.is_dir() {
@@ -180,11 +182,11 @@ impl RunSetup {
     }
 }
 
-/// Placeholder address in the template of an earlier version.
+/// Placeholder e-mail address in the template of an earlier version.
 const TEMPLATE_ADDRESS: &str = "you@example.com";
 
 impl Config {
-    /// Reads and checks a configuration file. The error is one line.
+    /// Reads and checks a configuration file. An error message has one line.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
@@ -254,7 +256,7 @@ impl Config {
         Ok(())
     }
 
-    /// Prepares a run. `beside` is the folder of the file. `today` is used if the file names no day.
+    /// Prepares a run. `beside` is the folder of the configuration file. `today` is the default of the day of the run.
     pub(super) fn prepare(self, beside: &Path, output: Option<&Path>, today: Date) -> RunSetup {
         let mut notices = Vec::new();
         if self.credentials.is_some() {
@@ -293,12 +295,12 @@ impl Config {
         }
     }
 
-    /// Returns the current day of the run. A time after the date is ignored.
+    /// Returns the day of the run. A time after the date is ignored.
     fn day(&self, today: Date) -> Date {
         self.current_date.as_deref().and_then(|text| text.trim().parse().ok()).unwrap_or(today)
     }
 
-    /// Builds the task, which every agent reads first. Texts of the person are passed on unchanged.
+    /// Builds the task, which every agent reads first. The athlete's texts are included unchanged.
     fn task(&self, day: Date) -> String {
         let Self { athlete, context, .. } = self;
         let name = athlete.name.as_deref().unwrap_or("not named");
@@ -338,7 +340,7 @@ impl Athlete {
     }
 }
 
-/// Returns true if the text has the form `name@domain`. Other errors only show when mail is sent.
+/// Returns true if the text has the form `name@domain`. Other errors in an address are found only when mail is sent.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@').filter(|(_, domain)| !domain.contains('@'));
     parts.is_some_and(|(name, domain)| !name.is_empty() && !domain.is_empty())
@@ -374,14 +376,14 @@ fn yaml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         let told = error.to_string();
         let told = told.lines().next().unwrap_or_default();
         let Some(at) = error.location() else { return reword_yaml_error(told) };
-        // The library repeats the place at the end of its message.
+        // The YAML library repeats the location at the end of its message.
         let again = format!(" at line {}, column {}", at.line(), at.column());
         let told = told.strip_suffix(&again).unwrap_or(told);
         format!("line {}: {}", at.line().max(1), reword_yaml_error(told))
     })
 }
 
-/// Rewords a library's message about a key or a value for a person who writes YAML.
+/// Rewords a message of the YAML library about a key or a value for a person who writes YAML.
 fn reword_yaml_error(told: &str) -> String {
     const WORDS: [(&str, &str); 18] = [
         ("invalid u16", "a whole number is needed"),

@@ -1,4 +1,5 @@
-//! The coach's part of `run`: makes a run of a configuration, and files of the results of a run.
+//! The coach's part of the command `run`: creates the input of a run from `coach.yaml`, and writes the results as
+//! files.
 
 mod asker;
 mod charts;
@@ -25,15 +26,15 @@ pub(crate) use self::asker::Runner;
 use self::config::{Config, RunSetup};
 use crate::{WORKFLOW, tools};
 
-/// Tool that draws. Agents have it only if the configuration enables plotting.
+/// Tool that requests charts. Agents have this tool only if the configuration enables plotting.
 const PLOTS: &str = "plot_series";
 
 const TEMPLATE: &str = include_str!("template.yaml");
 
-/// Default place of the template.
+/// Default path of the template.
 const FILE: &str = "coach.yaml";
 
-/// Ids of the options of `run`.
+/// Ids of the coach's options of the command `run`.
 const CONFIG: &str = "config";
 const INIT_CONFIG: &str = "init_config";
 
@@ -51,7 +52,7 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares `run`. Returns None if no option of the coach is given.
+/// Prepares the command `run`. Returns None if the command line has no option of the coach.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let path = |id| arguments.options.get_one::<PathBuf>(id);
     match (path(CONFIG), path(INIT_CONFIG)) {
@@ -68,7 +69,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     }
 }
 
-/// Reads the configuration, and creates its folders.
+/// Reads the configuration, and creates the folders that it names.
 #[expect(clippy::disallowed_methods, reason = "a configuration that names no day is of today")]
 fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepared> {
     if arguments.workflow != WORKFLOW {
@@ -98,7 +99,7 @@ fn prepared(arguments: &RunArguments<'_>, path: &Path) -> anyhow::Result<Prepare
     Ok(Prepared { input, workspace, config, output, made })
 }
 
-/// Reports unread training data before the agents start: a day without its recording looks like a day of rest.
+/// Reports unread training data before the agents start: a day without its recording would look like a rest day.
 fn report_unread_data(described: &RunSetup) {
     let folder = described.data.display();
     match tools::not_read(&described.data, described.time_zone.as_deref()) {
@@ -117,7 +118,7 @@ fn report_unread_data(described: &RunSetup) {
 }
 
 impl RunSetup {
-    /// Returns the settings that the run overrides.
+    /// Returns the settings that this run overrides.
     fn config(&self) -> RunConfig {
         RunConfig {
             model: self.model.clone(),
@@ -128,8 +129,8 @@ impl RunSetup {
     }
 }
 
-/// Writes the files of a run into the folder that the person at this terminal has named, and reports it. A run of
-/// another workflow has no files.
+/// Writes the files of a run into the folder that the person at the terminal chose, and prints their names. Does
+/// nothing for a run of another workflow.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, rests, json } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
@@ -154,7 +155,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     }
 }
 
-/// Writes the commented template. Never overwrites a file.
+/// Writes the commented template of `coach.yaml`. Never overwrites a file.
 pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let path = to.unwrap_or(Path::new(FILE));
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();

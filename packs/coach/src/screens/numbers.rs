@@ -1,4 +1,4 @@
-//! Table of the report: every number that a tool computed, with its formula and its inputs.
+//! The table of computed numbers in the report: every number that a tool computed, with its formula and its inputs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::limits::REPORT_ROWS;
 use crate::report::{Computed, NotComputed};
 use crate::training::tools::format_number;
 
-/// Returns a row for each value of each result, in the order of the calls. Equal calls are listed once.
+/// Returns a row per computed value, in the order of the calls. Equal calls are listed once.
 pub(super) fn from_story(story: &Story) -> Vec<Computed> {
     let entries = crate::training::catalogue();
     let mut seen: Vec<&Value> = Vec::new();
@@ -63,7 +63,7 @@ fn piece_rows(metric: &str, piece: &Value, how: &str, before: usize) -> Vec<Comp
             unit: value["unit"].as_str().filter(|unit| *unit != "1").unwrap_or_default().to_owned(),
             how: how.to_owned(),
             inputs: inputs.clone(),
-            // Listed once for all values of a result.
+            // The input names of a result are listed only in its first row.
             named: if at == 0 { input_names(piece) } else { Vec::new() },
         }
     };
@@ -105,13 +105,14 @@ fn spaced(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// Returns the explanations of the caveats of all computed numbers, each once.
+/// Returns the explanations of all caveats of the computed numbers, without duplicates.
 pub(super) fn caveats(story: &Story) -> BTreeMap<String, String> {
     let of_all = story.computed.iter().filter_map(|(_, computed)| computed["caveats"].as_object()).flatten();
     of_all.filter_map(|(name, text)| Some((spaced(name), text.as_str()?.to_owned()))).collect()
 }
 
-/// Returns the numbers that could not be computed, for a whole call or for one of its activities, each once.
+/// Returns the numbers that could not be computed, without duplicates: for a call, or for one of the activities of a
+/// call.
 pub(super) fn missing(story: &Story) -> Vec<NotComputed> {
     let mut rows = Vec::new();
     let mut push = |metric: &Value, why: &Value| {

@@ -1,4 +1,4 @@
-//! The files of a coach run: two pages, a text for each agent, a summary (contract C7, C9, E38).
+//! The files of a coach run: two pages, a text per agent, a summary (contract C7, C9, E38).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::story::{self, Story};
 use super::{charts, numbers, training_values, unread};
 use crate::report::{Assumption, Competition, KnownNumbers, Question, Report, Section, html};
 
-/// Part of an agent: its step, its file, its title, and true if the agent plans.
+/// Contribution of an agent: step, file name, title, and true if the agent writes a plan.
 struct Part(&'static str, &'static str, &'static str, bool);
 
 const PARTS: [Part; 6] = [
@@ -34,7 +34,8 @@ fn names() -> Vec<&'static str> {
     parts.chain(PAGES.iter().map(|page| page.0)).chain([SUMMARY]).collect()
 }
 
-/// Rejects a folder in which files of these names are the person's own. They are never overwritten.
+/// Returns an error if the folder holds a file with one of these names that no run wrote. Such a file is never
+/// overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &names()).map_err(|error| format!("{shown}: {error}"))?;
@@ -48,7 +49,7 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Returns a notice if the folder holds files of another run.
+/// Returns a notice if the folder holds files of an earlier run.
 pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     let earlier = folder::earlier(folder).ok()??;
     let shown = plain::line(&folder.display().to_string()).into_owned();
@@ -64,7 +65,7 @@ pub(super) fn earlier_run_notice(folder: &Path) -> Option<String> {
     })
 }
 
-/// Writes the files that a run has so far. Returns their folder and their names.
+/// Writes the files of the results that a run has so far. Returns the folder and the names of the files.
 pub(super) async fn save(
     client: &Client,
     run: &Run,
@@ -89,7 +90,7 @@ pub(super) async fn save(
     written.sort();
     written.push(SUMMARY.to_owned());
     folder::clear(folder, &names(), &written)?;
-    // Written first: it marks the listed files as written by this run, even if a later write fails.
+    // The summary is written first: it lists which files this run wrote, even if writing a later file fails.
     let summary = summary(run, &story, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     for (name, text) in &files {
@@ -143,12 +144,12 @@ fn page(run: &Run, story: &Story, title: &str, plans: bool) -> Report {
     report
 }
 
-/// Returns true if the agent works on the step. Planners are named after their step.
+/// Returns true if the agent works on the step. The name of a planner is the name of its step.
 fn belongs(agent: &str, step: &str) -> bool {
     agent == step || step.strip_suffix("_plan").is_some_and(|part| agent == format!("{part}_planner"))
 }
 
-/// Returns the reason why the run is not completed.
+/// Returns the reason why the run is not completed. Returns None for a completed run.
 fn unfinished(run: &Run) -> Option<String> {
     let why = run.end_message.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
     match run.status {
@@ -191,7 +192,7 @@ fn competitions(input: &Value) -> Vec<Competition> {
         .collect()
 }
 
-/// Converts a question of the journal. `schema` is the schema of its answer, if the answer was to be data.
+/// Converts a question of the journal. `schema` is the schema of the answer, if the answer is structured data.
 fn question(it: &Value, schema: Option<&Value>) -> Question {
     let text = |key: &str| it[key].as_str().map(str::to_owned);
     let outcome = match (text("outcome").as_deref(), text("option").as_deref()) {

@@ -1,5 +1,5 @@
-//! Data of a coach run for its files, read from its journal: texts of agents, computed numbers, questions and
-//! assumptions. For a run that has not ended it is the data so far.
+//! Data of a coach run for its files, read from the journal of the run: texts of agents, computed numbers, questions
+//! and assumptions. If the run has not ended, the data so far.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,29 @@ use holdshort_cli::kit::Client;
 use holdshort_protocol::{Event, Run, RunResult, Status};
 use serde_json::Value;
 
-/// Parts of a run, in the order in which people read them.
+/// Data of a run. The fields are in the order of the report.
 #[derive(Debug, Default)]
 pub(super) struct Story {
-    /// Text of each completed step, by the step's id.
+    /// Text of each completed step, by step id.
     pub texts: BTreeMap<String, String>,
-    /// Agent of each step.
+    /// Agent of each step, by step id.
     pub agents: BTreeMap<String, String>,
-    /// Results of `compute_metric`, each with the agent that asked for it.
+    /// Results of `compute_metric`, each with the agent that called the tool.
     pub computed: Vec<(String, Value)>,
-    /// Series that agents had drawn.
+    /// Series that agents requested with `plot_series`.
     pub plots: Vec<Value>,
-    /// Planned weeks of each call, with the weeks that were completed before.
+    /// Weeks of each `plan_weeks` call, with the completed weeks before the plan.
     pub weeks: Vec<Value>,
-    /// Metrics that could not be computed, with the reason.
+    /// Metrics that could not be computed, each with the reason.
     pub refused: Vec<Value>,
-    /// Values that analysts were given. Their numbers are known without being computed.
+    /// Values of the training data that analysts received. An agent may quote these numbers.
     pub given: Vec<Value>,
-    /// Parts of data files that analysts were given. Their numbers are known too.
+    /// Parts of data files that analysts received. An agent may quote the numbers in them.
     pub parts: Vec<Value>,
-    /// Training data that could not be read, as the last analyst received it. Null before the first one read data.
+    /// Training data that could not be read, as the last analyst received it. Null until an analyst has read data.
     pub not_read: Value,
     pub questions: Vec<Value>,
-    /// Schemas of the answers, by interrupt.
+    /// JSON Schemas of the answers, by interrupt id.
     pub schemas: BTreeMap<String, Value>,
     pub assumptions: Vec<Value>,
 }
@@ -38,7 +38,7 @@ pub(super) async fn read(client: &Client, run: &Run) -> anyhow::Result<Story> {
     let mut reader = Reader::default();
     client.each_event(&run.id, |event| reader.event(event)).await?;
     let mut story = reader.story;
-    // The result of an ended run has the final lists, whether it completed, failed or was cancelled.
+    // The result of an ended run holds the final lists of questions and assumptions, for every outcome of the run.
     if let Some(ended) = ended(client, run).await? {
         for (key, list) in [("questions", &mut story.questions), ("assumptions", &mut story.assumptions)] {
             if let Some(told) = ended.get(key).and_then(Value::as_array) {
@@ -63,9 +63,9 @@ async fn ended(client: &Client, run: &Run) -> anyhow::Result<Option<Value>> {
 #[derive(Default)]
 struct Reader {
     story: Story,
-    /// Agent, tool and arguments of each call.
+    /// Agent, tool and arguments of each call, by call id.
     calls: BTreeMap<String, (String, String, Value)>,
-    /// Index of each question in the list.
+    /// Index of each question in `questions`, by interrupt id.
     asked: BTreeMap<String, usize>,
 }
 

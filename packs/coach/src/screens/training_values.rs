@@ -1,5 +1,5 @@
-//! Values of the training data that analysts were given, each with its file and place. The report lists them as the
-//! sources of numbers that no tool computed.
+//! Values of the training data that analysts received, each with its file and place. The report lists them as sources
+//! of numbers that no tool computed.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::story::Story;
 use super::unread;
 use crate::report::TrainingValue;
 
-/// Returns each value once: several analysts are given the same values.
+/// Returns the values without duplicates: several analysts receive the same values.
 pub(super) fn from_story(story: &Story) -> Vec<TrainingValue> {
     let mut all = Vec::new();
     for given in &story.given {
@@ -31,7 +31,7 @@ pub(super) fn from_story(story: &Story) -> Vec<TrainingValue> {
     all
 }
 
-/// Returns None for a value without a file: values stated in the configuration are among the inputs.
+/// Converts a value. Returns None for a value without a file: the input of the run states such values.
 fn value(of: &str, measure: &Value) -> Option<TrainingValue> {
     let file = measure["source"]["file"].as_str()?;
     let name = text(&measure["name"]).replace('_', " ");

@@ -1,4 +1,4 @@
-//! Unread training data: a line before the agents start, and a section of the report.
+//! Unread training data: a line in the terminal before the agents start, and a section of the report.
 
 use holdshort_protocol::plain;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::report::{Unread, UnreadRow};
 use crate::training::{Severity, UnreadData};
 
 /// Describes the unread data in one line: `31 files, 9 not read: a.fit (fit_crc), b.csv (csv_unit) and 7 more; 2 with
-/// something left out or assumed: c.csv (bad_date)`. Returns None if everything was read.
+/// something left out or assumed: c.csv (bad_date)`. Returns None if all data was read.
 pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     let list = |severity: Severity| -> Vec<String> {
         let mut files: Vec<(&str, &str)> = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn line(not_read: &UnreadData) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{} {files}, {}", not_read.files, parts.join("; ")))
 }
 
-/// Returns the section of the report, with everything that was reported.
+/// Returns the report's section about unread data. Returns None if all data was read.
 pub(super) fn from_story(story: &Story) -> Option<Unread> {
     let told = &story.not_read;
     let rows: Vec<UnreadRow> = told["problems"].as_array()?.iter().map(row).collect();
@@ -66,7 +66,7 @@ pub(super) fn from_story(story: &Story) -> Option<Unread> {
     })
 }
 
-/// Formats a place after the name of its file: `, line 44`.
+/// Formats a place for use after a file name: `, line 44`.
 pub(super) fn format_place(place: &Value) -> String {
     match place.as_object().and_then(|place| place.iter().next()) {
         Some((kind, at)) if kind == "pointer" => format!(", {}", at.as_str().unwrap_or_default()),

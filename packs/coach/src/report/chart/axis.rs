@@ -8,7 +8,7 @@ use crate::report::number::{duration, exponent, fixed};
 const TICKS: f64 = 6.0;
 /// Maximum number of ticks of an axis of days.
 const DAY_TICKS: usize = 6;
-/// Maximum number of steps in a period. Finer tick intervals are not used.
+/// Maximum number of tick intervals on an axis of days. Finer tick intervals are not used.
 const SPAN: i32 = 12;
 
 /// A range of values whose ends are ticks.
@@ -26,7 +26,7 @@ const SECONDS: [f64; 16] = [
 ];
 
 impl Scale {
-    /// Returns a scale around all values. It starts at zero if the values are near zero relative to their spread.
+    /// Returns a scale that covers all values. It starts at zero if the values are near zero relative to their spread.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone, unit: &str) -> Self {
         let mut low = values.clone().fold(f64::INFINITY, f64::min);
         let mut high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -70,14 +70,14 @@ impl Scale {
     }
 }
 
-/// Returns the smallest round step that is at least `least`.
+/// Returns the smallest round tick interval that is at least `least`.
 fn step(least: f64, unit: &str) -> f64 {
     if unit == "s"
         && let Some(step) = SECONDS.into_iter().find(|step| *step >= least)
     {
         return step;
     }
-    // Steps longer than those in `SECONDS` are counted in hours.
+    // Durations beyond the intervals in `SECONDS` use round numbers of hours.
     let base = if unit == "s" { 3600.0 } else { 1.0 };
     let least = least / base;
     let power: f64 = format!("1e{}", exponent(least)).parse().unwrap_or(1.0);
@@ -91,13 +91,13 @@ fn label(value: f64, step: f64, unit: &str) -> String {
         let text = duration(value);
         return match text.strip_suffix(":00") {
             _ if value == 0.0 => "0".to_owned(),
-            // The text has hours, so only the seconds are cut off.
+            // A text with hours keeps its minutes and drops its seconds.
             Some(short) if text.matches(':').count() == 2 => short.to_owned(),
             _ => text,
         };
     }
     let decimals = usize::try_from(-exponent(step)).unwrap_or(0);
-    // A step of 2.5 needs one decimal more than a step of 2.
+    // A tick interval of 2.5 needs one decimal more than an interval of 2.
     let more = usize::from(format!("{step:e}").starts_with("2.5"));
     fixed(value, decimals + if step < 10.0 { more } else { 0 })
 }
@@ -165,7 +165,7 @@ pub(crate) fn days_between(first: Date, last: Date) -> i32 {
 }
 
 impl TickInterval {
-    /// Returns true if the interval is coarse enough: a year has no tick for each day.
+    /// Returns true if the interval gives few enough ticks: a year does not get a tick for each day.
     fn is_for(self, first: Date, last: Date) -> bool {
         let days = days_between(first, last);
         let each = match self {

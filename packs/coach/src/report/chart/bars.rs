@@ -16,7 +16,7 @@ const WIDEST: f64 = 44.0;
 /// Maximum number of characters of a label below a bar.
 const LABEL: usize = 12;
 
-/// Returns the parts of a bar that are drawn.
+/// Returns the parts of a bar that are drawn, each with its index.
 fn parts(bar: &Bar) -> impl Iterator<Item = (usize, f64)> + '_ {
     let values = bar.values.iter().take(SERIES).enumerate();
     values.filter_map(|(at, value)| Some((at, value.filter(|value| value.abs() <= DRAWN)?)))
@@ -39,7 +39,7 @@ pub(crate) fn draw(out: &mut String, chart: &Bars, number: usize) {
     if drawn.iter().any(|bar| parts(bar).next().is_some()) {
         let names = chart.parts.iter().take(SERIES);
         let legend: Vec<_> = names.enumerate().map(|(at, name)| (Swatch::Area, at, &**name)).collect();
-        // A single part is named by the title of the chart.
+        // The title of the chart already names a single part.
         if legend.len() > 1 {
             frame::legend(out, &legend);
         }
@@ -86,7 +86,7 @@ fn draw_bars(out: &mut String, chart: &Bars, drawn: &[Bar]) {
     let width = (slot * 0.72).min(WIDEST);
     let longest = drawn.iter().map(|bar| bar.label.chars().count().min(LABEL)).max().unwrap_or(0);
     let label_width = f64::from(u32::try_from(longest).unwrap_or(0)) * LETTER + 6.0;
-    // Labels every bar, every second bar and so on, as the width allows. The last bar always has a label.
+    // Labels every bar, every second bar and so on, depending on the width. The last bar always has a label.
     let every =
         (1..=drawn.len()).find(|every| f64::from(u32::try_from(*every).unwrap_or(1)) * slot >= label_width);
     let every = every.unwrap_or(drawn.len());

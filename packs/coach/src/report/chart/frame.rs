@@ -7,12 +7,12 @@ use holdshort_presentation::markup::{cut_line, line};
 use super::hatch::{self, Area};
 use crate::report::number::pixel;
 
-/// Width of every chart in its own units. The page scales it a little down on a phone, a little up on a desktop.
+/// Width of every chart in SVG units. The page scales a chart down slightly on a phone and up slightly on a desktop.
 pub(crate) const WIDTH: f64 = 440.0;
-/// Width of a letter of the axes: the widest digit of common fonts.
+/// Width of a character of the axis labels: the widest digit of common fonts.
 pub(crate) const LETTER: f64 = 7.0;
 
-/// Dash patterns of the lines.
+/// Dash patterns of the lines, one per series.
 const DASHES: [&str; 6] = ["", "7 4", "2 3", "10 3 2 3", "14 4", "5 2 1 2 1 2"];
 /// Symbol of a legend entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Figure<'_> {
     }
 }
 
-/// Writes the legend, unless all entries are without a name: the title says enough then.
+/// Writes the legend. Writes nothing if no entry has a name, because the title then names the chart's content.
 pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     if entries.iter().all(|(_, _, name)| name.is_empty()) {
         return;
@@ -91,7 +91,7 @@ pub(crate) fn legend(out: &mut String, entries: &[(Swatch, usize, &str)]) {
     out.push_str("</ul>\n");
 }
 
-/// Writes a line for a chart without data.
+/// Writes a line that says that the chart has no data.
 pub(crate) fn nothing(out: &mut String) {
     out.push_str("<p class=\"nothing\">No data for this chart.</p>\n");
 }
@@ -101,7 +101,7 @@ pub(crate) fn note(out: &mut String, note: &str) {
     let _ = writeln!(out, "<p class=\"note\">{}</p>", line(note));
 }
 
-/// Writes the table of the data and closes the figure. The first cell of a row is the row's header.
+/// Writes the data table of the chart and closes the figure. The first cell of a row is the row's header.
 pub(crate) fn close(out: &mut String, headers: &[String], rows: &[Vec<String>]) {
     if !rows.is_empty() {
         out.push_str("<details><summary>Data of this chart</summary>\n");
@@ -133,7 +133,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// Writes a text of the drawing, cut after `chars` characters.
+/// Writes a text into the drawing, cut after `chars` characters.
 pub(crate) fn text(
     out: &mut String,
     (x, y): (f64, f64),

@@ -1,11 +1,11 @@
-//! Areas with a hatch, drawn as lines that are cut at the area's edges. SVG patterns would be shorter. Printed to PDF,
-//! however, each pattern becomes a picture of hundreds of kilobytes.
+//! Hatched areas, drawn as lines that end at the area's edges. SVG patterns would need less code, but printing to PDF
+//! turns each pattern into a picture of hundreds of kilobytes.
 
 use std::fmt::Write;
 
 use crate::report::number::pixel;
 
-/// Distance between the lines.
+/// Distance between the lines of a hatch.
 const STEP: f64 = 6.0;
 
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub(crate) struct Area {
     pub height: f64,
 }
 
-/// Draws an area with the colour and the hatch of a part.
+/// Draws an area in the colour and the hatch of the part with this index.
 pub(crate) fn draw(out: &mut String, part: usize, area: Area) {
     let _ = write!(
         out,
@@ -59,7 +59,7 @@ pub(crate) fn draw(out: &mut String, part: usize, area: Area) {
     }
 }
 
-/// Returns the multiples of the step between two numbers, ends excluded.
+/// Returns the multiples of [`STEP`] between two numbers, without the two numbers.
 fn steps(low: f64, high: f64) -> impl Iterator<Item = f64> {
     let first = (low / STEP).floor() + 1.0;
     std::iter::successors(Some(first), |step| Some(step + 1.0))

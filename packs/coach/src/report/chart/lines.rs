@@ -59,7 +59,7 @@ pub(crate) fn draw(out: &mut String, chart: &Lines, number: usize) {
             let mut legend: Vec<(Swatch, usize, &str)> =
                 drawn.iter().enumerate().map(|(at, (series, _))| (Swatch::Line, at, &*series.name)).collect();
             legend.extend(bands.iter().map(|band| (Swatch::Band, 0, &*band.name)));
-            // A single line that has the name of the chart needs no legend.
+            // A single line with the name of the chart needs no legend.
             if legend.len() > 1 || legend[0].2 != chart.title {
                 frame::legend(out, &legend);
             }

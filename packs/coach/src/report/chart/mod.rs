@@ -1,5 +1,6 @@
-//! Charts as inline SVG, each with its data as a table. Colours are classes of the page. Dashes and hatches carry the
-//! same information without colour. `frame.rs` draws the parts that all charts share, `axis.rs` finds round ticks.
+//! Charts as inline SVG, each with a table of its data. Colours are CSS classes of the page. Dashes and hatches show
+//! the same information without colour. `frame.rs` draws the parts that all charts share, `axis.rs` computes round
+//! ticks.
 
 mod axis;
 mod bars;
@@ -23,7 +24,7 @@ pub enum Chart {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
     pub title: String,
-    /// The unit `s` is shown as a clock time.
+    /// Unit of the values. Values in `s` are shown as `h:mm:ss`.
     pub unit: String,
     pub series: Vec<Series>,
     pub bands: Vec<Band>,
@@ -48,7 +49,7 @@ pub struct Band {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
     pub title: String,
-    /// The unit `s` is shown as a clock time.
+    /// Unit of the values. Values in `s` are shown as `h:mm:ss`.
     pub unit: String,
     /// Names of the parts.
     pub parts: Vec<String>,
@@ -58,15 +59,15 @@ pub struct Bars {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
     pub label: String,
-    /// One value for each part. None is a gap.
+    /// One value per name in [`Bars::parts`]. None is a gap.
     pub values: Vec<Option<f64>>,
 }
 
-/// Chart of shares of a whole, one row for each whole.
+/// Chart of shares: each row is divided into zones that add up to 100 %.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     pub title: String,
-    /// Unit of the amounts. The unit `s` is shown as a clock time.
+    /// Unit of the amounts. Amounts in `s` are shown as `h:mm:ss`.
     pub unit: String,
     /// Names of the zones.
     pub zones: Vec<String>,
@@ -76,12 +77,12 @@ pub struct Zones {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub label: String,
-    /// Amounts, one for each zone. The shares are computed from them.
+    /// One amount per name in [`Zones::zones`]. The shares are computed from the amounts.
     pub amounts: Vec<f64>,
 }
 
 impl Chart {
-    /// Draws the chart. `number` makes its ids differ from those of other charts.
+    /// Draws the chart. `number` makes the HTML ids of this chart unique on the page.
     pub(crate) fn draw(&self, out: &mut String, number: usize) {
         match self {
             Self::Lines(lines) => lines::draw(out, lines, number),
@@ -90,7 +91,7 @@ impl Chart {
         }
     }
 
-    /// Adds the chart's numbers and days to the known ones: readers of the page see them.
+    /// Adds the numbers and days of the chart to `known`: agents may quote them, because readers see them on the page.
     pub(crate) fn collect_numbers(&self, known: &mut KnownNumbers) {
         match self {
             Self::Lines(lines) => {
@@ -124,7 +125,7 @@ impl Chart {
     }
 }
 
-/// Returns the unit as readers know it.
+/// Returns the unit as it is shown to readers.
 fn unit(unit: &str) -> &str {
     match unit {
         "s" => "h:mm:ss",

@@ -1,4 +1,4 @@
-//! Charts of shares: one row for each whole, divided into zones.
+//! Charts of shares: each row is a bar that is divided into zones.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ use crate::report::number::{fixed, pixel, with_unit};
 
 const ROW: f64 = 46.0;
 const BAR: f64 = 24.0;
-/// Smallest share that is labelled inside its part: the label is four letters wide.
+/// Smallest share that is labelled inside its bar: the label is four characters wide.
 const NAMED: f64 = 0.09;
 
-/// Returns the sum of the amounts, or None if they are not parts of a whole.
+/// Returns the sum of the amounts. Returns None if the amounts cannot be shown as shares.
 fn whole(row: &Row) -> Option<f64> {
     let is_part = |amount: &f64| (0.0..=DRAWN).contains(amount);
     let amounts = row.amounts.get(..SERIES).unwrap_or(&row.amounts);

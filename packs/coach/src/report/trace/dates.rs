@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
-/// Date, complete or in part.
+/// Date, or a part of a date such as a month and a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DateParts {
     pub year: Option<i16>,
@@ -47,7 +47,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Returns the month of a capitalized word: the full name, or its first three letters.
+/// Returns the month for a capitalized English name or its first three letters.
 fn month(word: &str) -> Option<i8> {
     if !word.starts_with(|c: char| c.is_ascii_uppercase()) {
         return None;
@@ -59,7 +59,7 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Cursor on the rest of a text, read from the left.
+/// Cursor that reads a text from left to right.
 #[derive(Clone, Copy)]
 struct Rest<'a> {
     text: &'a str,
@@ -100,14 +100,14 @@ impl<'a> Rest<'a> {
         any
     }
 
-    /// Reads one or two digits, and a following `st`, `nd`, `rd`, `th` or full stop.
+    /// Reads one or two digits, with a following `st`, `nd`, `rd`, `th` or full stop.
     fn day(&mut self) -> Option<i8> {
         let digits = self.digits();
         let _ = self.take(&["st", "nd", "rd", "th", "."]);
         if digits.is_empty() || digits.len() > 2 { None } else { digits.parse().ok() }
     }
 
-    /// Reads a month's name, and the full stop after a short form.
+    /// Reads the name of a month, and the full stop after a short form.
     fn month(&mut self) -> Option<i8> {
         let word = self.letters();
         let month = month(word)?;
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
         Some(month)
     }
 
-    /// Reads a year after a month or a day, if there is one.
+    /// Reads a year that follows a month or a day. Returns None if no year follows.
     fn year(&mut self) -> Option<i16> {
         let mut ahead = *self;
         let _ = ahead.take(&[","]);
@@ -133,7 +133,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Parses a date that begins with the digit at `at`. Returns its readings and its end.
+/// Parses a date that begins with the digit at `at`. Returns the possible dates, and the end of the date in the text.
 pub(crate) fn from_digit(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     in_digits(text, at).or_else(|| day_first(text, at))
 }
@@ -179,7 +179,7 @@ fn in_digits(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     (!readings.is_empty() && !goes_on).then_some((readings, rest.at))
 }
 
-/// Parses `12 March` and `12th of March 2026`. For `3–9 March` it returns the first day, with the month of the second.
+/// Parses `12 March` and `12th of March 2026`. For `3–9 March` the result is 3 March.
 fn day_first(text: &str, at: usize) -> Option<(Vec<DateParts>, usize)> {
     let mut rest = Rest { text, at };
     let first = rest.day()?;

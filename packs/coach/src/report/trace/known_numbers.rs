@@ -1,4 +1,4 @@
-//! Known numbers, by quantity, and known days.
+//! Known numbers by quantity, and known days.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,22 +11,22 @@ use super::scan::{self, Form, Sign};
 use super::unit::Unit;
 use crate::report::limits::KNOWN;
 
-/// Largest difference between a written number and its value in the training data, as a share of the written number.
+/// Largest difference between a quoted number and a known value, as a share of the quoted number.
 const NEAR: f64 = 0.01;
 
-/// Quantity that a number measures. It determines in which other ways the number may be written.
+/// Quantity that a number measures. It determines in which units the number may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
-    /// Number without a known unit. It may be written with any unit.
+    /// Number without a known unit. An agent may write it with any unit.
     Number,
-    /// Number in a unit of its own, or a count. It is never written in one of the units below.
+    /// Count, or number in a unit that is not converted. It never matches a number in one of the units below.
     Own,
-    /// Share of one. It may also be written as percent.
+    /// Share of 1. An agent may also write it as a percentage.
     Ratio,
     Percent,
-    /// Duration or pace in seconds. It may also be written as a clock time, in minutes or in hours.
+    /// Duration or pace in seconds. An agent may also write it as `h:mm:ss`, in minutes or in hours.
     Seconds,
-    /// Distance in metres. It may also be written in kilometres.
+    /// Distance in metres. An agent may also write it in kilometres.
     Metres,
     Beats,
     Watts,
@@ -48,7 +48,7 @@ fn base_quantity(unit: &str) -> (Quantity, f64) {
     }
 }
 
-/// Known number by its absolute size. Both signs of one size are two entries.
+/// Known number as an absolute value and a sign. A positive and a negative number of the same size are two entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
     quantity: Quantity,
@@ -94,7 +94,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds every number, clock time and full date of a text that a person or a tool wrote.
+    /// Adds every number, time such as `45:12`, and full date in a text of a person or a tool.
     pub fn add_text(&mut self, text: &str) {
         for token in scan::tokens(text) {
             match token.form {
@@ -120,7 +120,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number in its unit, and as it is written.
+    /// Adds a number with its unit, and also the same digits without a unit.
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
         self.scaled(value, quantity, factor);
@@ -133,14 +133,14 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number in a unit as tools write it: `s`, `km`, `bpm`, `%`, `1`, `share of time`. A number without a unit
-    /// may be written with any unit.
+    /// Adds a number with a unit of a tool result: `s`, `km`, `bpm`, `%`, `1`, `share of time`. An agent may write a
+    /// number without a unit with any unit.
     pub fn add_in_unit(&mut self, value: f64, unit: &str) {
         let (quantity, factor) = base_quantity(unit);
         self.scaled(value, quantity, factor);
     }
 
-    /// Adds a number in its unit only, so that equal digits of another quantity do not match.
+    /// Adds a number that matches only in its own unit: `42 min` does not match a known `42 kg`.
     pub(super) fn add_in_unit_only(&mut self, value: f64, unit: &str) -> Option<Entry> {
         let (quantity, factor) = base_quantity(unit);
         let value = value * factor;
@@ -148,9 +148,9 @@ impl KnownNumbers {
         value.is_finite().then_some(Entry { quantity, size: value.abs(), is_negative: value < 0.0 })
     }
 
-    /// Adds every number of a tool's result, the numbers in its texts, and the lengths of its lists. The quantity of a
-    /// number is read from the end of its key (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others),
-    /// or from the `unit` in the same object.
+    /// Adds every number of a tool result, the numbers in its texts, and the lengths of its lists. The suffix of a key
+    /// (`_s`, `_min`, `_m`, `_km`, `_bpm`, `_w`, `ratio`, `share` and others), or the `unit` in the same object,
+    /// determines the quantity of a number.
     pub fn add_json(&mut self, value: &Value) {
         self.json_in(value, (Quantity::Number, 1.0));
     }
@@ -187,7 +187,7 @@ impl KnownNumbers {
                         ways.any(|way| self.roundings(decimal, *sign, *way).next().is_some())
                     })
             }
-            // A clock time matches a duration only, never equal digits of another quantity.
+            // A time such as `45:12` matches only a duration, never equal digits of another quantity.
             Form::Times(times) => times.iter().any(|(decimal, unit)| {
                 as_time(*unit).any(|way| self.roundings(*decimal, Sign::None, *way).next().is_some())
             }),
@@ -196,7 +196,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns the known numbers that a written number may stand for: those whose rounding it is, and that are near it.
+    /// Returns the known numbers that round to the written number and differ from it by at most [`NEAR`].
     pub(super) fn entries(&self, form: &Form, column: Option<Unit>) -> Vec<Entry> {
         match form {
             Form::Number { readings, sign, units } => {
@@ -217,7 +217,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Returns those of [`Self::roundings`] that a reader accepts as the number: `10 km` does not stand for 9,612 m.
+    /// Returns the [`Self::roundings`] that are close enough for a reader: `10 km` does not match 9,612 m.
     fn close_roundings(
         &self,
         decimal: Decimal,
@@ -235,7 +235,7 @@ impl KnownNumbers {
             .is_some_and(|year| self.days.range(year).next().is_some())
     }
 
-    /// Returns the known numbers of a quantity that, times the factor, round to the decimal.
+    /// Returns the known numbers of a quantity that round to `decimal` after multiplication with the factor.
     fn roundings(
         &self,
         decimal: Decimal,
@@ -248,7 +248,8 @@ impl KnownNumbers {
             Sign::Plus => !known.is_negative,
             Sign::Minus => known.is_negative || known.size == 0.0,
         };
-        // The range is a little wider than a rounding: `is_rounding_of` decides on which side of a half a number lies.
+        // The search range is slightly wider than a rounding, because `is_rounding_of` decides about values exactly
+        // halfway.
         let slack = middle * 1e-12;
         let entry = |size: f64, is_negative| Entry { quantity, size: (size / factor).max(0.0), is_negative };
         self.numbers
@@ -258,12 +259,12 @@ impl KnownNumbers {
     }
 }
 
-/// Returns the ways to read a clock time.
+/// Returns the quantities and factors for a time such as `45:12` in this unit.
 fn as_time(unit: Unit) -> impl Iterator<Item = &'static (Quantity, f64)> {
     unit.conversions().iter().filter(|(quantity, _)| *quantity == Quantity::Seconds)
 }
 
-/// Ends of keys, with their quantity and factor.
+/// Suffixes of JSON keys, each with its quantity and the factor to the base unit.
 const KEYS: [(&str, Quantity, f64); 25] = [
     ("heart_rate", Quantity::Beats, 1.0),
     ("_bpm", Quantity::Beats, 1.0),

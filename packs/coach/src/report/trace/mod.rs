@@ -1,9 +1,10 @@
-//! Looks up the numbers that agents write among those that tools computed and people gave.
+//! Looks up each number that an agent writes among the numbers that tools computed and people gave.
 //!
 //! A written number is traced if it is a known number rounded to the written precision (half up or half to even). It is
-//! also traced if it is another notation of a known number: seconds as a clock time, minutes or hours, a ratio as
-//! percent, metres as kilometres. No number is computed from two others. `scan.rs` finds written numbers, `known_numbers.rs`
-//! holds known numbers, `rounding.rs` compares, `number_lookup.rs` finds the places of a number in the training data.
+//! also traced if it is another notation of a known number: seconds as `h:mm:ss`, minutes or hours, a ratio as a
+//! percentage, metres as kilometres. A sum or difference of known numbers is not traced. `scan.rs` finds written
+//! numbers, `known_numbers.rs` holds known numbers, `rounding.rs` compares the two, `number_lookup.rs` finds the places
+//! of a number in the training data.
 
 mod dates;
 mod known_numbers;
@@ -27,7 +28,7 @@ pub fn untraced(text: &str, known: &KnownNumbers) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Returns the unit that a column's header names.
+/// Returns the unit that the header of a table column names.
 fn unit_named(header: &str) -> Option<Unit> {
     header
         .split(|c: char| !c.is_alphanumeric() && c != '%')

@@ -1,4 +1,4 @@
-//! Finds numbers that agents write in the training data.
+//! Finds the places in the training data for each number that an agent writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,21 +12,22 @@ use super::unit_named;
 use crate::report::limits::{FOUND, PLACES};
 use crate::report::model::TrainingValue;
 
-/// Known numbers and the places of the training data. Collects the numbers that are found there.
+/// Looks up quoted numbers in the known numbers and the training data, and collects the numbers found in the training
+/// data.
 pub(crate) struct NumberLookup {
     known: KnownNumbers,
     given: Vec<TrainingValue>,
-    /// Values of [`Self::given`].
+    /// Numbers of the values in `given`.
     values: KnownNumbers,
     by_entry: BTreeMap<Entry, Vec<usize>>,
     pub found: Vec<FoundNumber>,
 }
 
-/// Number as written, with its places in the training data.
+/// Number as the agent wrote it, with its places in the training data.
 pub(crate) struct FoundNumber {
     pub written: String,
     pub places: Vec<TrainingValue>,
-    /// Count of places that are not listed.
+    /// Number of places that are not listed.
     pub more: usize,
 }
 
@@ -41,8 +42,8 @@ impl NumberLookup {
         Self { known, given, values, by_entry: places, found: Vec::new() }
     }
 
-    /// Returns the row of a number. `own` is the word of its unit if no other unit converts to it. A single digit
-    /// occurs everywhere, so it is not looked up.
+    /// Returns the row of a quoted number. `own` is the written word of a unit that is not converted, such as `days`. A
+    /// single digit is not looked up, because it occurs everywhere.
     fn look_up(&mut self, written: &str, entries: &[Entry], own: Option<&str>) -> Option<LookupResult> {
         if written.chars().filter(char::is_ascii_digit).count() < 2 {
             return None;
@@ -78,7 +79,7 @@ impl Lookup for NumberLookup {
         for scan::Token { range, form } in scan::tokens(text) {
             let look = if self.known.has(&form, column) {
                 let entries = self.values.entries(&form, column);
-                // The words tell unknown units apart: "7 days" does not match an exertion of 7.
+                // The words of unconverted units are compared: "7 days" does not match an exertion of 7.
                 let own = match &form {
                     scan::Form::Number { units, .. } if *units == [Unit::Other] => {
                         Some(scan::word_behind(text, range.end))
@@ -95,7 +96,7 @@ impl Lookup for NumberLookup {
     }
 }
 
-/// Returns true if two words name one unit: `day` and `Days`. A value without a unit matches any written unit.
+/// Returns true if two words name the same unit: `day` and `Days`. A value without a unit matches any written unit.
 fn is_one_unit(given: &str, written: &str) -> bool {
     let one = |word: &str| word.trim().to_lowercase().trim_end_matches('s').to_owned();
     given.trim().is_empty() || one(given) == one(written)

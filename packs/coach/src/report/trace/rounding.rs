@@ -8,7 +8,7 @@ const POWERS: [f64; DIGITS + 1] = [
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24,
 ];
 
-/// Number as written, without its sign: all digits, and the count of its decimals.
+/// Absolute value of a number as written: all digits, and the number of decimals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Decimal {
     pub digits: u128,
@@ -16,7 +16,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// Parses ASCII digits with at most one point. Returns None if there are more than [`DIGITS`] digits.
+    /// Parses ASCII digits with at most one decimal point. Returns None for more than [`DIGITS`] digits.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
         if whole.len() + rest.len() > DIGITS {
@@ -30,13 +30,13 @@ impl Decimal {
         self.digits as f64 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Returns half a unit of the last written digit.
+    /// Returns half of the last written decimal place: 0.05 for `1.2`.
     pub(crate) fn half(self) -> f64 {
         0.5 / POWERS[self.decimals.min(DIGITS)]
     }
 
-    /// Returns true if a non-negative value rounds to this decimal, half up or half to even. The value is taken with 15
-    /// significant digits, so that 0.285 · 100 is 28.5.
+    /// Returns true if a non-negative value rounds to this decimal, half up or half to even. The value is first rounded
+    /// to 15 significant digits, so that 0.285 · 100 is exactly 28.5.
     pub(crate) fn is_rounding_of(self, value: f64) -> bool {
         let text = format!("{value:.14e}");
         let Some((mantissa, power)) = text.split_once('e') else { return false };
@@ -44,7 +44,7 @@ impl Decimal {
         let (Ok(power), Ok(decimals)) = (power.parse::<i32>(), i32::try_from(self.decimals)) else {
             return false;
         };
-        // Number of digits that are kept.
+        // Number of digits after rounding.
         let Ok(kept) = usize::try_from(power + 1 + decimals) else {
             return self.digits == 0;
         };

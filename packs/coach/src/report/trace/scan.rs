@@ -1,6 +1,7 @@
-//! Finds the numbers of a text: numbers with signs and units, clock times, spans of hours and minutes, dates.
+//! Finds the numbers in a text: numbers with signs and units, times such as `45:12`, durations such as `1 h 05 min`,
+//! dates.
 //!
-//! Digits of a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`, and the ordinal at the start of a line.
+//! Digits that belong to a name are skipped: `VO2`, `Z4`, `zone 2`, `week 3`, and the ordinal at the start of a line.
 
 use std::ops::Range;
 
@@ -19,14 +20,14 @@ pub(crate) enum Sign {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Digits with at most one point, one entry for each way to read them. The first unit follows the number. A second
-    /// unit is that of the other end of a range.
+    /// Digits with at most one decimal point, one entry per possible reading. The first unit follows the number. In a
+    /// range, the second unit is the unit of the range's other end.
     Number { readings: Vec<String>, sign: Sign, units: Vec<Unit> },
-    /// Ways to read a clock time or a span, each as an amount of a unit.
+    /// Possible readings of a time or a duration, each as an amount in a unit.
     Times(Vec<(Decimal, Unit)>),
-    /// Ways to read a date.
+    /// Possible readings of a date.
     Days(Vec<DateParts>),
-    /// Digits that are never compared: digits of other scripts, fractions in one character, too many digits.
+    /// Digits that are never looked up: digits of other scripts, fractions in one character, too many digits.
     Odd,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct Token {
     pub form: Form,
 }
 
-/// Words that make a following small whole number a name. In lower case, without the plural `s`.
+/// Words that turn the following small whole number into a name. In lower case, without the plural `s`.
 const NAMES: [&str; 16] = [
     "zone", "week", "phase", "step", "stage", "block", "section", "part", "option", "priority", "table",
     "figure", "level", "tier", "point", "no",
@@ -46,7 +47,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
     let mut previous = '\n';
-    // End of the last name such as `zone 2`.
+    // End of the last skipped name such as `zone 2`.
     let mut name_ends = None;
     while let Some(c) = text[at..].chars().next() {
         let (end, token) = if c.is_ascii_digit() {
@@ -63,7 +64,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         };
         if let Some(token) = token {
             match found.last_mut() {
-                // Adjacent digits of another script form one number, together with the digits next to them.
+                // Digits of another script and adjacent ASCII digits form one number.
                 Some(last) if last.form == Form::Odd && last.range.end == token.range.start => {
                     last.range.end = token.range.end;
                 }
@@ -113,14 +114,14 @@ fn digits(text: &str, at: usize, previous: char, name_ends: &mut Option<usize>) 
     let (sign, start) = sign(before);
     let form =
         if readings.is_empty() { Form::Odd } else { Form::Number { readings, sign, units: vec![unit] } };
-    // `80 %` and `45min` are marked with their unit, `45 minutes` without: a separate word is not part of the number.
+    // The mark covers the unit in `80 %` and `45min`. In `45 minutes` it covers only the number.
     if unit == Unit::Percent && text[..unit_ends].ends_with('%') {
         end = unit_ends;
     }
     (end, Some(Token { range: start..end, form }))
 }
 
-/// Returns true after the `x` of `4x8`.
+/// Returns true if the text ends with the `x` of `4x8`.
 fn is_times(before: &str) -> bool {
     let mut back = before.chars().rev();
     matches!(back.next(), Some('x' | 'X')) && back.next().is_none_or(|c| c.is_ascii_digit() || c == ' ')
@@ -143,7 +144,7 @@ fn follows_name(before: &str) -> bool {
     NAMES.contains(&&*word) || word.strip_suffix('s').is_some_and(|word| NAMES.contains(&word))
 }
 
-/// Returns true for the `2` of `zones 1 and 2`.
+/// Returns true for the `2` of `zones 1 and 2`: a number that continues a name.
 fn goes_on_from(before: &str, name_ends: Option<usize>) -> bool {
     const JOINS: [&str; 8] = [" and ", " or ", "–", "-", " to ", " & ", "/", " – "];
     name_ends.and_then(|end| before.get(end..)).is_some_and(|gap| JOINS.contains(&gap))
@@ -163,7 +164,8 @@ fn sign(before: &str) -> (Sign, usize) {
     }
 }
 
-/// Parses `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the ways to read the time, and its end.
+/// Parses `45:12`, `1:05:30`, `4:35.2` and `1:05 h`. Returns the possible readings, and the end of the time in the
+/// text.
 fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     let digits_at = |from: usize| {
         let end =
@@ -199,7 +201,7 @@ fn clock(text: &str, at: usize) -> Option<(Vec<(Decimal, Unit)>, usize)> {
     (!text[end..].starts_with(':')).then_some((vec![(whole, Unit::Second)], end))
 }
 
-/// Parses the decimals of seconds.
+/// Parses the decimals of the seconds in `4:35.2`.
 fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     let rest = &text[end..];
     let count = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
@@ -216,7 +218,7 @@ fn decimals(text: &str, end: usize, whole: u128) -> (Decimal, usize) {
     }
 }
 
-/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest unit that is written.
+/// Parses `1 h 05 min`, `3h25m10s` and `45 min 30 s`. The result is in the smallest written unit.
 fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Unit, usize)> {
     let mut sum = first.parse::<u128>().ok().filter(|value| *value < 100_000)?;
     let (mut last, mut end) = (unit, end);
@@ -234,7 +236,7 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
             break;
         };
         let (mut next, mut next_ends) = self::unit(text, from + digits);
-        // Minutes may be written without a unit or with `m`: `1h05` and `1h 05m`.
+        // Minutes after hours may have no unit or the unit `m`: `1h05` and `1h 05m`.
         if last == Unit::Hour && (next == Unit::Metre || next == Unit::None && from == end && digits == 2) {
             (next, next_ends) = (Unit::Minute, if next == Unit::Metre { next_ends } else { from + digits });
         } else if !smaller.contains(&next) || next == Unit::None {
@@ -246,7 +248,7 @@ fn span(text: &str, first: &str, unit: Unit, end: usize) -> Option<(Decimal, Uni
     (last != unit).then_some((Decimal { digits: sum, decimals: 0 }, last, end))
 }
 
-/// Returns the word after a number, known or not.
+/// Returns the word after a number, even if it is not a known unit.
 pub(crate) fn word_behind(text: &str, end: usize) -> &str {
     let rest = &text[end..];
     let rest = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '\u{2009}', '-']);
@@ -254,7 +256,7 @@ pub(crate) fn word_behind(text: &str, end: usize) -> &str {
     &rest[..length]
 }
 
-/// Returns the unit after a number, and its end.
+/// Returns the unit after a number, and the end of the unit in the text.
 fn unit(text: &str, end: usize) -> (Unit, usize) {
     let rest = &text[end..];
     let gap = rest.chars().next().filter(|c| matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '-'));
@@ -275,13 +277,14 @@ fn unit(text: &str, end: usize) -> (Unit, usize) {
     }
 }
 
-/// Parses a number. Returns its end and its readings. A number that is too long or in no known notation has no reading.
+/// Parses a number. Returns its end in the text, and its possible readings. A number that is too long or malformed has
+/// no reading.
 fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let run = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let first_ends = run(at);
-    // Groups of three digits with the same separator.
+    // Digits in groups of three with the same separator.
     let mut grouped = None;
     for separator in [",", "\u{a0}", "\u{202f}", "\u{2009}"] {
         let (mut end, mut digits) = (first_ends, text[at..first_ends].to_owned());
@@ -338,7 +341,7 @@ fn number(text: &str, at: usize) -> (usize, Vec<String>) {
     (end, readings)
 }
 
-/// Gives the first end of a range the unit of the second: `2.5–3.0 km`.
+/// Copies the unit of a range's second number to its first number: `2.5–3.0 km`.
 fn share_units(text: &str, tokens: &mut [Token]) {
     const JOINS: [&str; 9] = ["-", "–", " - ", " – ", " to ", " and ", " or ", "/", " vs "];
     for at in (1..tokens.len()).rev() {

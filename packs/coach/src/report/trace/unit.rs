@@ -1,4 +1,4 @@
-//! Units that follow written numbers, and the quantities that may be written in them.
+//! Units after written numbers, and the quantities that may be written in each unit.
 
 use super::Quantity;
 
@@ -17,11 +17,11 @@ pub(crate) enum Unit {
     Watt,
     Millisecond,
     Kilogram,
-    /// Unit that no other unit converts to.
+    /// Unit that is not converted.
     Other,
 }
 
-/// Names of the units, as whole words in lower case.
+/// Names of the units, as complete words in lower case.
 const WORDS: [(Unit, &[&str]); 12] = [
     (Unit::Percent, &["%", "percent", "pct"]),
     (Unit::Second, &["s", "sec", "secs", "second", "seconds"]),
@@ -75,7 +75,7 @@ impl Unit {
         WORDS.iter().find(|(_, words)| words.contains(&&*word)).map_or(Self::None, |(unit, _)| *unit)
     }
 
-    /// Returns the known quantities that may be written in this unit, with the factors to this unit.
+    /// Returns the quantities that may be written in this unit, each with the factor from its base unit to this unit.
     pub(crate) const fn conversions(self) -> &'static [(Quantity, f64)] {
         match self {
             Self::None => &[
@@ -105,7 +105,7 @@ impl Unit {
         }
     }
 
-    /// Returns the quantity of a number in this unit, and the factor to the base unit of that quantity.
+    /// Returns the quantity of a number in this unit, and the factor from this unit to the quantity's base unit.
     pub(crate) const fn base_quantity(self) -> (Quantity, f64) {
         match self {
             Self::None | Self::Thousand => (Quantity::Number, 1.0),
