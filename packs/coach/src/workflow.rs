@@ -1,4 +1,4 @@
-//! The coach's workflow: its texts, and the sample for a demo.
+//! The files of the coach's workflow, and the sample for a demo.
 
 use holdshort_workflow::Shipped;
 

@@ -1,5 +1,5 @@
-//! Files of training data in a folder, and their contents. A folder whose files have unchanged names, sizes and
-//! modification times is not read again while this process runs.
+//! Training files of a folder, and their contents. This process reads a folder again only if the name, size or
+//! modification time of a file changes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -15,15 +15,15 @@ use serde_json::{Map, Value};
 use crate::limits;
 use crate::training::{self, Analyst, Code, File, Format, Options, Reading, UnreadData, parts};
 
-/// Training data of a folder.
+/// Training data of a folder, after reading.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub reading: Reading,
-    /// Parts of the data files for each analyst. None if they are too large for the analyst.
+    /// Parts of the data files, by analyst. None if the parts are too large for this analyst.
     pub parts: BTreeMap<&'static str, Option<Map<String, Value>>>,
 }
 
-/// Returns the unread data of a folder, for the person who starts a run on it.
+/// Returns the unread training data of a folder, for the person who starts a run on the folder.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read, or if the time zone is unknown.
@@ -35,7 +35,8 @@ pub fn not_read(folder: &Path, time_zone: Option<&str>) -> io::Result<UnreadData
     Ok(load(&named, &dir, &Options { zone })?.reading.not_read(limits::TRAINING_TOLD))
 }
 
-/// Reads a folder. Only the last reading is cached, so two runs on different folders each read their own again.
+/// Reads a folder. The cache holds only the last folder, so two runs on different folders read their folders every
+/// time.
 pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<Loaded>> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
     let mut found = FolderScan::default();
@@ -45,19 +46,19 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     let stamps: Vec<_> =
         found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
     let key = Digest::of_json(&(named, zone, stamps, &found.left));
-    // The lock is held while reading: concurrent callers wait, and nothing is read twice.
+    // The lock is held while reading: concurrent callers wait, and no folder is read twice.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());
     }
-    // Dropped before the next reading, so that two large readings are never in memory together.
+    // The previous result is dropped first, so that two large results are never in memory together.
     *last = None;
     let read = Arc::new(found.read(dir, options)?);
     *last = Some((key, read.clone()));
     Ok(read)
 }
 
-/// Files that people and their systems usually keep next to training data. They are skipped without a notice.
+/// Files that people and operating systems usually keep next to training data. They are skipped without a notice.
 const IGNORED_NAMES: [&str; 10] = [
     "coach.yaml",
     "coach.yml",
@@ -78,14 +79,14 @@ fn is_ignored_name(name: &str) -> bool {
 #[derive(Default)]
 struct FolderScan {
     files: Vec<Stamp>,
-    /// Paths that are not opened, each with its code and the reason.
+    /// Paths of files that are not opened, each with a problem code and the reason.
     left: Vec<(String, &'static str, String)>,
 }
 
 struct Stamp {
     path: String,
     bytes: u64,
-    /// Nanoseconds before or after 1970.
+    /// Modification time in nanoseconds since 1970, negative before 1970.
     changed: i128,
 }
 
@@ -121,7 +122,7 @@ impl FolderScan {
         Ok(())
     }
 
-    /// Keeps the newest files within the limits, and reports the others.
+    /// Keeps the newest files up to the limits, and reports the other files as not opened.
     fn choose(&mut self) {
         self.files.sort_by(|one, other| (other.changed, &other.path).cmp(&(one.changed, &one.path)));
         let (mut bytes, mut files) = (0_u64, 0_usize);
@@ -176,7 +177,7 @@ fn own_parts(files: &[File<'_>], analyst: Analyst) -> Option<Map<String, Value>>
     let mut own = Map::new();
     let is_data = |name: &str| matches!(Format::from_file_name(name), Some(Format::Json | Format::Yaml));
     for file in files.iter().filter(|file| is_data(file.name)) {
-        // A refused file is already among the problems of the reading.
+        // A refused file is already among the problems of the season.
         let Ok(parts) = parts(file) else { continue };
         let of_analyst = parts.into_iter().filter(|(part, _)| analyst.parts().contains(part));
         own.extend(of_analyst.map(|(part, value)| (part.to_owned(), value)));

@@ -1,6 +1,7 @@
-//! The tools of the coach's agents: an analyst's data from the workspace, one metric, a chart, and the weeks of a plan.
+//! The tools of the coach's agents: training data for an analyst, one metric, a chart, and the weeks of a plan.
 //!
-//! All numbers come from `training`. This module finds the files, and reads the athlete's facts from the run's input.
+//! All numbers come from `training`. This module finds the files, and reads the athlete's facts from the input of the
+//! run.
 
 mod files;
 mod planned;
@@ -22,7 +23,6 @@ use crate::training::{
     Analyst, Athlete, Computed, Options, Reading, RefusalCode, Settings, Sex, Summary, compute, summary,
 };
 
-/// Tools of the coach.
 #[derive(Debug)]
 pub struct Training;
 
@@ -80,7 +80,7 @@ struct PlotSeries {
     title: String,
 }
 
-/// Series that can be drawn.
+/// Series that agents can have drawn.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Series {
@@ -93,7 +93,7 @@ enum Series {
 
 const SERIES: [&str; 5] = ["weekly_hours", "heart_rate_variability", "resting_heart_rate", "sleep", "weight"];
 
-/// Athlete and period in the input of a run. The rest of the input is for the agents.
+/// Athlete and period from the input of a run. The other keys of the input are for the agents.
 #[derive(Debug, Deserialize)]
 struct RunInput {
     #[serde(default)]
@@ -183,8 +183,8 @@ fn run(workspace: &Workspace, input: &Value, request: &TrainingCall) -> Result<O
     }
 }
 
-/// Returns the data of an analyst: its summary, its parts of a data file, and the unread data. Content beyond the limit
-/// is left out, the oldest first, and counted.
+/// Returns the data for an analyst: a summary, parts of the data files, and unread data. Content beyond the size limit
+/// is left out, the oldest first. The number of omitted entries is included.
 fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
     const TOO_LARGE: &str = "left out: too large";
     let mut parts = loaded.parts.get(analyst.name()).and_then(Option::as_ref).map(|parts| json!(parts));
@@ -211,7 +211,7 @@ fn data(given: &Summary, analyst: Analyst, loaded: &Loaded) -> Outcome {
             text = told.to_string();
         }
     }
-    // The report marks numbers that no agent was given, and lists more unread data than a model gets.
+    // The report needs to know which numbers the agent received, and lists more unread files than a model gets.
     let mut data = json!({ "given": given, "not_read": loaded.reading.not_read(limits::TRAINING_TOLD) });
     if let Some(parts) = parts {
         data["parts"] = parts;
@@ -224,7 +224,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
         Ok(computed) => {
             Ok(Outcome::Done { text: render_computed(&computed), data: json!({ "computed": computed }) })
         }
-        // A number that cannot be computed is an answer as well, and the report lists it.
+        // If a number cannot be computed, the call still succeeds: the model gets the reason, and the report lists it.
         Err(refusal) if refusal.code == RefusalCode::NotComputable => {
             let text = format!("{}. {}", refusal.message, refusal.what_to_do);
             Ok(Outcome::Done { text, data: json!({ "metric": call.metric, "refused": refusal }) })
@@ -233,7 +233,7 @@ fn metric(reading: &Reading, settings: &Settings, call: &ComputeMetric) -> Resul
     }
 }
 
-/// Renders a result for a model, one line for each piece. The exact values are in the data.
+/// Renders a result for a model, one line per piece. The result's data has the exact values.
 fn render_computed(computed: &Computed) -> String {
     let mut lines: Vec<String> = computed.results.iter().map(|piece| line(computed, piece)).collect();
     lines.extend(computed.missing.iter().map(|missing| format!("no result: {}", missing.message)));
@@ -254,7 +254,7 @@ fn line(computed: &Computed, piece: &Piece) -> String {
     format!("{}{of}: {}", metric.replace('_', " "), values.join(", "))
 }
 
-/// Formats a value with its unit. Times from one minute on are also given as a clock time.
+/// Formats a value with its unit. Durations of at least one minute also get the form `4:05`.
 fn quantity(value: f64, unit: &str) -> String {
     let number = format_number(value);
     match unit {
@@ -272,7 +272,7 @@ fn clock(seconds: f64) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Returns the points of a series, which the report draws.
+/// Returns the points of a series for the report's chart.
 fn plot(reading: &Reading, settings: &Settings, call: &PlotSeries) -> Result<Outcome, Refusal> {
     let (unit, points) = match call.series {
         Series::WeeklyHours => {
@@ -308,7 +308,7 @@ fn days(reading: &Reading, settings: &Settings, name: &str) -> (&'static str, Ve
     (unit, points)
 }
 
-/// Returns the hours of all sports, by the first day of each of the last weeks.
+/// Returns the training hours per week over all sports, by the first day of the week, for the last `count` weeks.
 fn weeks(reading: &Reading, settings: &Settings, count: usize) -> Result<Vec<(Date, f64)>, Refusal> {
     let computed = compute("weekly_volume", &reading.season, settings, &json!({ "weeks": count }))
         .map_err(|refusal| Refusal::new("no_data", refusal.message))?;

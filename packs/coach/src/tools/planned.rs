@@ -1,5 +1,5 @@
-//! Weeks that a planner proposes, with the completed weeks before them: the report draws both. The completed hours are
-//! computed here. The planned hours are the agent's own, and only their form is checked.
+//! Weeks that a planner proposes, together with the completed weeks before the plan: the report draws both. This module
+//! computes the completed hours. The planned hours come from the agent, and only their form is checked.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::weeks;
 use crate::limits::PLANNED_WEEKS;
 use crate::training::{Reading, Settings};
 
-/// Weeks up to the day of the run that are drawn before the plan.
+/// Number of completed weeks that are drawn before the plan.
 const WEEKS_BEFORE: usize = 8;
 
-/// Maximum hours of a planned week: nobody trains more.
+/// Maximum hours of a planned week: no athlete trains more.
 pub(super) const MOST_HOURS: f64 = 60.0;
 
 #[derive(Debug, Deserialize)]
@@ -36,7 +36,7 @@ struct Week {
 pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> Result<Outcome, Refusal> {
     let planned = checked(call, settings.as_of)?;
     let done = weeks(reading, settings, WEEKS_BEFORE)?;
-    // The current week is not over.
+    // The current week is excluded, because it is not complete.
     let whole = done.iter().filter(|(begins, _)| last_day(*begins) <= settings.as_of);
     let whole: Vec<f64> = whole.map(|(_, hours)| *hours).collect();
     let before = match u32::try_from(whole.len()) {
@@ -53,7 +53,7 @@ pub(super) fn plan(reading: &Reading, settings: &Settings, call: &PlanWeeks) -> 
     Ok(Outcome::Done { text, data: json!({ "weeks": { "done": done, "planned": planned } }) })
 }
 
-/// Checks the weeks. As in the metrics, each begins on a Monday. None may occur twice or be over.
+/// Checks the planned weeks. A week begins on a Monday, as in the metrics. Duplicate weeks and past weeks are rejected.
 fn checked(call: &PlanWeeks, as_of: Date) -> Result<BTreeMap<Date, f64>, Refusal> {
     let refuse = |at: &str, what: String| Err(Refusal::new("bad_arguments", format!("/weeks{at}: {what}")));
     if call.weeks.is_empty() || call.weeks.len() > PLANNED_WEEKS {

@@ -1,11 +1,11 @@
-//! Measures of activities and of days, in one table of names, units and plausible values.
+//! Measures of activities and of days: one table with names, units and plausible ranges.
 
 use serde::Serialize;
 
 use self::Level::{Activity, Day};
 use holdshort_tools::named;
 
-/// Level that a measure belongs to.
+/// True owner of a measure: an activity or a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -19,18 +19,19 @@ struct Row(&'static str, Level, f64, f64);
 named! {
     /// Measure of an activity or of a day.
     Measure: Row;
-    /// Time with the timer running.
+    /// Time during which the timer ran.
     Duration "duration" ("s", Activity, 1.0, 7.0 * 86_400.0)
     Distance "distance" ("m", Activity, 0.0, 3_000_000.0)
     HeartRateAverage "heart_rate_average" ("bpm", Activity, 25.0, 250.0)
     HeartRateMax "heart_rate_max" ("bpm", Activity, 25.0, 250.0)
     PowerAverage "power_average" ("W", Activity, 0.0, 2_500.0)
-    /// Value that the device computed. With samples, [`crate::training::metrics::power::normalised_power`] computes it.
+    /// Normalised power that the device computed. If samples exist,
+    /// [`crate::training::metrics::power::normalised_power`] computes it from the samples.
     PowerNormalised "power_normalised" ("W", Activity, 0.0, 2_500.0)
     /// Perceived exertion of the whole session, on the CR-10 scale.
     Exertion "exertion" ("CR-10", Activity, 0.0, 10.0)
     RestingHeartRate "resting_heart_rate" ("bpm", Day, 20.0, 150.0)
-    /// rMSSD of the night or the morning.
+    /// HRV as rMSSD of the night or the morning.
     Hrv "hrv" ("ms", Day, 1.0, 400.0)
     Sleep "sleep" ("h", Day, 0.0, 24.0)
     Weight "weight" ("kg", Day, 20.0, 400.0)
@@ -47,7 +48,7 @@ impl Measure {
         self.row().1
     }
 
-    /// Returns the smallest and the largest accepted value. A value outside is left out and reported.
+    /// Returns the smallest and the largest plausible value. A value outside this range is left out and reported.
     pub const fn plausible(self) -> (f64, f64) {
         let Row(_, _, least, most) = self.row();
         (least, most)

@@ -1,4 +1,5 @@
-//! Merges the contents of many files into one season. Each activity occurs once; a day has one value of each measure.
+//! Merges the contents of all files into one season. Each activity occurs once. Each day has at most one value per
+//! measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,7 +12,8 @@ use crate::training::model::{
 };
 use crate::training::problem::{Code, Problem, Problems};
 
-/// Maximum seconds between two starts of the same activity: a watch and a phone are started one after the other.
+/// Maximum seconds between two recordings of the same activity: the athlete starts a watch and a phone one after the
+/// other.
 const SAME_START_S: i64 = 120;
 
 #[derive(Default)]
@@ -24,7 +26,7 @@ pub(crate) struct Pieces {
     pub(crate) samples: usize,
 }
 
-/// Fact about the athlete in a file.
+/// Fact about the athlete that a file states.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fact {
     Sex(Sex),
@@ -87,7 +89,8 @@ impl fmt::Display for Fact {
     }
 }
 
-/// Merges the facts about the athlete. The first file by name takes precedence. Different values are reported.
+/// Merges the facts about the athlete. For each fact, the first file by name takes precedence. Conflicting values are
+/// reported.
 fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTreeMap<&'static str, Source>) {
     let mut first: BTreeMap<&'static str, &(Fact, Source)> = BTreeMap::new();
     for said in facts {
@@ -105,12 +108,14 @@ fn athlete(facts: &[(Fact, Source)], problems: &mut Problems) -> (Athlete, BTree
     (athlete, first.into_iter().map(|(name, (_, source))| (name, source.clone())).collect())
 }
 
-/// Merges equal activities. Values sort before sources, so that the order of files and records changes no value.
+/// Merges duplicate activities. Sorting compares values before sources, so that the order of files and records does not
+/// change the result.
 fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<Activity> {
     ranked.sort_by_cached_key(|RankedActivity { rank, activity }| {
         let values: Vec<(Measure, u64)> =
             activity.measures.iter().map(|(measure, known)| (*measure, known.value.to_bits())).collect();
-        // Activities without a sport come last: those with a sport are then present to match them.
+        // Activities without a sport come last, so that activities with a sport are present when a duplicate is
+        // searched.
         let order = (*rank, activity.sport == Sport::Unknown, activity.start, activity.sport.clone());
         (order, usize::MAX - activity.samples.len(), values, activity.sources.clone())
     });
@@ -134,13 +139,13 @@ fn activities(mut ranked: Vec<RankedActivity>, problems: &mut Problems) -> Vec<A
     kept
 }
 
-/// Starts of activities by sport, in UTC and in local time. They limit how many activities are compared.
+/// Index of activities by sport and start, in UTC and in local time. It limits how many activities are compared.
 #[derive(Default)]
 struct StartIndex {
     /// Sport, start in seconds, and index of the kept activity.
     utc: BTreeSet<(Sport, i64, usize)>,
     local: BTreeSet<(Sport, i64, usize)>,
-    /// Sports of the kept activities.
+    /// Sports that occur in the index.
     sports: BTreeSet<Sport>,
 }
 
@@ -157,9 +162,8 @@ impl StartIndex {
         self.sports.insert(activity.sport.clone());
     }
 
-    /// Returns the kept activity that equals this activity: the one with the nearest start, and of several the first.
-    /// An activity without a sport matches any sport, and any activity matches one without. At equal distance an
-    /// activity of the same sport takes precedence.
+    /// Returns the kept activity that duplicates this activity. Of several candidates, the nearest start wins, then the
+    /// same sport, then the first. An activity of unknown sport can duplicate an activity of any sport.
     fn find_duplicate(&self, activity: &Activity, kept: &[Activity]) -> Option<usize> {
         let (utc, local) = Self::utc_and_local(activity);
         let sports: Vec<&Sport> = if activity.sport == Sport::Unknown {
@@ -181,12 +185,12 @@ impl StartIndex {
     }
 }
 
-/// Returns the seconds between the starts of two activities. None if they are different activities.
+/// Returns the seconds between the starts of two recordings of the same activity. None if the activities are different.
 fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     if a.sport != b.sport && a.sport != Sport::Unknown && b.sport != Sport::Unknown {
         return None;
     }
-    // An activity that begins when half of the first one is over is a different one.
+    // If an activity begins in the second half of an earlier activity, the two are different activities.
     let near = |seconds: i64| {
         let first = if seconds < 0 { a } else { b };
         let half = first.measure(Measure::Duration).unwrap_or(0.0) / 2.0;
@@ -196,13 +200,14 @@ fn seconds_between_starts(a: &Activity, b: &Activity) -> Option<i64> {
     };
     let ((utc, local), (other_utc, other_local)) =
         (StartIndex::utc_and_local(a), StartIndex::utc_and_local(b));
-    // Away from home the local time of a file without UTC is right, and its UTC is wrong.
+    // For a file without UTC, UTC is computed with the home time zone. After travel the local time is right and UTC is
+    // wrong.
     let is_local = [a, b].iter().any(|each| each.offset_from == OffsetFrom::LocalTime);
     let by_local = is_local.then(|| near(local - other_local)).flatten();
     near(utc - other_utc).into_iter().chain(by_local).min()
 }
 
-/// Adds the values of `other` that the activity lacks.
+/// Adds the values of `other` that `activity` lacks.
 fn absorb(activity: &mut Activity, other: Activity) {
     for (measure, known) in other.measures {
         activity.measures.entry(measure).or_insert(known);

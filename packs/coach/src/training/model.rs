@@ -1,4 +1,4 @@
-//! The season: the model that all formats are read into. Every value names its source.
+//! The season: the model into which all formats are read. Every value names its source.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,20 +13,20 @@ use crate::training::limits;
 use crate::training::measure::Measure;
 use holdshort_tools::named;
 
-/// Place in a file.
+/// Location within a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileLocation {
     File,
     /// Number of the line, from 1.
     Line(u64),
-    /// Bytes from the start of the file to the beginning of a FIT record.
+    /// Offset of a FIT record from the start of the file, in bytes.
     Byte(u64),
     /// JSON pointer (RFC 6901).
     Pointer(String),
 }
 
-/// File and place that a value comes from.
+/// File and location from which a value was read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Source {
     pub file: Arc<str>,
@@ -68,15 +68,15 @@ pub enum Sport {
     Rowing,
     Skiing,
     Strength,
-    /// Change from one sport to the next in a triathlon.
+    /// Change between two sports in a triathlon.
     Transition,
-    /// Name as in the file.
+    /// Sport that is not known here, by its name in the file.
     Other(String),
     /// The file names no sport.
     Unknown,
 }
 
-/// Words in the names that files use for sports. The first known word of a name decides.
+/// Words that occur in sport names of files. The first known word of a name determines the sport.
 const SPORTS: [(&str, Sport); 22] = [
     ("running", Sport::Running),
     ("run", Sport::Running),
@@ -103,7 +103,7 @@ const SPORTS: [(&str, Sport); 22] = [
 ];
 
 impl Sport {
-    /// Returns the sport of names such as `trail_running`, `Biking` and `Ride`.
+    /// Returns the sport for a name such as `trail_running`, `Biking` or `Ride`.
     pub fn from_name(text: &str) -> Self {
         // The name becomes part of ids and of displayed text.
         let plain = text.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
@@ -116,8 +116,7 @@ impl Sport {
         }
     }
 
-    /// Returns a speed in m/s that is far above what anybody holds over an activity. Beyond it the distance or the time
-    /// is wrong.
+    /// Returns the highest plausible average speed in m/s. At a higher average, the distance or the duration is wrong.
     pub(crate) const fn speed_limit(&self) -> f64 {
         match self {
             Self::Swimming => 4.0,
@@ -157,13 +156,13 @@ impl Serialize for Sport {
 pub struct Sample {
     /// Seconds since the activity's start.
     pub at_s: f64,
-    /// In bpm.
+    /// Heart rate in bpm.
     pub heart_rate: Option<f64>,
-    /// In W.
+    /// Power in W.
     pub power: Option<f64>,
-    /// In m/s.
+    /// Speed in m/s.
     pub speed: Option<f64>,
-    /// In m since the start.
+    /// Distance in m since the start.
     pub distance: Option<f64>,
 }
 
@@ -171,29 +170,29 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OffsetFrom {
-    /// The file states the offset.
+    /// The file states the UTC offset.
     File,
-    /// The file has UTC only. The offset is that of the athlete's zone ([`crate::training::Options::zone`]).
+    /// The file has only UTC. The offset is computed with the athlete's time zone ([`crate::training::Options::zone`]).
     Zone,
-    /// The file has local time only. UTC is computed with the athlete's zone.
+    /// The file has only local time. UTC is computed with the athlete's time zone.
     LocalTime,
 }
 
-/// Session of one sport.
+/// Activity of one sport.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Activity {
-    /// Start and sport: `2026-03-01T06:30:00Z running`. Equal in every reading that has the activity.
+    /// Start and sport: `2026-03-01T06:30:00Z running`. The id does not depend on the files that are read.
     pub id: String,
     pub start: Timestamp,
-    /// Seconds east of UTC.
+    /// Offset east of UTC.
     #[serde(serialize_with = "seconds")]
     pub offset: Offset,
     pub offset_from: OffsetFrom,
     pub sport: Sport,
     pub measures: BTreeMap<Measure, SourcedValue>,
-    /// Samples in the order of time, one for each moment.
+    /// Samples in the order of time, at most one per moment.
     pub samples: Vec<Sample>,
-    /// Sources of the activity, one for each file that has it.
+    /// Sources of the activity, one per file that contains the activity.
     pub sources: Vec<Source>,
 }
 
@@ -250,13 +249,13 @@ pub enum Sex {
 struct Row(&'static str, f64, f64);
 
 named! {
-    /// Number that describes the athlete.
+    /// Numeric fact about the athlete.
     AthleteNumber: Row;
     MaxHeartRate "max_heart_rate" ("bpm", 60.0, 250.0)
     RestingHeartRate "resting_heart_rate" ("bpm", 20.0, 150.0)
-    /// Heart rate at the lactate threshold or of the best hour.
+    /// Heart rate at the lactate threshold, or average of the best hour.
     ThresholdHeartRate "threshold_heart_rate" ("bpm", 40.0, 250.0)
-    /// Power of the best hour.
+    /// Average power of the best hour.
     ThresholdPower "threshold_power" ("W", 10.0, 1_000.0)
 }
 
@@ -275,25 +274,25 @@ impl AthleteNumber {
         (least..=most).contains(&value)
     }
 
-    /// Describes a rejected value in words.
+    /// Describes a rejected value in a sentence.
     pub(crate) fn implausible(self, value: f64) -> String {
         let (least, most) = self.plausible();
         format!("{} {value} {} is not within {least} to {most}", self.name(), self.unit())
     }
 }
 
-/// Facts about the athlete. A metric names the facts that it lacks.
+/// Facts about the athlete. A metric that needs a missing fact names it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Athlete {
     pub sex: Option<Sex>,
     pub birth_date: Option<Date>,
-    /// In bpm.
+    /// Maximal heart rate in bpm.
     pub max_heart_rate: Option<f64>,
-    /// In bpm.
+    /// Resting heart rate in bpm.
     pub resting_heart_rate: Option<f64>,
-    /// In bpm, at the lactate threshold or of the best hour.
+    /// Heart rate in bpm at the lactate threshold, or average of the best hour.
     pub threshold_heart_rate: Option<f64>,
-    /// In W, of the best hour.
+    /// Average power of the best hour, in W.
     pub threshold_power: Option<f64>,
 }
 
@@ -308,10 +307,10 @@ impl Athlete {
     }
 }
 
-/// All data of a reading.
+/// All training data that was read together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Season {
-    /// Facts about the athlete in the files.
+    /// Facts about the athlete that the files state.
     pub athlete: Athlete,
     /// Source of each fact, by its name in [`Athlete`].
     pub athlete_sources: BTreeMap<&'static str, Source>,

@@ -1,4 +1,4 @@
-//! Problems with data: a stable code, the place, and what to do.
+//! Problems with training data: a stable code, the place, and the advice to the owner.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,21 +11,21 @@ use crate::training::limits;
 use crate::training::model::Source;
 use holdshort_tools::named;
 
-/// Severity of a problem: the file was refused, or read without the faulty part.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The whole file is ignored.
+    /// The file is refused and not used.
     Error,
-    /// The file is used without the named value, row or record.
+    /// The file is used, except for the reported value, row or record.
     Warning,
 }
 
-/// Severity, and one sentence for the owner of the data.
+/// Severity of a code, and one sentence of advice for the owner of the data.
 struct Row(Severity, &'static str);
 
 named! {
-    /// Reason why data is ignored. The texts are stable.
+    /// Reason why data is not used. Texts and names are stable.
     Code: Row;
     FileTooLarge "file_too_large" (Error, "Split the file, or export fewer days.")
     TooManyFiles "too_many_files" (Error, "Name fewer files.")
@@ -100,17 +100,18 @@ impl fmt::Display for Code {
     }
 }
 
-/// Single problem with its place.
+/// One problem with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub source: Source,
     pub code: Code,
-    /// Description of the problem, with the value as it was found.
+    /// Description of the problem. It quotes the faulty value.
     pub message: String,
 }
 
 impl Problem {
-    /// Creates a problem. The message may quote a file, so it is shortened and control characters are replaced.
+    /// Creates a problem. The message may quote a file, so the message is shortened and its control characters are
+    /// replaced.
     pub(crate) fn new(code: Code, source: Source, message: impl Into<String>) -> Self {
         let message: String = message.into();
         let plain = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
@@ -128,8 +129,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems as they are found: every error, and the first warnings of each kind in each file, in the order of files,
-/// codes and places. A file with a problem in every line does not hide the problems of the next file.
+/// Collected problems: all errors, and the first warnings per code and file, in the order of files, codes and places. A
+/// file with a problem in every line does not hide the problems of other files.
 #[derive(Default)]
 pub(crate) struct Problems {
     errors: BTreeSet<Problem>,
@@ -139,12 +140,12 @@ pub(crate) struct Problems {
     more_warnings: usize,
 }
 
-/// Problems with one code in one file.
+/// File name and problem code.
 type Kind = (Arc<str>, Code);
 
 impl Problems {
-    /// Adds a problem. A warning beyond [`limits::PLACES`] of its kind, or beyond [`limits::WARNINGS`], is only
-    /// counted, so that no file fills the memory.
+    /// Adds a problem. A warning beyond [`limits::PLACES`] per code and file, or beyond [`limits::WARNINGS`] in total,
+    /// is only counted: a faulty file must not fill the memory.
     pub(crate) fn push(&mut self, problem: Problem) {
         let kind = (Arc::clone(&problem.source.file), problem.code);
         if problem.severity() == Error {
@@ -179,8 +180,8 @@ impl Problems {
         self.more_warnings += 1;
     }
 
-    /// Returns the problems in the order of files and places. With them come the count of each code in each file, and
-    /// the number of warnings that are not listed.
+    /// Returns the listed problems in the order of files and places, the count per file and code, and the number of
+    /// warnings that are not listed.
     pub(crate) fn finish(self) -> (Vec<Problem>, BTreeMap<Kind, usize>, usize) {
         let warnings = self.warnings.into_values().flatten();
         let mut all: Vec<Problem> = self.errors.into_iter().chain(warnings).collect();

@@ -1,4 +1,4 @@
-//! Unread data, for its owner: a line for each kind of problem in each file.
+//! Summary of unread training data for its owner: one line per file and problem code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use serde::Serialize;
 use crate::training::problem::{Code, Problem, Severity};
 use crate::training::read::Reading;
 
-/// Unread data of some files. The counts include the problems that are not listed.
+/// Unread training data. The counts include problems that are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UnreadData {
-    /// Number of files, read or not.
+    /// Number of files, including refused files.
     pub files: usize,
     /// Number of refused files.
     pub refused: usize,
-    /// Problems: refused files first, then files that are used in part, then problems that need no action.
+    /// Problems: first refused files, then partly used files, then problems that need no action.
     pub problems: Vec<UnreadProblem>,
-    /// Counts of further problems, by code.
+    /// Number of problems that are not listed, by code.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<&'static str, usize>,
 }
@@ -28,13 +28,13 @@ pub struct UnreadProblem {
     #[serde(flatten)]
     pub problem: Problem,
     pub severity: Severity,
-    /// Number of occurrences in the file.
+    /// Number of occurrences of this code in the file.
     pub places: usize,
     pub what_to_do: &'static str,
 }
 
 impl Reading {
-    /// Returns the unread data, with at most `most` lines.
+    /// Returns the unread data, with at most `most` listed problems.
     pub fn not_read(&self, most: usize) -> UnreadData {
         let mut first: BTreeMap<(u8, &str, Code), &Problem> = BTreeMap::new();
         for problem in &self.problems {
@@ -65,7 +65,7 @@ impl Reading {
     }
 }
 
-/// Returns the rank of a code in the list. Codes that need no action come last.
+/// Returns the rank of a code in the list: refused files first, codes that need no action last.
 fn rank(code: Code) -> u8 {
     match code.severity() {
         Severity::Error => 0,

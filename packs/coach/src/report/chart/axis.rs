@@ -19,7 +19,7 @@ pub(crate) struct Scale {
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Tick steps of durations, in seconds.
+/// Tick intervals of durations, in seconds.
 const SECONDS: [f64; 16] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 18_000.0,
     36_000.0,

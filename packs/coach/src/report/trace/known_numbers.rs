@@ -120,7 +120,7 @@ impl KnownNumbers {
         }
     }
 
-    /// Adds a number with its unit, and also the same digits without a unit.
+    /// Adds a number in the base unit of its quantity, and also its written digits as a [`Quantity::Own`].
     fn measure(&mut self, value: f64, unit: Unit) {
         let (quantity, factor) = unit.base_quantity();
         self.scaled(value, quantity, factor);

@@ -1,4 +1,4 @@
-//! Loads by day, and the metrics that follow from them: acute and chronic load, their ratio, monotony and strain.
+//! Daily loads, and the metrics that are computed from them: acute and chronic load, their ratio, monotony and strain.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use crate::training::model::{Activity, Season};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DayLoad {
-    /// Sum of the loads of the day's activities.
+    /// The loads of all activities of the day are known. `load` is their sum.
     Known { load: f64, activities: Vec<String> },
-    /// Day without an activity: rest, or a missing recording.
+    /// Day without an activity: a rest day, or a missing recording.
     Rest,
-    /// Day with an activity whose load is unknown.
+    /// The load of at least one activity of the day is unknown.
     Unknown { activities: Vec<String> },
 }
 
@@ -35,30 +35,31 @@ impl DayLoad {
     }
 }
 
-/// Loads of every day from the first activity to the requested day.
+/// Loads of all days, from the first activity to the requested day.
 #[derive(Clone, Debug)]
 pub struct DailyLoads {
     scale: Scale,
     days: BTreeMap<Date, DayLoad>,
-    /// Inputs of the load of each activity.
+    /// Inputs of the load of each activity, by activity id.
     used: BTreeMap<String, Provenance>,
-    /// True if there are activities before the first day.
+    /// True if the season has activities before the first day.
     has_older: bool,
 }
 
-/// Days of the acute load. [`CHRONIC_DAYS`] has those of the chronic load.
+/// Number of days of the acute load. [`CHRONIC_DAYS`] is the number of days of the chronic load.
 pub const ACUTE_DAYS: u32 = 7;
 pub const CHRONIC_DAYS: u32 = 28;
-/// Windows after which the first load weighs less than 1/1000 in a moving average.
+/// Number of windows after which the first load contributes less than 1/1000 to an exponentially weighted average.
 const WARM_WINDOWS: usize = 4;
-/// Up to one day in this many may have an unknown load and is left out. With more of them a window has no result.
+/// A window may have one day of unknown load per this many days. Such days are left out. With more such days the window
+/// has no result.
 const UNKNOWN_SHARE: usize = 4;
 
 impl DailyLoads {
-    /// Computes the load of every activity up to the day, on one scale.
+    /// Computes the load of every activity up to the day `as_of`, on one scale.
     ///
     /// # Errors
-    /// Returns the reason of the first activity if no activity has a load on this scale.
+    /// Returns the reason for the first activity if no activity has a load on this scale.
     pub fn compute(season: &Season, profile: &Profile, scale: Scale, as_of: Date) -> Result<Self, Missing> {
         let metric = Metric::AcuteLoad;
         let until: Vec<&Activity> =
@@ -66,7 +67,7 @@ impl DailyLoads {
         let Some(first) = until.iter().map(|activity| activity.day()).min() else {
             return Err(Missing::new(metric, Need::Activities, format!("an activity up to {as_of}")));
         };
-        // A clock that was never set must not create a century of rest days.
+        // A device clock that was never set would otherwise create a century of rest days.
         let oldest = as_of.saturating_sub(i64::try_from(limits::DAYS - 1).unwrap_or(i64::MAX).days());
         let first = first.max(oldest);
         let mut loads = Self { scale, days: BTreeMap::new(), used: BTreeMap::new(), has_older: false };
@@ -105,7 +106,7 @@ impl DailyLoads {
         &self.days
     }
 
-    /// Returns the loads of the last days, with their inputs.
+    /// Returns the loads of the last `count` days, with their inputs.
     fn window(&self, metric: Metric, count: u32) -> Result<(Vec<f64>, Provenance), Missing> {
         let count = count as usize;
         if self.days.len() < count {
@@ -156,15 +157,14 @@ impl DailyLoads {
         self.rolling(Metric::ChronicLoad, CHRONIC_DAYS)
     }
 
-    /// Returns [`Self::acute`] / [`Self::chronic`]. The 7 days are among the 28 ("coupled"). It shows how the load has
-    /// changed. Its use to predict injuries is disputed (Impellizzeri et al. 2020).
+    /// Returns [`Self::acute`] / [`Self::chronic`]. The 7 days are part of the 28 days ("coupled" ratio). The ratio
+    /// shows how the load has changed. Predicting injuries from this ratio is disputed (Impellizzeri et al. 2020).
     pub fn ratio(&self) -> Outcome<f64> {
         ratio(Metric::LoadRatio, self.acute(), self.chronic())
     }
 
-    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. The first load is the first `E`. A
-    /// day with an unknown load leaves `E` unchanged. If too many such days leave the mean of the window without a
-    /// result, this metric has no result either.
+    /// Computes `E = λ·load + (1 − λ)·E of the day before` with `λ = 2/(days + 1)`. `E` starts with the first load. A
+    /// day with an unknown load leaves `E` unchanged. If the window has too many such days, there is no result.
     fn ewma(&self, metric: Metric, days: u32) -> Outcome<f64> {
         self.window(metric, days)?;
         let lambda = 2.0 / (f64::from(days) + 1.0);
@@ -216,7 +216,7 @@ impl DailyLoads {
 }
 
 impl DayLoad {
-    /// Adds an activity. The load of a day is known only if the loads of all its activities are known.
+    /// Adds an activity. The load of the day is known only if the loads of all activities of the day are known.
     fn add(&mut self, id: String, load: Option<f64>) {
         let (before, mut activities) = match std::mem::replace(self, Self::Rest) {
             Self::Rest => (Some(0.0), Vec::new()),
@@ -250,7 +250,7 @@ pub fn strain_of(loads: &[f64], monotony: f64) -> f64 {
 
 /// Returns the mean divided by the standard deviation (n), or None if the loads are equal.
 ///
-/// The worked diary in Foster et al. 2001, table 5, shows that the deviation is that of all values, not of a sample.
+/// The deviation uses all values, not a sample: the worked diary in Foster et al. 2001, table 5, shows this.
 #[expect(clippy::cast_precision_loss, reason = "counts of days")]
 pub fn monotony_of(loads: &[f64]) -> Option<f64> {
     let count = loads.len() as f64;

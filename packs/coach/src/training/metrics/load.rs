@@ -16,9 +16,10 @@ use crate::training::series;
 pub enum Scale {
     /// Training impulse: [`trimp`].
     Trimp,
-    /// [`power_tss`] if power and its threshold are known, else [`heart_rate_tss`]. An hour at the threshold gives 100.
+    /// Training stress: [`power_tss`] if power and threshold power are known, otherwise [`heart_rate_tss`]. An hour at
+    /// the threshold gives 100.
     Tss,
-    /// Exertion times minutes: [`session_rpe`].
+    /// Exertion multiplied by minutes: [`session_rpe`].
     SessionRpe,
 }
 
@@ -49,7 +50,7 @@ pub fn load(activity: &Activity, profile: &Profile, scale: Scale) -> Outcome<f64
 /// Computes the training impulse `Σ minutes · r · a · e^(b·r)`, where `r` is the share of the heart-rate reserve. `a`
 /// and `b` are 0.64 and 1.92 for men, 0.86 and 1.67 for women. Arbitrary units.
 ///
-/// Every sample is held until the next one. Without samples, the average heart rate is used for the duration.
+/// A sample is valid until the next sample. Without samples, the average heart rate is used for the full duration.
 pub fn trimp(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     let mut used = Provenance::from_activity(activity);
     let reserve = Reserve::from_profile(profile, Metric::Trimp, &mut used)?;
@@ -86,7 +87,7 @@ pub fn power_tss(activity: &Activity, profile: &Profile) -> Outcome<f64> {
     Ok(used.result(METRIC, 100.0 * seconds * normalised.value * intensity / (threshold * 3_600.0)))
 }
 
-/// Computes the exertion on the CR-10 scale times minutes. Arbitrary units.
+/// Computes the exertion on the CR-10 scale multiplied by minutes. Arbitrary units.
 pub fn session_rpe(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::SessionRpe;
     let message = format!("the exertion of {}", activity.id);
@@ -101,7 +102,7 @@ fn duration(activity: &Activity, metric: Metric) -> Result<f64, Missing> {
     activity.measure(Measure::Duration).ok_or_else(|| Missing::new(metric, Need::Activities, message))
 }
 
-/// Parameters that turn a heart rate into an impulse.
+/// Parameters that convert a heart rate into an impulse.
 struct Reserve {
     resting: f64,
     max: f64,

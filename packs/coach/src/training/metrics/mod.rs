@@ -1,7 +1,7 @@
-//! The metrics: one table that describes them, and a module for each family.
+//! The metrics: one table that describes them, and one module per family of metrics.
 //!
-//! All take the season as it was read and the requested day: there is no clock. A result names its inputs. A metric
-//! that cannot be computed gives a reason, never a zero.
+//! Each metric is computed from a season and a day; there is no clock. A result names its inputs. A metric that cannot
+//! be computed returns a reason, never zero.
 
 pub mod daily;
 pub mod load;
@@ -17,7 +17,7 @@ pub use self::profile::Profile;
 pub use self::traced::{Caveat, Inputs, Missing, Need, Outcome, Traced};
 use holdshort_tools::named;
 
-/// Description, unit, formula, and source of the formula.
+/// Description, unit, formula, and source of the formula of a metric.
 struct Row(&'static str, &'static str, &'static str, &'static str);
 
 named! {

@@ -9,14 +9,14 @@ use crate::training::series;
 
 /// Window of the moving mean, in seconds.
 const WINDOW: usize = 30;
-/// Duration in seconds below which normalised power says little.
+/// Minimum duration in seconds for a meaningful normalised power.
 const LEAST_S: f64 = 20.0 * 60.0;
 
-/// Computes `(mean of p⁴)^¼`, where `p` is the mean power of 30 seconds, second by second. W.
+/// Computes `(mean of p⁴)^¼` in W, where `p` is the moving mean of the power over 30 seconds, second by second.
 ///
-/// Samples are mapped to seconds. Each is held until the next one, for at most 30 s, and pauses are excluded. Without
-/// samples, or if they cover less than 80 % of the duration, the device's own value is used, else the average power. A
-/// caveat reports this.
+/// Samples are mapped to seconds. A sample is valid until the next sample, for at most 30 s. Pauses are excluded. If
+/// samples are missing or cover less than 80 % of the duration, the value of the device is used, or else the average
+/// power; a caveat reports the replacement.
 pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
     const METRIC: Metric = Metric::NormalisedPower;
     let mut used = Provenance::from_activity(activity);
@@ -42,7 +42,7 @@ pub fn normalised_power(activity: &Activity) -> Outcome<f64> {
 /// Returns the power of every second with the timer running.
 fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     let mut seconds = Vec::new();
-    // Remaining time of a sample that ends within a second.
+    // Seconds of the previous sample that are left over, because the sample ends within a second.
     let mut rest = 0.0;
     for (held, watts) in powers {
         rest += held;
@@ -54,7 +54,7 @@ fn seconds(powers: &[(f64, f64)]) -> Vec<f64> {
     seconds
 }
 
-/// Returns the normalised power, or None for less than one window.
+/// Returns the normalised power, or None for less than 30 seconds.
 fn of_seconds(watts: &[f64]) -> Option<f64> {
     let mut fourths = 0.0;
     let mut count = 0_u32;

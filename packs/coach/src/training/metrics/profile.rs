@@ -1,4 +1,5 @@
-//! Values of the athlete that metrics use: stated, read from files, or estimated. A caveat reports an estimate.
+//! Values of the athlete for the metrics: stated in the configuration, read from files, or estimated. A caveat reports
+//! an estimate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::{Metric, Traced};
 use crate::training::measure::Measure;
 use crate::training::model::{Activity, Athlete, AthleteNumber, Season, Sex};
 
-/// Profile of the athlete on a day.
+/// Values of the athlete on a day.
 #[derive(Clone, Debug)]
 pub struct Profile {
     sex: Option<(Sex, Inputs)>,
@@ -48,12 +49,12 @@ impl Provenance {
     }
 }
 
-/// Days over which the resting heart rate is averaged if it is not stated.
+/// Number of days over which the resting heart rate is averaged if no resting heart rate is stated.
 const RESTING_DAYS: i32 = 28;
 
 impl Profile {
-    /// Creates a profile. Values that `stated` lacks are read from the files. Values that these lack are computed if a
-    /// formula exists.
+    /// Creates a profile. A value that `stated` lacks is read from the files. A value that the files lack is computed
+    /// if a formula exists.
     pub fn from_season(season: &Season, stated: &Athlete, as_of: Date) -> Self {
         let read = &season.athlete;
         let inputs = |name: &'static str, is_stated: bool| {
@@ -121,7 +122,8 @@ impl Profile {
     /// Returns the maximal and the resting heart rate.
     ///
     /// # Errors
-    /// Returns an error if one is unknown or implausible, or if the maximal one is not above the resting one.
+    /// Returns an error if one of the two is unknown or implausible, or if the maximal is not above the resting heart
+    /// rate.
     pub(crate) fn reserve(&self, metric: Metric, used: &mut Provenance) -> Result<(f64, f64), Missing> {
         let max = self.number(AthleteNumber::MaxHeartRate, metric, used)?;
         let resting = self.number(AthleteNumber::RestingHeartRate, metric, used)?;

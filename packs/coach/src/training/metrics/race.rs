@@ -1,4 +1,4 @@
-//! Predicts race times from a run.
+//! Predicts race times from a recent run.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -14,16 +14,16 @@ const RIEGEL_MIN: (f64, f64) = (3.5, 230.0);
 const RIEGEL_EXPONENT: f64 = 1.06;
 /// Shortest run, in m, that predicts longer races.
 const SHORTEST_M: f64 = 1_500.0;
-/// Number of recent days in which the run is searched.
+/// Number of recent days in which a run is searched for predictions.
 pub const RECENT_DAYS: i32 = 42;
-/// Highest plausible VDOT. A higher one is faster than any human over these distances, so the track is wrong.
+/// Highest plausible VDOT. A higher VDOT is faster than any human over these distances, so the recording is wrong.
 const HIGHEST_VDOT: f64 = 90.0;
 
-/// Distances of races, in m.
+/// Race distances, in m.
 pub const RACES: [(&str, f64); 4] =
     [("5 km", 5_000.0), ("10 km", 10_000.0), ("half marathon", 21_097.5), ("marathon", 42_195.0)];
 
-/// Time of a race in seconds, by two formulas.
+/// Predicted time of a race in seconds, by two formulas.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     pub race: &'static str,
@@ -42,8 +42,9 @@ pub fn riegel(seconds: f64, distance_m: f64, race_m: f64) -> Option<f64> {
     positive(seconds * (race_m / distance_m).powf(RIEGEL_EXPONENT))
 }
 
-/// Computes the oxygen uptake at the speed, divided by the share of the maximum that can be held for the time.
-/// ml/kg/min. Returns None for an invalid time or distance, and below 24.9 m/min, where the formula gives no uptake.
+/// Computes VDOT in ml/kg/min: the oxygen uptake at this speed, divided by the share of the maximum that can be held
+/// for this time. Returns None for an invalid time or distance, and below 24.9 m/min, where the formula gives no
+/// uptake.
 pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     let minutes = positive(seconds)? / 60.0;
     let speed = positive(distance_m)? / minutes;
@@ -53,11 +54,11 @@ pub fn vdot(seconds: f64, distance_m: f64) -> Option<f64> {
     positive(uptake / share)
 }
 
-/// Returns the seconds in which the distance has this VDOT, or None if no speed up to 10 m/s reaches it. Bisection
+/// Returns the time in seconds for a distance at a VDOT, or None if no speed up to 10 m/s reaches the VDOT. Bisection
 /// works because a slower run has a smaller VDOT.
 pub fn vdot_time(wanted: f64, distance_m: f64) -> Option<f64> {
     let (wanted, distance_m) = (positive(wanted)?, positive(distance_m)?);
-    // From 10 m/s down to a speed that has no VDOT.
+    // Searches from 10 m/s down to 0.4 m/s, a speed without a VDOT.
     let (mut fast, mut slow) = (distance_m / 10.0, distance_m / 0.4);
     let is_faster = |seconds: f64| vdot(seconds, distance_m).is_some_and(|found| found > wanted);
     if !is_faster(fast) {
@@ -96,7 +97,7 @@ pub fn best_run(season: &Season, as_of: Date) -> Result<(&Activity, Traced<f64>)
     Ok((run, Traced::new(METRIC, value, Inputs::activity(run)).with([Caveat::TrainingRun])))
 }
 
-/// Predicts times for [`RACES`] from the best run of the last 42 days. That run may not have been run at full effort.
+/// Predicts times for [`RACES`] from the best run of the last 42 days. That run may have been slower than full effort.
 ///
 /// # Errors
 /// Returns the errors of [`best_run`].
@@ -107,7 +108,7 @@ pub fn predictions(season: &Season, as_of: Date) -> Result<Vec<Prediction>, Miss
 /// Predicts the time of one race.
 ///
 /// # Errors
-/// Returns the errors of [`best_run`], and an error if the distance has no prediction.
+/// Returns the errors of [`best_run`], and an error if the formulas give no time for the distance.
 pub fn prediction(
     season: &Season,
     as_of: Date,

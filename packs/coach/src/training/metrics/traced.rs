@@ -1,4 +1,4 @@
-//! Computed number with its inputs, or the reason why it could not be computed.
+//! Computed number with its inputs, or the reason why the number could not be computed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use super::Metric;
 use crate::training::model::{Activity, SourcedValue};
 use holdshort_tools::named;
 
-/// Inputs of a number, in enough detail to look each of them up.
+/// Inputs of a number, with enough detail to look up each input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inputs {
     /// Ids of activities.
     pub activities: BTreeSet<String>,
-    /// Days whose own measures were used.
+    /// Days whose daily measures were used.
     pub days: BTreeSet<Date>,
-    /// Values of the athlete that were used, by their names in [`crate::training::Athlete`].
+    /// Facts about the athlete that were used, by their names in [`crate::training::Athlete`].
     pub athlete: BTreeSet<&'static str>,
-    /// Names of the files that hold these inputs. Values that a configuration states have no file.
+    /// Names of the files that hold these inputs. Values from the configuration have no file.
     pub files: BTreeSet<Arc<str>>,
 }
 
@@ -43,11 +43,11 @@ impl Inputs {
     }
 }
 
-/// One sentence for the reader of the number.
+/// Sentence that explains the caveat to a reader of the number.
 struct Row(&'static str);
 
 named! {
-    /// Caveat about a computed number. The texts are stable.
+    /// Caveat about a computed number. Texts and names are stable.
     Caveat: Row;
     AverageHeartRate "average_heart_rate" ("Computed from the average heart rate: samples are missing or cover less than 80 % of the duration. Intervals are underestimated.")
     AveragePower "average_power" ("Computed from the average power: samples are missing or cover less than 80 % of the duration. Intervals are underestimated.")
@@ -75,7 +75,7 @@ impl Caveat {
     }
 }
 
-/// Computed result, serialised with its unit. [`Metric`] has its description, formula, unit and source.
+/// Computed value, serialised with its unit. [`Metric`] has the description, the formula and the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced<T> {
     pub metric: Metric,
@@ -120,17 +120,17 @@ pub enum Need {
     Power,
     Exertion,
     Activities,
-    /// More days of loads.
+    /// More days with loads.
     History,
-    /// More days with the measure.
+    /// More days with a value of the measure.
     Days,
     /// Loads that differ from day to day.
     Variation,
-    /// A run that the formulas are made for.
+    /// A run of a length for which the formulas are valid.
     Run,
 }
 
-/// Reason why there is no result.
+/// Reason why a metric has no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Missing {
     pub metric: Metric,
@@ -144,7 +144,7 @@ impl Missing {
         Self { metric, needs, message: message.into() }
     }
 
-    /// Returns the same reason for another metric that is computed from this one.
+    /// Returns this reason for another metric that depends on this metric.
     pub(crate) fn for_metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self

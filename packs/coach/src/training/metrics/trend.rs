@@ -1,4 +1,4 @@
-//! Trends of daily measures: the last week compared with the normal range of this athlete.
+//! Trends of daily measures: compares the last week with the athlete's normal range.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -11,18 +11,19 @@ use super::{Metric, Outcome};
 use crate::training::measure::Measure;
 use crate::training::model::Season;
 
-/// Days of the mean. At least [`LEAST_WINDOW`] of them must have a measure (Plews et al. 2014).
+/// Number of days in the mean. At least [`LEAST_WINDOW`] of these days must have a value (Plews et al. 2014).
 pub const WINDOW_DAYS: i32 = 7;
 pub const LEAST_WINDOW: usize = 3;
-/// Days of the baseline, which ends where the window begins. At least [`LEAST_BASELINE`] must have a measure.
+/// Number of days in the baseline, which ends where the 7-day window begins. At least [`LEAST_BASELINE`] of these days
+/// must have a value.
 pub const BASELINE_DAYS: i32 = 60;
 pub const LEAST_BASELINE: usize = 14;
-/// Days of a full baseline. A smaller count gets a caveat.
+/// Minimum number of values in the baseline. With fewer values the result has a caveat.
 const FULL_BASELINE: usize = 45;
-/// Smallest change that is worth attention, in standard deviations.
+/// Smallest meaningful change, in standard deviations.
 const WORTHWHILE: f64 = 0.5;
 
-/// Position of the week relative to its baseline.
+/// Position of the last week relative to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendPosition {
@@ -41,12 +42,12 @@ impl TrendPosition {
     }
 }
 
-/// Comparison of a week with the baseline before it.
+/// Comparison of the last week with the baseline before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
     /// Mean of the last 7 days.
     pub week: f64,
-    /// Mean of the 60 days before them.
+    /// Mean of the 60 days before the last 7 days.
     pub baseline: f64,
     /// Standard deviation (n − 1) of the baseline.
     pub deviation: f64,
@@ -63,7 +64,7 @@ pub fn hrv(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::HrvTrend, Measure::Hrv, f64::ln)
 }
 
-/// Compares the resting heart rate in the same way.
+/// Compares the 7-day mean of the resting heart rate with the mean ± 0.5 SD of the 60 days before.
 pub fn resting_heart_rate(season: &Season, as_of: Date) -> Outcome<Trend> {
     trend(season, as_of, Metric::RestingTrend, Measure::RestingHeartRate, |bpm| bpm)
 }

@@ -12,22 +12,22 @@ use crate::training::limits;
 use crate::training::measure::Measure;
 use crate::training::model::{Season, Sport};
 
-/// Volume of a sport in a week.
+/// Volume of one sport in one week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Volume {
     pub activities: usize,
     pub duration_s: f64,
-    /// Sum over the activities that have a distance. None if no activity has one.
+    /// Total distance of the activities that have a distance. None if no activity has a distance.
     pub distance_m: Option<f64>,
 }
 
-/// Week: the Monday on which it begins, and the volume of each sport.
+/// Monday of a week, and the volume of each sport in the week.
 pub type Week = (Date, BTreeMap<Sport, Traced<Volume>>);
 
-/// Returns the weeks from the first activity to the day. Weeks without activities are included and empty.
+/// Returns all weeks from the first activity to the day `as_of`, including weeks without activities.
 ///
 /// # Errors
-/// Returns an error if there is no activity up to the day.
+/// Returns an error if the season has no activity up to the day.
 pub fn weekly(season: &Season, as_of: Date) -> Result<Vec<Week>, Missing> {
     const METRIC: Metric = Metric::WeeklyVolume;
     let monday = |date: Date| date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());

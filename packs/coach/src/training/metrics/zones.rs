@@ -1,4 +1,4 @@
-//! Time by heart rate: five zones by the maximal heart rate or the reserve, and the split into easy and hard.
+//! Time by heart rate: five zones of the maximal heart rate or of the reserve, and shares of easy, moderate and hard.
 
 use serde::Serialize;
 
@@ -9,9 +9,9 @@ use crate::training::measure::Measure;
 use crate::training::model::{Activity, AthleteNumber};
 use crate::training::series;
 
-/// Lower ends of zones 1 to 5, in percent. A heart rate at a boundary is in the zone that begins there.
+/// Lower ends of zones 1 to 5, in percent. A heart rate exactly at a boundary belongs to the upper zone.
 pub const ZONES: [f64; 5] = [50.0, 60.0, 70.0, 80.0, 90.0];
-/// Percent of the maximal heart rate from which intensity is moderate. From [`HARD`] on it is hard.
+/// Percent of the maximal heart rate at which the intensity becomes moderate. It becomes hard at [`HARD`].
 pub const MODERATE: f64 = 83.0;
 pub const HARD: f64 = 88.0;
 
@@ -64,19 +64,20 @@ fn samples(activity: &Activity, metric: Metric) -> Result<Vec<(f64, f64)>, Missi
 
 const NO_SAMPLES: &str = "an activity with samples of the heart rate that cover 80 % of its duration";
 
-/// Shares of the time with a known heart rate. They add up to 1.
+/// Shares of the time with a known heart rate. The shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Split {
     pub easy: f64,
     pub moderate: f64,
     pub hard: f64,
-    /// Total time with a known heart rate.
+    /// Total time with a known heart rate, in seconds.
     pub seconds: f64,
 }
 
-/// Splits the time: easy below 83 % of the maximal heart rate, hard from 88 %, moderate in between. These are zones 1
-/// and 2, zone 3, and zones 4 and above of the Norwegian scale. They approximate the ranges below the first threshold,
-/// between the thresholds, and above the second (Seiler 2010). An athlete's own thresholds may differ.
+/// Splits the time with a known heart rate: easy below 83 % of the maximal heart rate, hard from 88 %, moderate in
+/// between. On the Norwegian scale, easy is zones 1 and 2, moderate is zone 3, and hard is zone 4 and above. The ranges
+/// approximate the time below the first threshold, between both thresholds, and above the second (Seiler 2010). An
+/// athlete's thresholds may differ.
 pub fn intensity_split<'a>(
     activities: impl IntoIterator<Item = &'a Activity>,
     profile: &Profile,
@@ -86,7 +87,7 @@ pub fn intensity_split<'a>(
     let max = profile.number(AthleteNumber::MaxHeartRate, METRIC, &mut used)?;
     let mut split = Split::default();
     for activity in activities {
-        // A few minutes of an activity do not show how hard the rest was.
+        // An activity is left out if its samples cover only a few minutes: they do not represent the complete activity.
         let samples = series::heart_rates(&activity.samples);
         if !series::covers(&samples, activity.measure(Measure::Duration)) {
             used.caveats.insert(Caveat::UnknownIntensity);

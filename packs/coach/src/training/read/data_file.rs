@@ -1,6 +1,6 @@
-//! The ten-part data file that an extractor of a training platform writes, as JSON or YAML.
+//! The ten-part data file that the extractor of a training platform writes, as JSON or YAML.
 //!
-//! Every part may be null or missing. Parts and keys that are not read here are available through [`parts`]. Times
+//! Every part may be null or missing. [`parts`] also returns the parts and keys that this module does not read. Times
 //! without an offset are local times of the athlete.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ pub const PARTS: [&str; 10] = [
     "training_load_history",
 ];
 
-/// Keys of an activity's `summary` and their measures, in the units of the model.
+/// Keys of an activity's `summary` with their measures. The values are in the units of the measures.
 const SUMMARY: [(&str, Measure); 6] = [
     ("duration", Measure::Duration),
     ("distance", Measure::Distance),
@@ -41,7 +41,7 @@ const SUMMARY: [(&str, Measure); 6] = [
     ("normalized_power", Measure::PowerNormalised),
 ];
 
-/// Paths below an entry of `recovery_indicators`, with their measures.
+/// Paths within an entry of `recovery_indicators`, with their measures.
 const RECOVERY: [(&[&str], Measure); 4] = [
     (&["sleep", "duration", "total"], Measure::Sleep),
     (&["sleep", "avg_overnight_hrv"], Measure::Hrv),
@@ -49,7 +49,7 @@ const RECOVERY: [(&[&str], Measure); 4] = [
     (&["stress", "avg_level"], Measure::Stress),
 ];
 
-/// Paths below `daily_stats`, with their measures.
+/// Paths within `daily_stats`, with their measures.
 const DAILY: [(&[&str], Measure); 3] = [
     (&["resting_heart_rate"], Measure::RestingHeartRate),
     (&["sleeping_hours"], Measure::Sleep),
@@ -58,7 +58,7 @@ const DAILY: [(&[&str], Measure); 3] = [
 
 const WEIGHT: [(&[&str], Measure); 1] = [(&["weight"], Measure::Weight)];
 
-/// Returns the parts of a data file that are present and not null, by name.
+/// Returns the parts of a data file by name, without parts that are missing or null.
 ///
 /// # Errors
 /// Returns an error if [`super::read`] refuses the file.
@@ -120,7 +120,7 @@ fn yaml(text: &str, context: &Context<'_>) -> Result<Value, Refused> {
         let line = error.location().map_or(1, |place| place.line().max(1));
         let code = match &error {
             serde_saphyr::Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => Code::TooNested,
-            // The parser has a limit of its own on brackets.
+            // The JSON parser has its own limit for nested brackets.
             _ if error.to_string().starts_with("recursion limit") => Code::TooNested,
             _ => Code::DataSyntax,
         };
@@ -151,7 +151,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     let root = LocatedValue { value: &top, pointer: String::new() };
     athlete(&root, context, drafts);
     let mut before = BTreeSet::new();
-    // Recent activities come first: they are also in the full list, with less detail.
+    // `recent_activities` is read first, because `all_activities` repeats these activities with less detail.
     for part in ["recent_activities", "all_activities"] {
         let mut here = BTreeSet::new();
         for activity in root.key(part).items(context) {
@@ -180,7 +180,7 @@ fn take(top: Map<String, Value>, context: &mut Context<'_>, drafts: &mut Drafts)
     Ok(())
 }
 
-/// Value with the JSON pointer to it. A missing value is null.
+/// JSON value with the JSON pointer to it. A missing value is null.
 struct LocatedValue<'a> {
     value: &'a Value,
     pointer: String,
@@ -194,7 +194,8 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Follows a path. Returns null if it is missing. A value on the way that is not a mapping is reported.
+    /// Follows a path. Returns null if a key is missing. If a value on the path is not a mapping, the value is
+    /// reported.
     fn path(&self, path: &[&str], context: &mut Context<'_>) -> LocatedValue<'a> {
         let this = LocatedValue { value: self.value, pointer: self.pointer.clone() };
         path.iter().fold(this, |at, key| {
@@ -267,7 +268,7 @@ fn athlete(root: &LocatedValue<'_>, context: &mut Context<'_>, drafts: &mut Draf
         let known = match text.as_deref() {
             Some("male") => Some(Sex::Male),
             Some("female") => Some(Sex::Female),
-            // Formulas with constants for two sexes report the missing value.
+            // A sex without constants in the formulas is left out. Metrics that need the sex then report it as missing.
             Some(_) => {
                 let shown: String = sex.value.to_string().chars().take(60).collect();
                 context.warn(
@@ -310,7 +311,7 @@ fn athlete_number(
     }
 }
 
-/// Reads one activity. A multisport activity is read as its parts, which the extractor puts among the laps.
+/// Reads one activity. A multisport activity is read as its parts, which the extractor lists among the laps.
 fn recorded(
     activity: &LocatedValue<'_>,
     context: &mut Context<'_>,

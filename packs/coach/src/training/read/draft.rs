@@ -1,4 +1,4 @@
-//! Unchecked output of the reader of one format: activities and measures of days.
+//! Unchecked activities and daily measures, as the reader of a format returns them.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::training::model::{Activity, FileLocation, OffsetFrom, Sample, Sourced
 use crate::training::problem::Code;
 use crate::training::series;
 
-/// Content of one file. Content beyond a limit refuses the file before it is held.
+/// Content of one file. Once the content exceeds a limit, reading stops and the file is refused.
 pub(super) struct Drafts {
     pub(super) facts: Vec<(Fact, FileLocation)>,
     pub(super) activities: Vec<Draft>,
     pub(super) days: Vec<DraftDay>,
-    /// Capacity that the files before have left.
+    /// Number of activities that may still be added after the files read before.
     activities_left: usize,
     days_left: usize,
     samples_left: usize,
@@ -77,7 +77,7 @@ pub(super) fn too_many(most: usize, what: &str) -> String {
     format!("more than {most} {what}")
 }
 
-/// Clock in which a file states a start.
+/// Kind of time that a file states for a start.
 #[derive(Clone, Copy)]
 pub(super) enum Clock {
     Offset(Offset),
@@ -102,12 +102,12 @@ pub(super) struct DraftDay {
     pub(super) place: FileLocation,
 }
 
-/// Gap between samples, in seconds, above which the timer is considered stopped. Used for files without a duration.
+/// Seconds between two samples from which the timer is considered stopped. Used for files without a duration.
 const PAUSE_S: f64 = 60.0;
 
 impl Draft {
-    /// Parses a start: with an offset, in UTC, or as local time. A local time that the athlete's clock skipped or
-    /// showed twice is reported.
+    /// Parses a start: with an offset, in UTC, or as local time. A local time that a clock change skipped or repeated
+    /// is reported.
     pub(super) fn parse_start(
         text: &str,
         place: &FileLocation,
@@ -134,7 +134,7 @@ impl Draft {
         Ok((start, clock))
     }
 
-    /// Checks the values, sorts the samples and adds derived values. Returns None without a duration.
+    /// Checks the values, sorts the samples and computes derived values. Returns None for a draft without a duration.
     pub(super) fn finish(self, context: &mut Context<'_>) -> Option<Activity> {
         let (offset, offset_from) = match self.clock {
             Clock::Offset(offset) => (offset, OffsetFrom::File),
@@ -157,7 +157,7 @@ impl Draft {
             if measure.is_plausible(value) {
                 activity.measures.entry(measure).or_insert(known);
             } else if value != 0.0 {
-                // Devices write 0 for measures that they have no sensor for.
+                // Devices write 0 if they have no sensor for a measure.
                 context.implausible(measure, value, place);
             }
         }
@@ -187,7 +187,7 @@ impl Draft {
     }
 }
 
-/// Reports a local time at which the clock was changed.
+/// Reports a local time that a clock change skipped or repeated.
 fn warn_clock_change(local: DateTime, place: &FileLocation, context: &mut Context<'_>) {
     let (code, what) = match context.zone().to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Unambiguous { .. } => return,
@@ -198,8 +198,8 @@ fn warn_clock_change(local: DateTime, place: &FileLocation, context: &mut Contex
     context.warn(code, place.clone(), format!("`{local}`: {zone} had {what}"));
 }
 
-/// Removes a distance that is impossible in its time. Without samples to confirm the time it is removed too: either of
-/// the two may be wrong.
+/// Removes a distance that is impossible in the activity's duration. Without samples that confirm the duration, the
+/// duration is removed too, because either value may be wrong.
 fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, context: &mut Context<'_>) {
     let (Some(metres), Some(seconds)) =
         (activity.measure(Measure::Distance), activity.measure(Measure::Duration))
@@ -221,7 +221,7 @@ fn remove_impossible_distance(activity: &mut Activity, place: &FileLocation, con
     }
 }
 
-/// Sorts samples by time, one for each moment. Samples of the same moment are merged.
+/// Sorts samples by time and merges samples of the same moment.
 fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context<'_>) -> Vec<Sample> {
     let key = |sample: &Sample| {
         let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
@@ -234,7 +234,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
         let message = format!("{} samples before its start", all - samples.len());
         context.warn(Code::OutsideActivity, place.clone(), message);
     }
-    // The bits of non-negative numbers are in the order of the numbers.
+    // Non-negative floats have the same order as their bits.
     samples.sort_unstable_by_key(key);
     let (mut twice, mut implausible) = (0, 0);
     let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
@@ -250,7 +250,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
         match kept.last_mut().filter(|last| last.at_s.to_bits() == sample.at_s.to_bits()) {
             Some(last) => {
                 twice += 1;
-                // Keeps the larger value: the samples are in the order of their values.
+                // The later sample has the larger value, because the samples are also sorted by value.
                 last.heart_rate = sample.heart_rate.or(last.heart_rate);
                 last.power = sample.power.or(last.power);
                 last.speed = sample.speed.or(last.speed);
@@ -276,7 +276,7 @@ fn ordered(mut samples: Vec<Sample>, place: &FileLocation, context: &mut Context
     kept
 }
 
-/// Derives measures of the whole activity from its samples. An average requires that they cover the duration.
+/// Derives measures of the activity from its samples. An average is derived only if the samples cover the duration.
 fn derive_measures(samples: &[Sample], stated: Option<f64>) -> Vec<(Measure, f64)> {
     let gaps = samples.iter().zip(samples.iter().skip(1)).map(|(sample, next)| next.at_s - sample.at_s);
     let moving: f64 = gaps.filter(|gap| *gap <= PAUSE_S).sum();

@@ -1,7 +1,7 @@
-//! GPX 1.0 and 1.1: each track with times is an activity. Routes and waypoints are ignored.
+//! GPX 1.0 and 1.1: each track with timestamps is an activity. Routes and waypoints are ignored.
 //!
-//! Source: <https://www.topografix.com/GPX/1/1/>; heart rate and power as named by the extensions of Garmin (`hr`,
-//! `power`) and `ClueTrust` (`hr`). Namespaces are ignored, as programs write them in many ways.
+//! Source: <https://www.topografix.com/GPX/1/1/>. Heart rate and power have the names of the extensions of Garmin
+//! (`hr`, `power`) and `ClueTrust` (`hr`). Namespaces are ignored, because programs write them in many ways.
 
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ const EARTH_M: f64 = 6_371_008.8;
 #[derive(Default)]
 struct Gpx {
     tracks: Vec<Track>,
-    /// Number of points of all tracks.
+    /// Number of points in all tracks.
     points: usize,
 }
 
@@ -27,20 +27,20 @@ struct Track {
     line: u64,
     kind: String,
     points: Vec<Point>,
-    /// True if the next point is the first of its segment.
+    /// True if the next point is the first point of a segment.
     begins: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Point {
     line: u64,
-    /// In degrees.
+    /// Latitude in degrees.
     latitude: Option<f64>,
     longitude: Option<f64>,
     time: Option<Timestamp>,
     heart_rate: Option<f64>,
     power: Option<f64>,
-    /// True if a segment begins with this point. The way to it is not counted.
+    /// True if this point is the first point of a segment. The distance from the previous point is not counted.
     begins: bool,
 }
 
@@ -99,7 +99,7 @@ impl Visitor for Gpx {
     }
 }
 
-/// Parses an angle. An angle beyond the limit is reported.
+/// Parses an angle in degrees. An angle above `most` is reported and dropped.
 fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
     let degrees = element.number(name, element.attribute(name)?, context)?;
     if degrees.abs() <= most {
@@ -121,7 +121,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Returns the draft of a track, or None without a time.
+/// Converts a track into a draft. Returns None for a track without timestamps.
 fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     let place = FileLocation::Line(track.line);
     let all = track.points.len();
@@ -151,7 +151,7 @@ fn draft(mut track: Track, context: &mut Context<'_>) -> Option<Draft> {
     Some(Draft { start, clock: Clock::Utc, sport, measures: Vec::new(), samples, place })
 }
 
-/// Returns the sport for a number that Strava writes.
+/// Returns the sport for an activity number of Strava.
 fn strava(kind: &str) -> Option<Sport> {
     match kind {
         "1" => Some(Sport::Cycling),
@@ -161,7 +161,7 @@ fn strava(kind: &str) -> Option<Sport> {
     }
 }
 
-/// Returns the distance along a great circle (haversine).
+/// Returns the great-circle distance in metres (haversine).
 fn metres(from: &Point, to: &Point) -> Option<f64> {
     let (a, b) = (from.latitude?.to_radians(), to.latitude?.to_radians());
     let across = (to.longitude? - from.longitude?).to_radians();

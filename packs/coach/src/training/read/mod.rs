@@ -1,7 +1,7 @@
-//! Reads files into a season: recognises the format, reads each file, and merges the contents.
+//! Reads files into a season: detects the format, reads each file, and merges the contents.
 //!
-//! A file that cannot be read is refused with one error, and the other files are used. A fault within a readable file
-//! is a warning, and the faulty value is ignored.
+//! An unreadable file is refused with one error, and the other files are used. A fault within a readable file gives a
+//! warning, and the faulty value is left out.
 
 mod csv;
 mod data_file;
@@ -30,7 +30,7 @@ use crate::training::problem::{Code, Problem, Problems};
 /// File with its name and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Name of the file. Its ending determines the format. Sources and problems quote it.
+    /// Name of the file. Its extension determines the format. Sources and problems contain the name.
     pub name: &'a str,
     pub bytes: &'a [u8],
 }
@@ -47,7 +47,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format for the ending of a name, in any case.
+    /// Returns the format for the extension of a file name, in upper or lower case.
     pub fn from_file_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
         Some(match &*ending.to_lowercase() {
@@ -61,7 +61,7 @@ impl Format {
         })
     }
 
-    /// Rejects a file that is too large for its format.
+    /// Returns an error if the file is too large for its format.
     fn check(self, bytes: &[u8], context: &Context<'_>) -> Result<(), Refused> {
         let most = match self {
             Self::Fit | Self::Tcx | Self::Gpx | Self::Csv => limits::FILE_BYTES,
@@ -74,7 +74,7 @@ impl Format {
         Err(context.refuse(Code::FileTooLarge, FileLocation::File, message))
     }
 
-    /// Returns the rank of a format for measures of an activity. The format nearest to the device ranks first.
+    /// Returns the rank of a format for measures of an activity. The rank is best for the format closest to the device.
     pub(crate) const fn activity_rank(self) -> u8 {
         match self {
             Self::Fit => 0,
@@ -85,7 +85,7 @@ impl Format {
         }
     }
 
-    /// Returns the rank of a format for measures of a day. The table that the person wrote ranks first.
+    /// Returns the rank of a format for daily measures. The rank is best for the athlete's own table.
     pub(crate) const fn day_rank(self) -> u8 {
         match self {
             Self::Csv => 0,
@@ -95,25 +95,25 @@ impl Format {
     }
 }
 
-/// Facts that files do not state.
+/// Facts that the files do not state.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Time zone of the athlete, for times without an offset. None stands for UTC, and the assumption is reported.
+    /// Time zone of the athlete, for times without an offset. None means UTC, and a warning reports this assumption.
     pub zone: Option<TimeZone>,
 }
 
-/// Result of reading files, with the problems.
+/// Season that was read from files, with the problems.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reading {
     pub season: Season,
     /// Problems in the order of files and places.
     pub problems: Vec<Problem>,
-    /// Number of warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`], which are not among `problems`.
+    /// Number of warnings beyond [`limits::PLACES`] and [`limits::WARNINGS`]. They are not in `problems`.
     pub more_warnings: usize,
-    /// Number of files, read or not.
+    /// Number of files, including refused files.
     #[serde(skip)]
     pub files: usize,
-    /// Count of each code in each file, listed or not.
+    /// Number of problems per file and code, including problems that are not listed.
     #[serde(skip)]
     pub(crate) counts: BTreeMap<(Arc<str>, Code), usize>,
 }
@@ -130,10 +130,10 @@ impl Reading {
     }
 }
 
-/// Error of a refused file. [`read`] adds it to the problems.
+/// Problem of a refused file. [`read`] adds it to the problems.
 pub(crate) struct Refused(Problem);
 
-/// Context of a reader: its file, the time zone, and the problems.
+/// Context of reading one file: the file, the time zone, and the problems.
 pub(crate) struct Context<'a> {
     file: Arc<str>,
     zone: &'a TimeZone,
@@ -178,7 +178,7 @@ pub(crate) fn date(text: &str) -> Result<Date, Code> {
     Date::new(year, small(month)?, small(day)?).map_err(|_| Code::NoSuchDate)
 }
 
-/// Returns the text of a file, without a byte order mark.
+/// Returns a file as UTF-8 text, without a byte order mark.
 fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -187,7 +187,7 @@ fn text<'a>(bytes: &'a [u8], context: &Context<'_>) -> Result<&'a str, Refused> 
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Reads files into one season. The result does not depend on their order.
+/// Reads files into one season. The order of the files does not matter.
 pub fn read(files: &[File<'_>], options: &Options) -> Reading {
     let zone = options.zone.clone().unwrap_or(TimeZone::UTC);
     let mut sorted: Vec<&File<'_>> = files.iter().collect();

@@ -1,4 +1,5 @@
-//! TCX 2: each `Activity` element is an activity. Its laps are added up, and its track points are the samples.
+//! TCX 2: each `Activity` element is an activity. Measures of its laps are summed, and its track points are the
+//! samples.
 //!
 //! Source: <https://www8.garmin.com/xmlschemas/TrainingCenterDatabasev2.xsd> and the extension `ActivityExtension/v2`
 //! (`Speed`, `Watts`).
@@ -16,7 +17,7 @@ use crate::training::problem::Code;
 #[derive(Default)]
 struct Tcx {
     activities: Vec<Recorded>,
-    /// Points and laps of all activities.
+    /// Number of points and laps in all activities.
     entries: usize,
 }
 
@@ -47,7 +48,7 @@ struct Point {
 }
 
 impl Tcx {
-    /// Returns the activity to which a point or a lap is added.
+    /// Returns the activity to which the current point or lap belongs.
     fn entry(
         &mut self,
         element: &Element<'_>,
@@ -82,7 +83,7 @@ impl Visitor for Tcx {
             [.., "Activity", "Lap"] => {
                 if let Some(activity) = self.entry(element, context)? {
                     let starts = element.time(element.attribute("StartTime").unwrap_or_default(), context);
-                    // Used if the file has no `Id` that is a time.
+                    // The start of the first lap is used if the file has no `Id` with a valid time.
                     activity.starts = activity.starts.or(starts);
                     activity.laps.push(Lap::default());
                 }
@@ -127,7 +128,7 @@ impl Visitor for Tcx {
     }
 }
 
-/// Returns the names below the innermost element with this name.
+/// Returns the element names below the innermost element with the name `parent`.
 fn below<'a>(path: &'a Path, parent: &str) -> Option<Vec<&'a str>> {
     let at = path.iter().rposition(|name| name == parent)?;
     Some(path[at + 1..].iter().map(|name| &**name).collect())
@@ -153,7 +154,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Returns the draft of an activity, or None without a time.
+/// Converts an activity into a draft. Returns None for an activity without a start.
 fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
     let first = activity.points.iter().filter_map(|point| point.time).min();
     let start = activity.starts.or(first)?;
@@ -173,7 +174,7 @@ fn draft(activity: &Recorded, context: &mut Context<'_>) -> Option<Draft> {
         let message = format!("{} of {all} points have no time", all - timed);
         context.warn(Code::NoTime, place.clone(), message);
     }
-    // A sum is valid only if every lap has its part.
+    // A sum is valid only if every lap has the value.
     let mut sum = |name: &str, part: fn(&Lap) -> Option<f64>| {
         let parts: Vec<f64> = activity.laps.iter().filter_map(part).collect();
         let (all, missing) = (activity.laps.len(), activity.laps.len() - parts.len());

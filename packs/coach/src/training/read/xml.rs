@@ -1,6 +1,6 @@
-//! Walks an XML document: elements by their local names, with their text and line. Independent of formats.
+//! Walks an XML document: elements by their local names, with their text and line. Knows no file format.
 //!
-//! Entities that a document defines are never expanded: an unknown entity is an error.
+//! Entities that a document defines are never expanded: such an entity is an error.
 
 use jiff::Timestamp;
 use quick_xml::Reader;
@@ -14,18 +14,18 @@ use crate::training::problem::Code;
 /// Local names of the open elements, from the root.
 pub(super) type Path = [String];
 
-/// Receiver of the elements of a format. It refuses a file that exceeds a limit while the file is read.
+/// Receives the elements of a document. To refuse a file that exceeds a limit, `open` returns an error.
 pub(super) trait Visitor {
     /// Handles the beginning of an element.
     fn open(&mut self, element: &Element<'_>, context: &mut Context<'_>) -> Result<(), Refused>;
-    /// Handles the end of an element. `text` is its own text, without that of its children.
+    /// Handles the end of an element. `text` excludes the text of child elements.
     fn close(&mut self, element: &Element<'_>, text: &str, context: &mut Context<'_>);
 }
 
-/// Element at its beginning or at its end.
+/// Element, passed at its start and at its end.
 pub(super) struct Element<'a> {
     pub(super) path: &'a Path,
-    /// Local names and values. Empty at the end of an element.
+    /// Local names and values of the attributes. Empty at the end of an element.
     attributes: Vec<(String, String)>,
     pub(super) line: u64,
 }
@@ -43,7 +43,7 @@ impl Element<'_> {
         self.attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
     }
 
-    /// Parses a number. Returns None for an empty text. An invalid number is reported.
+    /// Parses a number. Returns None for an empty text. An invalid number is reported and dropped.
     pub(super) fn number(&self, name: &str, text: &str, context: &mut Context<'_>) -> Option<f64> {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         if number.is_none() && !text.is_empty() {
@@ -52,7 +52,7 @@ impl Element<'_> {
         number
     }
 
-    /// Parses a time. Returns None for an empty text. An invalid time is reported.
+    /// Parses a timestamp. Returns None for an empty text. An invalid timestamp is reported and dropped.
     pub(super) fn time(&self, text: &str, context: &mut Context<'_>) -> Option<Timestamp> {
         let time = text.parse().ok();
         if time.is_none() && !text.is_empty() {
@@ -64,7 +64,7 @@ impl Element<'_> {
 
 struct Walk<'a> {
     text: &'a str,
-    /// Bytes whose lines are counted, and the number of lines.
+    /// Number of bytes in which lines were counted, and the number of these lines.
     counted: (usize, u64),
     path: Vec<String>,
     texts: Vec<String>,
@@ -100,7 +100,8 @@ impl Walk<'_> {
         self.path.pop();
     }
 
-    /// Appends text. Text beyond the limit is dropped and marked: no measure is so long, and none is read in part.
+    /// Appends text. Text beyond the limit is dropped and marked: no valid measure is so long, and a cut one must not
+    /// be read.
     fn append_text(&mut self, text: &str) {
         let Some(last) = self.texts.last_mut() else { return };
         if last.len() + text.len() <= limits::CELL_CHARS {
@@ -111,7 +112,7 @@ impl Walk<'_> {
     }
 }
 
-/// Mark where text was dropped.
+/// Mark that replaces dropped text.
 const CUT: char = '…';
 
 fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
@@ -127,7 +128,7 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     Ok(attributes)
 }
 
-/// Walks a document with a visitor. A document that ends too early is read as far as it goes, and reported.
+/// Walks a document with a visitor. A document that ends too early is used up to its end, and reported.
 pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Visitor) -> Result<(), Refused> {
     let mut reader = Reader::from_str(text);
     let mut walk = Walk { text, counted: (0, 0), path: Vec::new(), texts: Vec::new() };
@@ -136,7 +137,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
         let event = reader.read_event();
         let line = walk.line(reader.buffer_position());
         let outcome = match event {
-            // The document ends within a tag, a comment or the like.
+            // The document ends within a tag, a comment or a similar construct.
             Err(quick_xml::Error::Syntax(_))
                 if reader.buffer_position() >= text.len() as u64 && elements > 0 =>
             {
@@ -188,7 +189,7 @@ pub(super) fn walk(text: &str, context: &mut Context<'_>, visitor: &mut impl Vis
     Ok(())
 }
 
-/// Resolves a character reference, or one of the five entities of XML.
+/// Resolves a character reference, or one of the five predefined entities of XML.
 fn entity(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
     if let Some(character) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(character.to_string());

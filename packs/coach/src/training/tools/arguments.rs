@@ -1,4 +1,4 @@
-//! Parameters of a call, their schemas, and their parser. Undescribed parameters are rejected.
+//! Parameters of a call, their JSON Schemas, and their parser. Unknown parameters are rejected.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -10,22 +10,22 @@ use crate::training::metrics::Metric;
 use crate::training::metrics::load::Scale;
 use holdshort_tools::named;
 
-/// Subject of a metric. It determines the parameters of a call.
+/// Scope of a metric. It determines the parameters of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// One activity, or each activity of some days.
+    /// One activity, or each activity of several days.
     Activity,
-    /// Loads of days on a scale.
+    /// Daily loads on a scale.
     Loads,
-    /// All activities of some days together.
+    /// All activities of several days together.
     Split,
-    /// Measures of days, or the best run.
+    /// Daily measures, or the best run.
     Day,
     Race,
     Weeks,
 }
 
-/// Description for a model.
+/// Description of a parameter for a model.
 struct Row(&'static str);
 
 named! {
@@ -85,7 +85,7 @@ impl Subject {
         }
     }
 
-    /// Returns the days or weeks that apply if a call names none.
+    /// Returns the default number of days or weeks.
     const fn default_count(self) -> usize {
         match self {
             Self::Activity => 7,
@@ -120,13 +120,13 @@ fn count(most: usize, subject: Subject) -> Value {
     json!({"type": "integer", "minimum": 1, "maximum": most, "default": subject.default_count()})
 }
 
-/// Parameters of a call, with defaults for those that it does not name.
+/// Parameters of a call, with defaults for missing parameters.
 pub(super) struct Arguments {
     subject: Subject,
     pub(super) activity: Option<String>,
     days: usize,
     pub(super) weeks: usize,
-    /// Scale of a subject that has loads.
+    /// Scale of the loads. Ignored by metrics without loads.
     pub(super) scale: Scale,
     pub(super) distance_m: Option<f64>,
     pub(super) as_of: Date,
@@ -209,13 +209,13 @@ impl Arguments {
         Ok(())
     }
 
-    /// Returns the first and the last of the days.
+    /// Returns the first and the last day of the period.
     pub(super) fn window(&self) -> (Date, Date) {
         let before = i64::try_from(self.days.saturating_sub(1)).unwrap_or(i64::MAX);
         (self.as_of.saturating_sub(before.days()), self.as_of)
     }
 
-    /// Returns all parameters that apply, named or not.
+    /// Returns all parameters that apply, including defaults.
     pub(super) fn stated(&self) -> Map<String, Value> {
         let value = |parameter: &Parameter| match parameter {
             Parameter::Activity => self.activity.as_ref().map(|id| json!(id)),

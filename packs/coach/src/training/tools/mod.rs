@@ -1,7 +1,7 @@
-//! The metrics as tools of an agent: the catalogue, one call, and the data that each analyst is given.
+//! The metrics as tools of an agent: the catalogue, a call, and the data for each analyst.
 //!
-//! A model names a metric and its parameters. The athlete and the day are settings of the run. Every number has its
-//! name, its unit and its source files, so that a report can be traced back to it.
+//! A model names a metric and its parameters. The run sets the athlete and the day. Every number has its name, its unit
+//! and its source files, so that a report can be traced back to the files.
 
 mod arguments;
 mod result;
@@ -26,16 +26,16 @@ use crate::training::metrics::zones::{intensity_split, of_max, of_reserve};
 use crate::training::metrics::{Metric, Missing, Need, Outcome, Profile, Traced, trend, volume};
 use crate::training::model::{Activity, Athlete, Season};
 
-/// Settings that apply to every call of a run.
+/// Settings for all calls of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Stated facts about the athlete. Missing facts are taken from the files.
+    /// Facts about the athlete from the configuration. Missing facts are read from the files.
     pub athlete: Athlete,
-    /// Day of the run. No call looks at a later one.
+    /// Day of the run. Data of later days is ignored.
     pub as_of: Date,
-    /// Days of activities that their analyst is given.
+    /// Number of days for which the activities analyst receives activities.
     pub activities_days: u16,
-    /// Days of weeks and of measures that the other analysts are given.
+    /// Number of days for which the other analysts receive weeks and daily measures.
     pub metrics_days: u16,
 }
 
@@ -51,7 +51,7 @@ pub struct Entry {
     pub parameters: Value,
 }
 
-/// Returns every metric, in the order of the reference.
+/// Returns every metric, in the order of the reference document.
 pub fn catalogue() -> Vec<Entry> {
     let entry = |metric: &Metric| Entry {
         name: metric.name(),
@@ -64,10 +64,10 @@ pub fn catalogue() -> Vec<Entry> {
     Metric::ALL.iter().map(entry).collect()
 }
 
-/// Computes a metric of a season. `parameters` is an object as [`catalogue`] describes it, or null.
+/// Computes a metric of a season. `parameters` is an object that matches the schema in [`catalogue`], or null.
 ///
 /// # Errors
-/// Returns a refusal if the metric or a parameter is unknown, or if an input is missing. It names that input.
+/// Returns a refusal if the metric or a parameter is unknown, or if an input is missing. The refusal names the cause.
 pub fn compute(
     name: &str,
     season: &Season,
@@ -153,7 +153,7 @@ impl Call<'_> {
         Ok(found)
     }
 
-    /// Returns a result for each activity, or for the named one.
+    /// Returns a result per activity of the requested days, or the result for the requested activity.
     fn activities(&self, of: impl Fn(&Activity) -> Result<Piece, Missing>) -> Result<CallResults, Refusal> {
         let activities = match &self.arguments.activity {
             None => self.recent()?,
@@ -212,7 +212,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns the unit of a metric of loads on a scale.
+/// Returns the unit of a load metric on a scale.
 const fn unit(metric: Metric, scale: Scale) -> &'static str {
     match (metric, scale) {
         (Metric::LoadRatio | Metric::LoadRatioEwma | Metric::Monotony, _) => "1",

@@ -1,4 +1,4 @@
-//! Answer to a call: numbers with their names, units and files, or one refusal.
+//! Response to a call: numbers with their names, units and files, or one refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::training::metrics::zones::{Split, Zones};
 use crate::training::metrics::{Caveat, Inputs, Metric, Missing, Need, Traced};
 use holdshort_tools::named;
 
-/// Number of a result.
+/// One number of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Number {
     pub name: &'static str,
@@ -34,22 +34,22 @@ pub fn format_number(value: f64) -> String {
 /// Numbers that were computed together, with their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// Subject of the numbers: an activity, a week and a sport, a race.
+    /// Activity, week and sport, or race to which the numbers belong.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub of: BTreeMap<&'static str, String>,
     pub values: Vec<Number>,
-    /// Interpretation of the numbers in a word: the position of a trend.
+    /// Interpretation of the numbers in a word, such as the position of a trend.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub words: BTreeMap<&'static str, &'static str>,
     pub inputs: Inputs,
     pub caveats: BTreeSet<Caveat>,
 }
 
-/// Answer to a call.
+/// Response to a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Computed {
     pub metric: Metric,
-    /// Parameters of the call, with defaults for those that it did not name.
+    /// Parameters of the call, including defaults.
     pub parameters: Map<String, Value>,
     pub results: Vec<Piece>,
     /// Activities and races without a result, each with its reason.
@@ -60,11 +60,11 @@ pub struct Computed {
     pub caveats: BTreeMap<&'static str, &'static str>,
 }
 
-/// Advice to the caller.
+/// Sentence of advice to the caller.
 struct Row(&'static str);
 
 named! {
-    /// Reason why a call has no answer. The texts are stable.
+    /// Reason why a call is refused. Texts and names are stable.
     RefusalCode: Row;
     UnknownMetric "unknown_metric" ("Name a metric of the catalogue.")
     BadParameter "bad_parameter" ("Name parameters as the schema of the metric describes them.")
@@ -77,7 +77,7 @@ named! {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     pub code: RefusalCode,
-    /// JSON pointer into the parameters.
+    /// JSON pointer to the wrong parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     pub message: String,
@@ -96,7 +96,7 @@ impl RefusalCode {
 impl Refusal {
     pub(super) fn new(code: RefusalCode, parameter: Option<Parameter>, message: &str) -> Self {
         let field = parameter.map(|parameter| format!("/{}", parameter.name()));
-        // The message may quote a model.
+        // The message may quote text of a model, so control characters are replaced.
         let message = message.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c });
         Self { code, field, message: message.collect(), what_to_do: code.what_to_do(), needs: None }
     }
@@ -124,7 +124,7 @@ impl Numbers for f64 {
     }
 }
 
-/// Names of the zones, and of the heart rates at which they begin.
+/// Names of the zones, each with the name of the zone's lowest heart rate.
 const ZONES: [(&str, &str); 5] = [
     ("zone_1", "zone_1_begins"),
     ("zone_2", "zone_2_begins"),
@@ -223,7 +223,7 @@ impl Piece {
     }
 }
 
-/// Results of a call, collected piece by piece.
+/// Results of a call, while they are collected.
 #[derive(Default)]
 pub(super) struct CallResults {
     results: Vec<Piece>,
@@ -235,7 +235,7 @@ impl CallResults {
         [outcome].into_iter().collect()
     }
 
-    /// Returns the answer, or a refusal if there is a reason and no result.
+    /// Returns the response. Returns a refusal if no number could be computed and a reason is known.
     pub(super) fn finish(self, metric: Metric, parameters: Map<String, Value>) -> Result<Computed, Refusal> {
         let Self { results, missing } = self;
         if let (true, Some(first)) = (results.is_empty(), missing.first()) {

@@ -1,6 +1,6 @@
-//! Data that each analyst is given: its part of the season, its metrics, and its parts of a data file.
+//! Data for each analyst: a part of the season, a list of metrics, and parts of the data file.
 //!
-//! Values are as they were read, each with its unit and its source. Only the weeks are computed here.
+//! Values are listed as they were read, each with its unit and its source. Only the weekly volumes are computed here.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -16,32 +16,32 @@ use crate::training::metrics::Metric;
 use crate::training::model::{Activity, AthleteNumber, Season, Source, SourcedValue};
 use holdshort_tools::named;
 
-/// Parts of a data file for an analyst.
+/// Names of the data file's parts for an analyst.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// Analyst of training data. Its parts are those that the analysts of garmin-ai-coach are given.
+    /// Analyst of training data. The analysts receive the same parts as in garmin-ai-coach.
     Analyst: Row;
-    /// Load, fitness, and their changes.
+    /// Analyst of load, fitness, and their changes.
     Metrics "metrics" (&["training_load_history", "vo2_max_history", "training_status"])
-    /// Completed activities, one by one.
+    /// Analyst of completed activities.
     Activities "activities" (&["recent_activities"])
-    /// Recovery: HRV, resting heart rate, sleep, stress, weight.
+    /// Analyst of recovery: HRV, resting heart rate, sleep, stress, weight.
     Physiology "physiology" (&["physiological_markers", "body_metrics", "recovery_indicators"])
 }
 
 impl Analyst {
-    /// Returns the parts of a data file for this analyst. [`crate::training::parts`] has their content.
+    /// Returns the names of the data file's parts for this analyst. [`crate::training::parts`] returns the content.
     pub const fn parts(self) -> &'static [&'static str] {
         self.row().0
     }
 
-    /// Returns the metrics for this analyst.
+    /// Returns the metrics that this analyst may request.
     pub fn metrics(self) -> Vec<Metric> {
         let is_own = |metric: &Metric| match (Subject::for_metric(*metric), *metric) {
             (_, Metric::HrvTrend | Metric::RestingTrend) => self == Self::Physiology,
             (Subject::Activity, _) => self == Self::Activities,
-            // Intensity concerns both the load and the activities.
+            // The intensity split concerns load as well as activities.
             (Subject::Split, _) => self != Self::Physiology,
             (Subject::Loads | Subject::Day | Subject::Race | Subject::Weeks, _) => self == Self::Metrics,
         };
@@ -64,7 +64,7 @@ pub struct SummaryValue {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// None for values that the configuration states.
+    /// Source of the value. None for a value from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
@@ -74,11 +74,11 @@ pub struct SummaryActivity {
     pub id: String,
     /// Local start of the activity, with its offset from UTC.
     pub start: String,
-    /// Local day of the start.
+    /// Local day on which the activity started.
     pub day: Date,
     pub sport: String,
     pub measures: Vec<SummaryValue>,
-    /// Number of samples that metrics of this activity may use.
+    /// Number of samples of the activity that metrics may use.
     pub samples: usize,
     pub sources: Vec<Source>,
 }
@@ -102,14 +102,14 @@ pub struct Summary {
     /// Newest activities, in the order of their starts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activities: Vec<SummaryActivity>,
-    /// Number of older activities of these days, beyond [`limits::TOOL_RESULTS`].
+    /// Number of older activities in the period that are not listed because of [`limits::TOOL_RESULTS`].
     #[serde(skip_serializing_if = "is_none")]
     pub more_activities: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<SummaryDay>,
     /// Metrics that the analyst may request.
     pub metrics: Vec<Metric>,
-    /// Parts of a data file for the analyst.
+    /// Names of the data file's parts for the analyst.
     pub parts: &'static [&'static str],
 }
 
@@ -118,7 +118,7 @@ const fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Returns the data of a season that an analyst is given.
+/// Returns the data of a season for an analyst.
 pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summary {
     let as_of = settings.as_of;
     let days = match analyst {
@@ -141,7 +141,7 @@ pub fn summary(season: &Season, settings: &Settings, analyst: Analyst) -> Summar
     match analyst {
         Analyst::Metrics => {
             let weeks = usize::from(days).div_ceil(7).clamp(1, limits::TOOL_WEEKS);
-            // Uses as many weeks as have an answer: fewer for an athlete with hundreds of sports.
+            // Includes as many weeks as the result limit allows: fewer for an athlete with hundreds of sports.
             let answered = (1..=weeks).rev().find_map(|weeks| {
                 compute(Metric::WeeklyVolume.name(), season, settings, &json!({"weeks": weeks})).ok()
             });
@@ -186,7 +186,7 @@ fn measures(known: &std::collections::BTreeMap<Measure, SourcedValue>) -> Vec<Su
     given.collect()
 }
 
-/// Returns the athlete's numbers that the metrics of the analyst may use, as stated or read.
+/// Returns the facts about the athlete that the analyst's metrics may use, as stated or read.
 fn athlete(season: &Season, settings: &Settings, analyst: Analyst) -> Vec<SummaryValue> {
     let given = |number: &AthleteNumber| {
         let stated = settings.athlete.number(*number);

@@ -1,4 +1,4 @@
-//! Columns of a table: the measure and the unit that each header means.
+//! Columns of a table: the measure and the unit for each header.
 
 use crate::training::measure::{Level, Measure};
 
@@ -10,14 +10,14 @@ pub(super) enum Column {
     Sport,
     /// Text for people: `name`, `notes` and the like.
     Remark,
-    /// Number in a unit, with the factor to the unit of the measure.
+    /// Number with the measure, and the factor from the column's unit to the unit of the measure.
     Number(Measure, f64),
-    /// Clock time `1:02:03`. Durations may also be `62:03`, nights `7:30`.
+    /// Duration such as `1:02:03`. Durations of activities may also be written `62:03`, sleep as `7:30`.
     Clock(Measure),
 }
 
 impl Column {
-    /// Returns the kind of table that the column belongs to. None if both kinds may have it.
+    /// Returns the kind of table in which the column occurs. None if the column occurs in both kinds.
     pub(super) const fn level(self) -> Option<Level> {
         match self {
             Self::Date => Some(Level::Day),
@@ -28,22 +28,22 @@ impl Column {
     }
 }
 
-/// Reason why a header is not read.
+/// Reason why a column is not read.
 #[derive(Debug, PartialEq)]
 pub(super) enum HeaderError {
     Unknown,
-    /// The header lacks a known unit of its measure. Holds the accepted headers.
+    /// The header has no known unit of its measure. Holds the accepted headers.
     Unit(String),
 }
 
-/// Name of a measure in headers, and its units with their factors.
+/// Name of a measure in headers, the measure, and its units with their factors.
 struct Row(&'static str, Measure, &'static [(&'static str, f64)]);
 
-/// International mile. Its length and the weight of the avoirdupois pound are exact.
+/// Metres of an international mile. This value and the weight of the avoirdupois pound are exact by definition.
 const MILE_M: f64 = 1_609.344;
 const POUND_KG: f64 = 0.453_592_37;
 
-/// Headers of numbers. A name with the unit `""` needs no unit.
+/// Headers of numeric columns. A name with the unit `""` needs no unit in the header.
 const NUMBERS: [Row; 13] = [
     Row("duration", Measure::Duration, &[("s", 1.0), ("min", 60.0), ("h", 3_600.0)]),
     Row("distance", Measure::Distance, &[("m", 1.0), ("km", 1_000.0), ("mi", MILE_M)]),
@@ -84,7 +84,7 @@ pub(super) fn column(header: &str) -> Result<Column, HeaderError> {
     if let Some((_, column)) = WORDS.iter().find(|(word, _)| *word == name) {
         return Ok(*column);
     }
-    // The longest name first: `hrv_rmssd_ms` must not be read as `hrv` in the unit `rmssd_ms`.
+    // The longest name is tried first: `hrv_rmssd_ms` must not be read as `hrv` in the unit `rmssd_ms`.
     let mut rows: Vec<&Row> = NUMBERS.iter().filter(|row| starts_with(&name, row.0)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.0.len()));
     let Some(Row(known, measure, units)) = rows.first() else { return Err(HeaderError::Unknown) };
@@ -104,7 +104,7 @@ fn starts_with(name: &str, known: &str) -> bool {
     name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
-/// Returns every accepted header, for the reference.
+/// Returns every accepted header, for the reference document.
 pub(super) fn accepted_headers() -> Vec<(String, Option<Measure>)> {
     let words = WORDS.iter().map(|(word, column)| {
         let measure = match column {

@@ -1,8 +1,8 @@
-//! Tables of the user: one row a day (`date`) or one row an activity (`start`).
+//! Tables that the athlete writes: one row per day (`date`) or one row per activity (`start`).
 //!
-//! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point. In files with `;` or tabs they may have a
-//! decimal comma. A cell with another decimal mark than its file, or with thousands separators, is reported and left
-//! out, never guessed.
+//! Columns are separated by `,`, `;` or tabs. Numbers have a decimal point, or a decimal comma in files with `;` or
+//! tabs. A cell with thousands separators, or with a decimal mark that differs from the rest of the file, is reported
+//! and left out: its value is never guessed.
 
 mod columns;
 
@@ -23,7 +23,7 @@ pub fn headers() -> Vec<(String, Option<Measure>)> {
     columns::accepted_headers()
 }
 
-/// Decimal mark of numbers.
+/// Decimal mark of the numbers in a file.
 #[derive(Clone, Copy, PartialEq)]
 enum Decimal {
     Point,
@@ -35,7 +35,7 @@ struct Row {
     cells: Vec<String>,
 }
 
-/// Header that is read, with its meaning.
+/// Header of a column that is read, with the column's meaning.
 struct NamedColumn {
     name: String,
     column: Column,
@@ -85,7 +85,7 @@ pub(super) fn read(text: &str, context: &mut Context<'_>, drafts: &mut Drafts) -
     Ok(())
 }
 
-/// Returns the separator that the header has most of, or a comma if it has none.
+/// Returns the separator that is most frequent in the header, or a comma if the header has no separator.
 fn separator(header: &str) -> u8 {
     let count = |separator: u8| header.bytes().filter(|byte| *byte == separator).count();
     [b';', b'\t', b',']
@@ -95,7 +95,7 @@ fn separator(header: &str) -> u8 {
         .unwrap_or(b',')
 }
 
-/// Reads row by row and cell by cell, so that content beyond a limit is never held.
+/// Reads row by row and cell by cell, so that content beyond a limit is never held in memory.
 fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Refused> {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
     let mut left = text.as_bytes();
@@ -104,7 +104,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
     let mut cell = Cell::default();
     let mut buffer = [0; 1_024];
     loop {
-        // Before the first cell of a row, skips empty lines to find the line where the row begins.
+        // Before the first cell of a row, empty lines are skipped to find the line where the row begins.
         if row.cells.is_empty() && cell.is_new() {
             while let [end @ (b'\r' | b'\n'), rest @ ..] = left {
                 reader.set_line(reader.line() + u64::from(*end == b'\n'));
@@ -126,7 +126,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
         }
         row.cells.push(std::mem::take(&mut cell).text());
         if ends_row {
-            // The count includes the header.
+            // `rows` includes the header.
             if rows.len() > limits::CSV_ROWS {
                 let message = too_many(limits::CSV_ROWS, "rows");
                 return Err(context.refuse(Code::TooManyActivities, FileLocation::Line(row.line), message));
@@ -136,7 +136,7 @@ fn rows(text: &str, separator: u8, context: &Context<'_>) -> Result<Vec<Row>, Re
     }
 }
 
-/// Text of a cell, up to the limit.
+/// Text of a cell, cut at the limit.
 #[derive(Default)]
 struct Cell {
     bytes: Vec<u8>,
@@ -154,7 +154,7 @@ impl Cell {
         self.bytes.extend(bytes.iter().take(room));
     }
 
-    /// Returns the text. A mark at the end of a cut text keeps it from being read as a number.
+    /// Returns the text. A cut text ends with a mark, so that it is not read as a number.
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let mut text = text.trim().to_owned();
@@ -165,7 +165,7 @@ impl Cell {
     }
 }
 
-/// Returns the content of each column. None for an unknown column, which is reported.
+/// Returns the meaning of each column. None for an unknown column, which is reported.
 fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<NamedColumn>>, Refused> {
     let place = || FileLocation::Line(header.line);
     let mut columns: Vec<Option<NamedColumn>> = Vec::new();
@@ -192,7 +192,7 @@ fn header_columns(header: &Row, context: &mut Context<'_>) -> Result<Vec<Option<
     Ok(columns)
 }
 
-/// Returns a column without its unit.
+/// Returns the column with its unit removed, to compare columns of the same measure.
 fn kind(column: Column) -> Column {
     match column {
         Column::Number(measure, _) => Column::Clock(measure),
@@ -200,10 +200,11 @@ fn kind(column: Column) -> Column {
     }
 }
 
-/// Returns the decimal mark of the file, or None if it cannot be determined.
+/// Returns the decimal mark of the file, or None if the mark is ambiguous.
 ///
-/// Cells with one mark are counted. If some of them cannot have a thousands separator (as `1.234` could), only those
-/// are counted. The most frequent mark is that of the file. Cells with the other mark are reported and left out.
+/// The function counts the cells with exactly one mark. If some of these marks cannot be thousands separators (in
+/// `1.234` it could be one), only those cells count. The most frequent mark is the decimal mark of the file. Cells with
+/// the other mark are reported and left out.
 fn decimal(rows: &[Row], columns: &[Option<NamedColumn>], separator: u8) -> Option<Decimal> {
     if separator == b',' {
         return Some(Decimal::Point);
@@ -223,12 +224,12 @@ fn decimal(rows: &[Row], columns: &[Option<NamedColumn>], separator: u8) -> Opti
     match points.cmp(&commas) {
         Ordering::Greater => Some(Decimal::Point),
         Ordering::Less => Some(Decimal::Comma),
-        // Without any mark both readings are equal.
+        // Without any mark in the file, both decimal marks give the same numbers.
         Ordering::Equal => (points == 0).then_some(Decimal::Point),
     }
 }
 
-/// Returns the only mark of a cell, and true if it is certainly not a thousands separator.
+/// Returns the mark of a cell with exactly one mark, and true if the mark cannot be a thousands separator.
 fn mark(cell: &str) -> Option<(Decimal, bool)> {
     let mut marks = cell.char_indices().filter(|(_, c)| ['.', ','].contains(c));
     let (at, mark) = marks.next()?;
@@ -240,7 +241,7 @@ fn mark(cell: &str) -> Option<(Decimal, bool)> {
     Some((if mark == '.' { Decimal::Point } else { Decimal::Comma }, is_sure))
 }
 
-/// Format of a table, from its header and its numbers.
+/// Format of a table, detected from the header and the numbers.
 struct Table {
     columns: Vec<Option<NamedColumn>>,
     separator: u8,
@@ -248,7 +249,7 @@ struct Table {
 }
 
 impl Table {
-    /// Returns the measures of a row. A cell that is not a value is reported and left out.
+    /// Returns the measures of a row. An invalid cell is reported and left out.
     fn measures(&self, row: &Row, context: &mut Context<'_>) -> Vec<(Measure, f64)> {
         let mut found = Vec::new();
         for (cell, named) in row.cells.iter().zip(&self.columns) {
@@ -272,13 +273,13 @@ impl Table {
         found
     }
 
-    /// Parses a number in the format of this table. The meaning of a mark is never guessed.
+    /// Parses a number in the format of this table. An ambiguous mark is an error.
     fn number(&self, cell: &str) -> Result<f64, Code> {
         let marks = cell.matches(['.', ',']).count();
         let has_comma = cell.contains(',');
         let is_plain = cell.bytes().all(|byte| byte.is_ascii_digit() || b".,-+".contains(&byte));
         if !is_plain {
-            // People do not write numbers as `inf`, `nan` or `1e9` here.
+            // Notations such as `inf`, `nan` or `1e9` are rejected, because people do not write numbers like this.
             return Err(Code::BadNumber);
         }
         match self.decimal {
@@ -334,7 +335,7 @@ impl Table {
 }
 
 const HOUR_S: f64 = 3_600.0;
-/// Smallest first part of two that must be minutes: no activity takes as many hours.
+/// In a duration of two parts, a first part from this value on must be minutes: no activity takes as many hours.
 const MINUTES: f64 = 24.0;
 
 /// Parses `1:02:03` or `62:03` into seconds. Rejects `1:05`, which may be hours or minutes.
@@ -347,7 +348,7 @@ fn clock(cell: &str) -> Result<f64, Code> {
     }
 }
 
-/// Parses `7:30:00` or `7:30` into seconds: the length of a night is never written in minutes and seconds.
+/// Parses `7:30:00` or `7:30` into seconds. The first part is hours: sleep is never written in minutes and seconds.
 fn night(cell: &str) -> Result<f64, Code> {
     match parts(cell).as_deref() {
         Some([hours, minutes, seconds]) => whole(*hours, *minutes, *seconds),
@@ -369,7 +370,7 @@ fn parts(cell: &str) -> Option<Vec<f64>> {
     cell.split(':').map(part).collect()
 }
 
-/// Shortens a cell for the message of a problem.
+/// Shortens a cell for a problem message.
 fn shortened(text: &str) -> String {
     const QUOTED: usize = 60;
     if text.chars().count() <= QUOTED {

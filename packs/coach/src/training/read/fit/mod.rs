@@ -1,4 +1,4 @@
-//! FIT files: sessions with their records, and daily measures of devices. Maps fields to measures.
+//! FIT files: sessions with their records, and daily measures of devices. Maps FIT fields to measures.
 //!
 //! Source: Garmin, *FIT Profile* (`Profile.xlsx` of the FIT SDK): numbers, scales and units of messages and fields.
 
@@ -15,7 +15,7 @@ use crate::training::measure::Measure;
 use crate::training::model::{FileLocation, Sample, Sport};
 use crate::training::problem::Code;
 
-/// Numbers of the messages that are read.
+/// Message numbers that are read.
 mod message {
     pub(super) const SPORT: u16 = 12;
     pub(super) const SESSION: u16 = 18;
@@ -38,7 +38,7 @@ mod message {
     ];
 }
 
-/// Fields of a session: number, divisor, and measure.
+/// Session fields: field number, divisor, and measure.
 const SESSION: [(u8, f64, Measure); 7] = [
     (8, 1_000.0, Measure::Duration),
     (9, 100.0, Measure::Distance),
@@ -55,7 +55,7 @@ const SESSION_ELAPSED: (u8, f64) = (7, 1_000.0);
 const ACTIVITY_LOCAL_TIME: u8 = 5;
 const FIELD_NAME: u8 = 3;
 
-/// Measures of a day: message, field, divisor, and measure.
+/// Daily measures: message number, field number, divisor, and measure.
 const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::WEIGHT_SCALE, 0, 100.0, Measure::Weight),
     (message::MONITORING_HEART_RATE, 0, 1.0, Measure::RestingHeartRate),
@@ -63,7 +63,7 @@ const DAYS: [(u16, u8, f64, Measure); 3] = [
     (message::HRV_STATUS_SUMMARY, 1, 128.0, Measure::Hrv),
 ];
 
-/// Values of the field `sport`.
+/// Sports, by value of the field `sport`.
 const SPORTS: [(u8, Sport); 9] = [
     (1, Sport::Running),
     (2, Sport::Cycling),
@@ -76,7 +76,7 @@ const SPORTS: [(u8, Sport); 9] = [
     (17, Sport::Hiking),
 ];
 
-/// Messages of one FIT file of a chain.
+/// Messages of one FIT file in a chain of FIT files.
 #[derive(Default)]
 struct SegmentMessages {
     sessions: Vec<Session>,
@@ -88,7 +88,7 @@ struct SegmentMessages {
 }
 
 impl SegmentMessages {
-    /// Returns the code and the message of the limit that is exceeded.
+    /// Returns the problem code and the message if a limit is exceeded.
     fn exceeded_limit(&self) -> Option<(Code, String)> {
         let limits = [
             (self.records.len(), limits::SAMPLES, Code::TooManySamples, "records"),
@@ -133,7 +133,7 @@ pub(super) fn read(bytes: &[u8], context: &mut Context<'_>, drafts: &mut Drafts)
             return Err(context.refuse(code, byte(begins), message));
         }
         put(found, begins, context, drafts)?;
-        // Files may be chained.
+        // FIT files may be chained in one file.
         begins = next;
     }
     if bytes.is_empty() {
@@ -161,7 +161,7 @@ fn collect(mut segment: Segment<'_>, context: &mut Context<'_>) -> Result<Segmen
     let mut found = SegmentMessages::default();
     while let Some(message) = segment.next(|number| message::READ.contains(&number))? {
         take(&message, &mut found, context);
-        // The file is refused, so the rest of it is not read.
+        // The file will be refused, so the rest is not read.
         if found.exceeded_limit().is_some() {
             break;
         }
@@ -222,7 +222,7 @@ fn record(message: &Message) -> Sample {
         // A heart rate of zero means that the sensor lost contact with the skin.
         heart_rate: scaled(3, 1.0).filter(|bpm| *bpm > 0.0),
         power: scaled(7, 1.0),
-        // `enhanced_speed` takes precedence over `speed`, whose range is smaller.
+        // `enhanced_speed` takes precedence, because `speed` has a smaller range.
         speed: scaled(73, 1_000.0).or_else(|| scaled(6, 1_000.0)),
         distance: scaled(5, 100.0),
     }
@@ -255,8 +255,8 @@ fn sport(number: f64) -> Sport {
     }
 }
 
-/// Returns the UTC offset for a difference to local time. It is rounded to a quarter of an hour: devices are some
-/// seconds off.
+/// Returns the UTC offset for the difference between local time and UTC, rounded to a quarter of an hour: device clocks
+/// differ by seconds.
 fn offset(difference_s: i64) -> Option<Offset> {
     const QUARTER_S: i64 = 15 * 60;
     let quarters = (difference_s + QUARTER_S / 2).div_euclid(QUARTER_S);
@@ -264,7 +264,7 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-/// Converts a time of a FIT file. It has 32 bits from 1989, so a later time is impossible.
+/// Converts a time of a FIT file. FIT times have 32 bits and start in 1989, so a later time is impossible.
 fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }
@@ -298,7 +298,7 @@ fn put(
     let starts: Vec<i64> = found.sessions.iter().map(|session| session.starts).collect();
     let (all, mut taken) = (found.records.len(), 0);
     for (index, session) in found.sessions.into_iter().enumerate() {
-        // A record at the moment when one session ends and the next begins belongs to the next.
+        // A record at the exact moment between two sessions belongs to the later session.
         let next = starts.get(index + 1).copied().unwrap_or(i64::MAX);
         let from = found.records.partition_point(|(time, _)| *time < session.starts);
         let to = found.records.partition_point(|(time, _)| *time <= session.ends && *time < next);

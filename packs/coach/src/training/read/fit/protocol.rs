@@ -1,12 +1,12 @@
-//! The FIT protocol: header, definitions, data messages, CRC. It does not interpret fields.
+//! The FIT protocol: header, definitions, data messages, CRC. Fields are not interpreted here.
 //!
 //! Source: Garmin, *Flexible & Interoperable Data Transfer (FIT) Protocol*, rev. 2.4. The public crates are not used:
-//! they apply the machine's time zone to local times, panic on sizes that no device writes, or lose all content before
-//! the end of a truncated file. Every size is checked before it is used.
+//! they apply the machine's time zone to local times, panic on field sizes that no device writes, or lose the content
+//! of a truncated file. Every size is checked before use.
 
 /// Time 0 of FIT files: 1989-12-31T00:00:00Z.
 pub(super) const EPOCH_S: i64 = 631_065_600;
-/// Smallest timestamp that counts from the epoch. Smaller ones count from the start of the device.
+/// Smallest absolute timestamp. A smaller timestamp counts from the device's start.
 const FIRST_ABSOLUTE: u32 = 0x1000_0000;
 const TIMESTAMP: u8 = 253;
 
@@ -16,11 +16,11 @@ pub(super) enum Value {
     Text(String),
 }
 
-/// Data message. Fields with the value "invalid" are left out.
+/// Data message. Fields with the FIT value for "invalid" are left out.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) number: u16,
-    /// Position in the file where the message begins.
+    /// Offset of the message in the file, in bytes.
     pub(super) at: usize,
     fields: Vec<(u8, Value)>,
 }
@@ -40,10 +40,10 @@ impl Message {
         })
     }
 
-    /// Returns the time in a field as seconds since 1970.
+    /// Returns the time in a field, as seconds since 1970.
     pub(super) fn time_of(&self, field: u8) -> Option<i64> {
         let seconds = self.number_of(field)?;
-        // The file chooses the type of its fields, but a time always has 32 bits.
+        // The file defines the types of its fields, but a valid time has 32 bits.
         let is_time = (f64::from(FIRST_ABSOLUTE)..=f64::from(u32::MAX)).contains(&seconds);
         #[expect(clippy::cast_possible_truncation, reason = "it is in the range of u32")]
         is_time.then(|| seconds as i64 + EPOCH_S)
@@ -54,7 +54,7 @@ impl Message {
     }
 }
 
-/// Reason why reading stops.
+/// Reason why reading a file stops.
 #[derive(Debug, PartialEq)]
 pub(super) enum Broken {
     Header(String),
@@ -62,18 +62,18 @@ pub(super) enum Broken {
     Record { at: usize, why: String },
 }
 
-/// One FIT file within the bytes: files may be chained.
+/// One FIT file in a chain of FIT files.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
-    /// Position in the file where the segment begins.
+    /// Offset of the segment in the file, in bytes.
     begins: usize,
     bytes: &'a [u8],
     at: usize,
-    /// True if bytes are missing at the end.
+    /// True if the end of the segment is missing.
     pub(super) truncated: bool,
     definitions: [Option<Definition>; 16],
     clock: u32,
-    /// True if a definition had developer fields, which belong to apps.
+    /// True if a definition has developer fields. Apps on a device write such fields.
     pub(super) has_developer_fields: bool,
 }
 
@@ -82,7 +82,7 @@ struct Definition {
     number: u16,
     big_endian: bool,
     fields: Vec<Field>,
-    /// Bytes of the developer fields, which follow the others.
+    /// Total bytes of the developer fields, which follow the other fields.
     developer_bytes: usize,
 }
 
@@ -93,10 +93,10 @@ struct Field {
     base: u8,
 }
 
-/// Splits off the next segment. Reads its header, and checks its CRC if the end is present.
+/// Splits off the next FIT file of a chain. Reads its header, and checks its CRC if the file is complete.
 ///
 /// # Errors
-/// Returns an error if the header is invalid, or if a CRC does not match the bytes.
+/// Returns an error if the header is invalid, or if a CRC is wrong.
 pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize), Broken> {
     let bytes = file.get(begins..).unwrap_or_default();
     let header = usize::from(*bytes.first().unwrap_or(&0));
@@ -106,7 +106,7 @@ pub(super) fn segment(file: &[u8], begins: usize) -> Result<(Segment<'_>, usize)
     let stored = |at: usize| bytes.get(at..at + 2).map(|two| u16::from_le_bytes([two[0], two[1]]));
     if header == 14 {
         let computed = crc(&bytes[..12]);
-        // A header without a CRC has zero here.
+        // A header without a CRC has the value 0 in this place.
         if let Some(stored) = stored(12).filter(|stored| *stored != 0 && *stored != computed) {
             return Err(Broken::Crc { stored, computed });
         }
@@ -148,7 +148,8 @@ fn crc(bytes: &[u8]) -> u16 {
 }
 
 impl Segment<'_> {
-    /// Returns the next data message with a wanted number. None at the end, or where a truncated segment breaks off.
+    /// Returns the next data message with a wanted message number. Returns None at the end, or where a truncated
+    /// segment ends.
     pub(super) fn next(&mut self, wanted: impl Fn(u16) -> bool) -> Result<Option<Message>, Broken> {
         while self.at < self.bytes.len() {
             let begins = self.at;
@@ -210,7 +211,7 @@ impl Segment<'_> {
         let count = usize::from(fixed[4]) * 3;
         let field =
             |three: &[u8]| Field { number: three[0], size: usize::from(three[1]), base: three[2] & 0x1F };
-        // A field without bytes has no content, and would cost time without input.
+        // A field of size 0 is dropped: it has no content, and would cost time without using up input.
         let fields = self.take(count)?.chunks_exact(3).map(field).filter(|field| field.size > 0).collect();
         let mut developer_bytes = 0;
         if with_developer_fields {
@@ -276,7 +277,7 @@ enum Stop {
     Malformed(String),
 }
 
-/// Returns the size of an element and its bits for "invalid". None for texts, bytes and unknown types.
+/// Returns the bytes per value of a base type, and the value for "invalid". None for texts, bytes and unknown types.
 const fn shape(base: u8) -> Option<(usize, u64)> {
     Some(match base {
         0x00 | 0x02 => (1, 0xFF),
