@@ -1,8 +1,9 @@
 //! The compliance crew: agents that investigate the transactions of a case, and a report that rules hold back.
 //!
-//! `casework` reads tables and computes findings by rules that are data; it is PURE. `tools` gives agents the findings,
-//! `screens` starts a run on the folder of a case and writes the released report, `workflow` holds the workflow. No
-//! crate of the product depends on this one: the program composes [`Compliance`] with it. The guide is `docs/guide.md`.
+//! `casework` reads tables and computes findings by rules that are data; this module is PURE. `tools` gives agents the
+//! findings, `screens` starts a run on the folder of a case and writes the released report, `workflow` holds the
+//! workflow. No crate of the product depends on this crate: the `holdshort` program adds [`Compliance`] to its packs.
+//! The guide is `docs/guide.md`.
 
 pub mod casework;
 pub mod limits;
@@ -77,7 +78,7 @@ impl Pack for Compliance {
     }
 }
 
-/// Reads a case for a task of the crew edge.
+/// Reads the case of a task that arrives over the crew edge.
 fn read_case(
     folder: &Path,
     named: &str,

@@ -1,4 +1,4 @@
-//! Specs of the tools of a case for models: names, descriptions, JSON Schemas.
+//! Specs of the compliance tools for models: names, descriptions, JSON Schemas.
 
 use holdshort_core::tool::Spec;
 use holdshort_tools::reading_tool;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::casework::{GROUPS, RuleId};
 
-/// Returns the specs of the tools. Their results hold sums and findings, never a name.
+/// Returns the specs of the tools. Results of these tools hold sums and findings, never a name.
 pub(crate) fn specs() -> Vec<Spec> {
     let rules: Vec<&str> = RuleId::ALL.iter().map(|id| id.name()).collect();
     let number = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});

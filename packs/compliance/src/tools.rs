@@ -1,7 +1,7 @@
-//! The tools of agents that work on a compliance case: its contents, the findings of its rules, sums, and its report.
+//! The tools of agents that investigate a compliance case: an overview, the findings, sums, and the report.
 //!
-//! All findings come from `casework`. This module finds the files. A tool result holds no name, no account and no birth
-//! date: models, reviewers and channels never get them.
+//! All findings come from `casework`. This module finds the files. A tool result never holds a name, an account or a
+//! birth date, so models, reviewers and channels never receive one.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -25,7 +25,6 @@ use crate::casework::{
 };
 use crate::{casework, limits, specs};
 
-/// Tools of a case.
 #[derive(Debug)]
 pub struct CaseTools;
 
@@ -72,14 +71,14 @@ struct CaseFindings {
     customer: Option<usize>,
 }
 
-/// Case and day in the input of a run. The rest of the input is for the agents.
+/// Case and day from the input of a run. The other keys of the input are for the agents.
 #[derive(Debug, Default, Deserialize)]
 struct Stated {
     case: Option<String>,
     as_of: Option<Date>,
 }
 
-/// Case with its rules and its findings.
+/// Case, after its rules were applied.
 #[derive(Debug)]
 pub struct Loaded {
     pub case: Case,
@@ -88,7 +87,7 @@ pub struct Loaded {
     pub as_of: Date,
 }
 
-/// Reason why there is no case.
+/// Reason why a case cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// The folder has none of the files of a case.
@@ -98,31 +97,31 @@ pub enum CaseError {
     Wrong(Problems),
     #[error("cannot be read: {}", .0.kind())]
     Unreadable(io::Error),
-    /// The day in the input is invalid.
+    /// `as_of` in the input is not a date.
     #[error("is not a day such as `2026-03-31`")]
     NoDay,
 }
 
-/// Question about a case if the person asks none.
+/// Question about a case if the input has no question.
 const QUESTION: &str = "Does anything in this case need attention? Who should be looked at first?";
 
-/// Members of a run's input that name its case and the day of it.
+/// Keys of a run's input that name the case and its day.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Case and input of a run that begins.
+/// Case and input of a run that is about to start.
 #[derive(Debug)]
 pub struct PreparedCase {
     pub loaded: Arc<Loaded>,
-    /// Input with numbers instead of the names of the case: agents read it.
+    /// Input for the agents, with numbers such as `customer 3` instead of names.
     pub input: Map<String, Value>,
 }
 
-/// Reads the case in a folder for a run that begins. The run calls the case `named`. `said` is the rest of the input:
-/// without a day the case is as of today, and without any other input a general question is asked.
+/// Reads the case in `folder` for a run that is about to start. `named` is the name of the case in the run. `said` is
+/// the rest of the input. Without `as_of` the day is today. Without any other key the input gets a general question.
 ///
 /// # Errors
-/// Returns an error if there is no case, or only a part of one.
+/// Returns an error if the folder holds no case or an incomplete case.
 pub fn prepare_case(
     folder: &Path,
     named: &str,
@@ -137,7 +136,7 @@ pub fn prepare_case(
     if said.is_empty() {
         said.insert("task".to_owned(), QUESTION.into());
     }
-    // These members hold the question. They keep their names, even if a person of the case is called like one of them.
+    // These keys hold the question. They are kept even if a person in the case has a name such as `query`.
     let mut input = Map::new();
     for member in ["task", "query", "question", "description"] {
         if let Some(text) = said.get(member).and_then(Value::as_str) {
@@ -151,7 +150,7 @@ pub fn prepare_case(
     Ok(PreparedCase { loaded, input })
 }
 
-/// Returns the day here or in UTC, the later one: a transaction of today must not be in the future.
+/// Returns the local or the UTC date, whichever is later: a transaction of today must not be in the future.
 #[expect(clippy::disallowed_methods, reason = "a case is of today where nobody names a day")]
 fn today() -> Date {
     let now = jiff::Zoned::now();
@@ -164,7 +163,7 @@ fn run(workspace: &Workspace, input: &Value, request: CaseCall) -> Result<Outcom
         stated.map_err(|error| Refusal::new("bad_input", format!("invalid input of this run: {error}")))?;
     let loaded = match load(workspace.dir(), stated.as_of) {
         Ok(loaded) => loaded,
-        // A crew may work without tables. Then nothing is computed, and there is no report to release.
+        // A crew may run without tables. There are no findings then, and no report to release.
         Err(CaseError::Nothing) if stated.case.is_none() && matches!(request, CaseCall::Review) => {
             return Ok(Outcome::Done { text: String::new(), data: json!({ "no_case": true }) });
         }
@@ -241,7 +240,7 @@ fn findings(loaded: &Loaded, wanted: &CaseFindings) -> Result<Outcome, Refusal> 
     Ok(lines(&all))
 }
 
-/// Reads the case in a folder. The last case is cached: its files are compared, and not parsed again.
+/// Reads the case in a folder. The last case is cached: if its files have the same bytes, they are not parsed again.
 #[expect(clippy::disallowed_methods, reason = "a run that names no day is of today")]
 fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     static LAST: Mutex<Option<(Digest, Arc<Loaded>)>> = Mutex::new(None);
@@ -273,7 +272,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());
     }
-    // Dropped before the next reading, so that two large cases are never in memory together.
+    // The previous case is dropped first, so that two large cases are never in memory together.
     *last = None;
     let rules = match own.map(std::str::from_utf8) {
         None => Rules::shipped(),
@@ -288,7 +287,7 @@ fn load(dir: &Dir, as_of: Option<Date>) -> Result<Arc<Loaded>, CaseError> {
     Ok(loaded)
 }
 
-/// Returns the bytes of a file of the case. A link is reported and not read.
+/// Returns the bytes of a file of the case. A symbolic link is reported as a problem and not read.
 fn file(dir: &Dir, name: &'static str, problems: &mut Problems) -> io::Result<Option<Vec<u8>>> {
     let metadata = match dir.symlink_metadata(name) {
         Ok(metadata) => metadata,

@@ -1,4 +1,4 @@
-//! The crew's workflow: its texts, and the sample for a demo.
+//! The files of the compliance workflow, and the sample for a demo.
 
 use holdshort_workflow::Shipped;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use self::Level::{Activity, Day};
 use holdshort_tools::named;
 
-/// True owner of a measure: an activity or a day.
+/// Owner of a measure: an activity or a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {

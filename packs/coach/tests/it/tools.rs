@@ -1,4 +1,4 @@
-//! The tools of the coach's agents over the sample: data of each analyst, computed metrics, and reported problems.
+//! The tools of the coach's agents on the sample: data for each analyst, computed metrics, and reported problems.
 
 use std::os::unix::fs::symlink;
 
@@ -55,13 +55,13 @@ async fn each_analyst_is_given_its_own_part() {
     }
 }
 
-/// The text for a model has the number as a report quotes it. The data has the exact value.
+/// The text for a model has the number in the form in which a report quotes it. The data has the exact value.
 #[tokio::test]
 async fn a_metric_is_computed_with_what_it_comes_from() {
     let bench = bench(input());
     let call = json!({ "metric": "acute_load", "parameters": { "scale": "session_rpe" } });
     let (text, data) = done(&bench, "compute_metric", call).await;
-    // The exertions and minutes of the log give 4491 AU in seven days.
+    // In the sample's log, exertion times minutes gives 4491 AU in seven days.
     assert!(text.starts_with("acute load: 642 AU/day"), "{text}");
     let value = data["computed"]["results"][0]["values"][0]["value"].as_f64().unwrap();
     assert!((value - 4491.0 / 7.0).abs() < 1e-9, "{value}");
@@ -88,7 +88,7 @@ async fn a_series_is_handed_to_the_report() {
     assert!(told.starts_with("no_data"), "{told}");
 }
 
-/// The report gets planned weeks together with the completed weeks, which are computed.
+/// The report receives the planned weeks together with the completed weeks, which the tool computes.
 #[tokio::test]
 async fn planned_weeks_are_handed_to_the_report_beside_those_that_were_done() {
     let bench = bench(input());
@@ -144,7 +144,7 @@ async fn a_run_that_does_not_say_whose_data_it_is_is_told_so() {
     assert!(text.starts_with("no_data"), "{text}");
 }
 
-/// Links are not followed. An unreadable file is reported, and the other files are read.
+/// Symbolic links are not followed. An unreadable file is reported, and the other files are read.
 #[tokio::test]
 async fn links_are_not_followed_and_broken_files_are_told() {
     let bench = bench(input());
@@ -154,7 +154,7 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     symlink(outside.path().join("days.csv"), bench.at("other.csv")).unwrap();
     bench.put("broken.fit", b"no fit file");
     bench.put(".hidden.csv", "date,sleep_h\n2026-03-15,2\n");
-    // Files that people usually keep there.
+    // Files that people usually keep next to training data.
     for name in ["README.md", "coach.yaml", "Thumbs.db", ".DS_Store"] {
         bench.put(name, "Of no day.");
     }
@@ -188,7 +188,7 @@ async fn links_are_not_followed_and_broken_files_are_told() {
     assert_eq!(sleep["value"], json!(6.4));
 }
 
-/// Of too much data the oldest is left out and counted, the newest is kept, and the text stays valid JSON.
+/// If an analyst's data is too large, the oldest entries are left out and counted, and the text stays valid JSON.
 #[tokio::test]
 async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     let bench = Bench::new(&Training, json!({ "current_date": "2026-03-15", "metrics_days": 366 }));
@@ -210,7 +210,7 @@ async fn what_is_too_much_is_left_out_from_its_oldest_end() {
     assert_eq!(days.last(), data["given"]["days"].as_array().unwrap().last());
 }
 
-/// A file with an error in every line hides no other file, and all errors are counted.
+/// A file with an error in every line does not hide other files. All errors are counted.
 #[tokio::test]
 async fn what_was_not_read_is_told_by_file_and_counted() {
     let bench = bench(input());
@@ -232,13 +232,13 @@ async fn what_was_not_read_is_told_by_file_and_counted() {
     assert_eq!(told["not_read"]["more"]["bad_date"], json!(600));
 }
 
-/// Of too much data the newest files are read, and the others are reported.
+/// If the training files exceed the size limit, the newest files are read, and the others are reported.
 #[tokio::test]
 async fn of_too_much_data_the_newest_is_read() {
     let bench = Bench::new(&Training, input());
     let old = bench.at("old.csv");
     let file = |path: &std::path::Path| std::fs::File::create(path).unwrap();
-    // Sparse file: it takes no space, and is not read.
+    // A sparse file: it takes no space on the disk, and is not read.
     file(&old).set_len(100 << 20).unwrap();
     let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
     std::fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
@@ -254,7 +254,7 @@ async fn of_too_much_data_the_newest_is_read() {
     assert_eq!(json!(before), *told);
 }
 
-/// The report also knows the numbers in the parts that only agents read.
+/// The data for the report includes the parts of the data file, although only agents read them.
 #[tokio::test]
 async fn the_parts_of_a_data_file_are_in_the_data() {
     let bench = Bench::new(&Training, input());
@@ -265,7 +265,7 @@ async fn the_parts_of_a_data_file_are_in_the_data() {
     assert_eq!(data["parts"]["vo2_max_history"]["running"][0]["value"], json!(57.3));
 }
 
-/// A changed file is read again.
+/// A file is read again after its content changed.
 #[tokio::test]
 async fn a_changed_file_is_read_again() {
     let bench = Bench::new(&Training, input());

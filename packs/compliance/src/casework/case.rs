@@ -15,7 +15,7 @@ use crate::casework::value::{amount, country, day, day_of, time};
 pub const TRANSACTIONS: &str = "transactions.csv";
 pub const CUSTOMERS: &str = "customers.csv";
 pub const WATCH_LIST: &str = "watchlist.csv";
-/// File with a case's own rules.
+/// Name of the file with the rules of a case.
 pub const OWN_RULES: &str = "rules.yaml";
 
 const OF_TRANSACTIONS: &[Column] = &[
@@ -60,20 +60,20 @@ pub enum Direction {
 
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// Line of its row in the file.
+    /// Line number in the file.
     pub row: u64,
-    /// Time in seconds since 1970.
+    /// Timestamp in seconds since 1970.
     pub at: i64,
-    /// Index of its customer in the case.
+    /// Index in [`Case::customers`].
     pub customer: usize,
     pub direction: Direction,
     pub kind: &'static str,
-    /// Amount as written, in hundredths.
+    /// Amount in hundredths of the currency of the row.
     pub written: i64,
     pub currency: String,
     /// Amount in the base currency, in hundredths.
     pub amount: i64,
-    /// Index of its counterparty in the case. None if no counterparty is named.
+    /// Index in `Case::parties`. None if the row names no counterparty.
     pub party: Option<usize>,
     pub country: [u8; 2],
 }
@@ -90,7 +90,7 @@ pub struct Customer {
     pub is_pep: bool,
 }
 
-/// List that an entry belongs to.
+/// Kind of watch list to which an entry belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Sanctions,
@@ -108,14 +108,14 @@ pub struct Watched {
 
 #[derive(Clone, Debug, Default)]
 pub struct Case {
-    /// Transactions by time, then by row.
+    /// Transactions, sorted by time, then by line number.
     pub transactions: Vec<Transaction>,
     /// Customers in the order of their rows.
     pub customers: Vec<Customer>,
     pub watched: Vec<Watched>,
-    /// Counterparties: each name once, in the order in which rows name them.
+    /// Counterparties without duplicates, in the order of their first transactions.
     pub(crate) parties: Vec<Party>,
-    /// SHA-256 of each file, in hexadecimal digits.
+    /// SHA-256 of each file, in hexadecimal.
     pub files: BTreeMap<&'static str, String>,
 }
 
@@ -125,10 +125,10 @@ pub(crate) struct Party {
     pub words: Name,
 }
 
-/// Reads the three tables. `as_of` is the latest day that a row may have.
+/// Reads the three tables. A transaction later than `as_of` is an error.
 ///
 /// # Errors
-/// Returns all problems if any row is wrong: findings on a part of a case could miss something.
+/// Returns all problems if any row is invalid: findings of an incomplete case could miss something.
 pub fn read(
     transactions: &[u8],
     customers: &[u8],
@@ -170,7 +170,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Reads the id of a row, which must be unique.
+/// Reads the id of a row. Each id must be unique within the file.
 fn own_id(table: &Table, row: &Row, known: &mut BTreeSet<String>, problems: &mut Problems) -> Option<String> {
     let id = table.value(row, "id", problems, |cell| Ok(cell.to_owned()))?;
     if known.insert(id.clone()) {
@@ -193,7 +193,7 @@ fn yes(text: &str) -> Result<bool, Code> {
     }
 }
 
-/// Reads the customers. Returns the index of each customer by id.
+/// Reads the customers. Returns the index of each customer by customer id.
 fn read_customers(
     table: &Table,
     as_of: Date,
@@ -221,7 +221,7 @@ fn read_customers(
                 is_pep,
             });
         } else {
-            // Keeps its transactions from being reported as those of an unknown customer.
+            // Otherwise the transactions of this customer would be reported as transactions of an unknown customer.
             let cell = table.cell(row, "id");
             places.entry(cell.to_owned()).or_insert(usize::MAX);
         }

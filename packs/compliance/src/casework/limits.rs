@@ -2,28 +2,28 @@
 
 /// Maximum bytes of one table. A larger table is refused with `file_too_large`.
 pub const FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum transactions of a case, which are held in memory. A case with more is refused with `too_many_rows`.
+/// Maximum number of transactions of a case. All are held in memory. A case with more is refused with `too_many_rows`.
 pub const TRANSACTIONS: usize = 500_000;
-/// Maximum customers of a case. A case with more is refused with `too_many_rows`.
+/// Maximum number of customers of a case. A case with more is refused with `too_many_rows`.
 pub const CUSTOMERS: usize = 20_000;
-/// Maximum entries of the watch list. A case with more is refused with `too_many_rows`.
+/// Maximum number of entries of the watch list. A case with more is refused with `too_many_rows`.
 pub const WATCHED: usize = 20_000;
-/// Maximum comparisons with names of the watch list, about ten seconds. A case with more is refused with
-/// `too_many_names`.
+/// Maximum number of name comparisons with the watch list, about ten seconds of computing. A case with more is refused
+/// with `too_many_names`.
 pub const COMPARISONS: usize = 20_000_000;
-/// Maximum columns of a table. A table with more is refused with `cells`.
+/// Maximum number of columns of a table. A table with more is refused with `cells`.
 pub const COLUMNS: usize = 100;
-/// Maximum bytes of one cell. A case with a longer cell is refused with `cell_too_long`.
+/// Maximum bytes of a table cell. A case with a longer cell is refused with `cell_too_long`.
 pub const CELL_BYTES: usize = 1_000;
-/// Maximum aliases of one entry of the watch list. A case with more is refused with `cell_too_long`.
+/// Maximum number of aliases of one entry of the watch list. A case with more is refused with `cell_too_long`.
 pub const ALIASES: usize = 20;
-/// Maximum problems that are listed. Further problems appear only as a number.
+/// Maximum number of problems that are listed. Further problems are only counted.
 pub const PROBLEMS: usize = 50;
 /// Maximum bytes of `rules.yaml`. A larger file is refused with `bad_rules`.
 pub const RULES_BYTES: usize = 64 * 1024;
-/// Maximum findings of a report, the gravest first. The others appear as a number for each rule.
+/// Maximum number of findings that a report lists, the gravest first. Further findings are only counted per rule.
 pub const FINDINGS: usize = 150;
-/// Maximum rows that a finding lists. Further rows appear only as a number.
+/// Maximum number of rows that a finding lists. Further rows are only counted.
 pub const ROWS: usize = 20;
-/// Maximum groups that a query returns to an agent, the largest first. The others appear only as a number.
+/// Maximum number of groups that a query returns to an agent, the largest first. Further groups are only counted.
 pub const QUERY_LINES: usize = 50;

@@ -1,9 +1,9 @@
-//! Reads a compliance case (transactions, customers, a watch list), and computes its findings by rules that are data.
+//! Reads a compliance case (transactions, customers, a watch list), and applies rules to it, which are data.
 //!
-//! Bytes in, findings out: no files, network, clock or randomness. [`read`] makes a [`Case`] of three tables, or
-//! returns their problems with line and column: a case with an unreadable row is rejected. [`examine`] applies the
-//! rules of [`Rules`]. Every finding names its rule, the rows that show it and the amount at stake.
-//! No result holds a name, an account, a birth date or another word of the case: people are `customer 3` and `party 7`.
+//! Takes bytes and returns findings: no files, network, clock or randomness. [`read`] builds a [`Case`] from three
+//! tables, or returns their problems with line and column: a case with an invalid row is rejected. [`examine`] applies
+//! [`Rules`]. Every finding names its rule, the rows that prove it and the amount at stake.
+//! No result holds a name, an account, a birth date or other text of the case: people are `customer 3` and `party 7`.
 //! Read next: `case.rs`, `rules.rs`, `findings/mod.rs`, `report.rs`. The guide is `docs/guide.md`.
 
 mod case;

@@ -1,21 +1,22 @@
-//! Similarity of two names. Special letters, marks and word order do not matter.
+//! Similarity of two names. Special letters, diacritics and the order of the words do not matter.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Letters that decomposition does not turn into Latin letters, with their replacements.
+/// Letters that Unicode decomposition does not convert to basic Latin letters, with their replacements.
 const LETTERS: [(char, &str); 8] =
     [('ß', "ss"), ('ł', "l"), ('ø', "o"), ('đ', "d"), ('æ', "ae"), ('œ', "oe"), ('ı', "i"), ('þ', "th")];
 
-/// Shortest name that is compared by similarity. Shorter names are similar to many others, so they must be equal.
+/// Minimum characters of a name that is compared by similarity. Shorter names must be equal, because they are similar
+/// to many names.
 const LEAST_CHARS: usize = 3;
 
-/// Name in the forms that are compared.
+/// Name, normalized for comparison.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name {
-    /// Lower-case words without marks, in their order.
+    /// Lower-case words without diacritics, in their original order.
     plain: String,
-    /// Lower-case words without marks, sorted.
+    /// Lower-case words without diacritics, in alphabetical order.
     sorted: String,
 }
 
@@ -42,7 +43,8 @@ impl Name {
         self.plain.chars().count() >= LEAST_CHARS
     }
 
-    /// Returns the Jaro-Winkler similarity, from 0 to 1: the greater one of the words in order and of the sorted words.
+    /// Returns the Jaro-Winkler similarity, from 0 to 1. The words are compared in original and in alphabetical order;
+    /// the greater similarity counts.
     pub(crate) fn like(&self, other: &Self) -> f64 {
         if !self.is_name() || !other.is_name() {
             let is_same = self.sorted == other.sorted && !self.sorted.is_empty();

@@ -1,4 +1,5 @@
-//! Problems with a case: a stable code, the place, and what to do. Values are not quoted: they may be personal data.
+//! Problems with a case: a stable code, the place, and the advice to the owner. Values are not quoted, because they may
+//! be personal data.
 
 use std::fmt;
 
@@ -7,11 +8,11 @@ use serde::Serialize;
 use crate::casework::limits;
 use holdshort_tools::named;
 
-/// One sentence for the owner of the case.
+/// Sentence of advice for the owner of the case.
 struct Row(&'static str);
 
 named! {
-    /// Reason why a case cannot be read. The texts are stable.
+    /// Reason why a case cannot be read. Texts and names are stable.
     Code: Row;
     MissingFile "missing_file" ("Add the file to the folder of the case. A table may consist of its header only.")
     Link "link" ("Copy the file into the folder of the case: links are not followed.")
@@ -43,17 +44,17 @@ impl Code {
     }
 }
 
-/// Single problem with its place.
+/// One problem with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
     pub file: &'static str,
-    /// Line of the file, from 1 for the header. 0 stands for the whole file.
+    /// Line number in the file; the header is line 1. 0 means the complete file.
     pub line: u64,
-    /// Number of the column, from 1, and its name.
+    /// Number of the column, from 1, and the name of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<(usize, &'static str)>,
     pub code: Code,
-    /// Further details, without words of the file.
+    /// Further details, without text from the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -75,7 +76,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems with a case: the first ones, and the number of further ones.
+/// Problems with a case: the first problems, and the number of further problems.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
     pub first: Vec<Problem>,
@@ -91,7 +92,7 @@ impl Problems {
         }
     }
 
-    /// Adds a problem with a whole file.
+    /// Adds a problem that concerns a complete file.
     pub fn of_file(&mut self, file: &'static str, code: Code, message: impl Into<String>) {
         self.push(Problem { file, line: 0, column: None, code, message: message.into() });
     }

@@ -1,4 +1,4 @@
-//! Sums of transactions by group, which agents look at instead of rows.
+//! Sums of transactions by group. Agents query sums instead of reading rows.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use crate::casework::report::counted;
 use crate::casework::rules::Rules;
 use crate::casework::value::{day_of, money};
 
-/// Keys that transactions can be grouped by.
+/// Keys by which transactions can be grouped.
 pub const GROUPS: [&str; 7] =
     ["customer", "party", "country", "kind", "currency", "day", "customer_and_party"];
 
-/// Selection of transactions, and the key that groups them.
+/// Query of an agent: a selection of transactions, and the key by which to group them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
     pub group_by: String,
-    /// Number of a customer.
+    /// Number of the customer, from 1.
     pub customer: Option<usize>,
     pub party: Option<usize>,
     /// `in` or `out`.
     pub direction: Option<String>,
     pub kind: Option<String>,
     pub country: Option<String>,
-    /// In units of the base currency.
+    /// Minimum amount in units of the base currency.
     pub min_amount: Option<u32>,
 }
 
-/// Returns a line for each group, the greatest sum first. Groups beyond a limit are only counted.
+/// Returns a line per group, the greatest sum first. Groups beyond [`limits::QUERY_LINES`] are only counted.
 ///
 /// # Errors
 /// Returns an error if the query is invalid.

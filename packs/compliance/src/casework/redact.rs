@@ -1,4 +1,4 @@
-//! Redacts words of a case from texts: a person's question may name people, but agents get numbers only.
+//! Redacts names and ids of a case in texts: a person's question may name people, but agents get only numbers.
 
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
@@ -7,24 +7,24 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::casework::case::Case;
 use crate::casework::findings::Subject;
 
-/// Bytes of the shortest word that is redacted. Shorter words occur within other words.
+/// Minimum bytes of a word that is redacted. Shorter words also occur within other words.
 const LEAST_BYTES: usize = 4;
 
-/// Replaces the names, ids, accounts and birth dates of the case with numbers, in any spelling: upper or lower case,
-/// marks as separate characters, any white space.
+/// Replaces the names, ids, accounts and birth dates of the case with numbers such as `customer 3`. Upper or lower
+/// case, the encoding of diacritics and the amount of white space do not matter.
 pub fn redact(case: &Case, text: &str) -> String {
     in_place(&collect_terms(case), text)
 }
 
-/// Redacts all content of a value: its texts, the names of its members, and numbers that are accounts.
+/// Redacts a JSON object: its texts, its keys, and numbers that are accounts.
 pub fn redact_members(case: &Case, members: Map<String, Value>) -> Map<String, Value> {
     in_members(&collect_terms(case), members)
 }
 
-/// Normalized word, with its replacement.
+/// Normalized word to redact, with its replacement.
 type RedactedTerm = (Vec<char>, String);
 
-/// Returns the words of the case, the longest first: a longer name may contain a shorter one.
+/// Returns the words to redact, the longest first, because a longer name may contain a shorter name.
 fn collect_terms(case: &Case) -> Vec<RedactedTerm> {
     let mut words: Vec<(&str, String)> = Vec::new();
     let dates: Vec<String> = case
@@ -69,7 +69,7 @@ fn in_members(words: &[RedactedTerm], members: Map<String, Value>) -> Map<String
     let mut kept = Map::new();
     for (name, value) in members {
         let mut name = in_place(words, &name);
-        // Two redacted names of one customer remain two members.
+        // If two keys are redacted to the same text, the second key gets a `'`, so that no value is lost.
         while kept.contains_key(&name) {
             name.push('\'');
         }
@@ -92,13 +92,13 @@ fn in_value(words: &[RedactedTerm], value: Value) -> Value {
     }
 }
 
-/// Replaces a word in a text. Returns None if the text does not contain it.
+/// Replaces all occurrences of a word in a text. Returns None if the text does not contain the word.
 fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Option<String> {
     let mut at = find(letters, word, 0)?;
     let (mut out, mut told) = (String::with_capacity(text.len()), 0);
     loop {
         let behind = at + word.len();
-        // A character that stands for several letters may end one word and begin the next.
+        // A character that normalizes to several letters may end one occurrence and begin the next.
         out.push_str(&text[told..letters[at].begin.max(told)]);
         out.push_str(instead);
         told = letters[behind - 1].end;
@@ -109,7 +109,7 @@ fn replaced(text: &str, letters: &[Letter], word: &[char], instead: &str) -> Opt
     Some(out)
 }
 
-/// Returns the first position of a word. A mark that the word lacks must not follow it.
+/// Returns the first position of a word at or after `from`. A match that is followed by a combining mark is skipped.
 fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     let first = word.first()?;
     (from..=letters.len().checked_sub(word.len())?).find(|at| {
@@ -120,23 +120,23 @@ fn find(letters: &[Letter], word: &[char], from: usize) -> Option<usize> {
     })
 }
 
-/// Normalized letter, with the bytes of the text that it comes from.
+/// Normalized letter, with the byte range of its original text.
 struct Letter {
     char: char,
     begin: usize,
     end: usize,
 }
 
-/// Normalizes a text to lower case and NFKD, each run of white space to one blank. Texts that look equal become equal.
+/// Normalizes a text: lower case, NFKD, and one blank per run of white space. Texts that look equal become equal.
 fn folded(text: &str) -> Vec<Letter> {
     let mut letters: Vec<Letter> = Vec::with_capacity(text.len());
     let mut begin = 0;
     while begin < text.len() {
-        // A character is normalized together with its marks, whose order must not matter.
+        // A character is normalized together with its combining marks, so that the order of the marks does not matter.
         let rest = &text[begin..];
         let len = rest.char_indices().skip(1).find(|(_, c)| !is_mark(*c)).map_or(rest.len(), |(at, _)| at);
         let end = begin + len;
-        // Goes through upper case, where `ß` is `SS` and all forms of sigma are one letter. `ẞ` gets there through `ß`.
+        // Via upper case, `ß` becomes `ss` and all forms of sigma become one letter. `ẞ` first becomes `ß`.
         let upper = rest[..len].nfkd().flat_map(char::to_lowercase).flat_map(char::to_uppercase);
         for char in upper.flat_map(char::to_lowercase) {
             let char = if char.is_whitespace() { ' ' } else { char };

@@ -1,4 +1,4 @@
-//! The released report of a case, as a text and as data. Both hold derived findings only.
+//! The report of a case, as text and as data. Both hold only findings and sums, never text of the case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,20 +13,20 @@ use crate::casework::limits;
 use crate::casework::rules::{RuleId, Rules};
 use crate::casework::value::{day_of, money};
 
-/// Report as it is shown and released.
+/// Report that people review and that is then released.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Title in one line.
     pub title: String,
-    /// Text as Markdown. It names the digest of [`as_file`] of the details.
+    /// Markdown text. It contains the digest of the details as formatted by [`as_file`].
     pub text: String,
-    /// Reasons why the report is held back, one line each. If empty, it is not held back.
+    /// Reasons why the report is held back, one line per reason. Empty if the report may be released at once.
     pub held: Vec<String>,
     pub gravity: Gravity,
     pub details: Value,
 }
 
-/// Returns the facts about a case that agents get before they ask.
+/// Returns the facts about a case that agents receive before they query it.
 pub fn overview(case: &Case, rules: &Rules) -> Vec<String> {
     let of = |direction: Direction| {
         let of = case.transactions.iter().filter(|one| one.direction == direction);
@@ -69,7 +69,7 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Formats a finding in one line, with its number in the case, from 1.
+/// Formats a finding in one line. `number` is its position among the findings of the case, from 1.
 pub fn format_finding(finding: &Finding, number: usize, rules: &Rules) -> String {
     let Finding { rule, subject, amount, confidence, detail, .. } = finding;
     let (amount, base) = (money(*amount), &rules.base);
@@ -89,7 +89,8 @@ fn in_rows(rows: &[u64]) -> String {
     format!("rows {}{more}", listed.join(", "))
 }
 
-/// Returns the findings that a report lists, with their numbers: all, or the gravest. Counts the others by rule.
+/// Returns the listed findings with their numbers: all findings, or only the gravest. Also counts the omitted findings
+/// per rule.
 fn listed<'e>(
     examined: &'e Examination,
     rules: &Rules,
@@ -168,7 +169,7 @@ pub fn report(case: &Case, examined: &Examination, rules: &Rules, as_of: Date) -
     Report { title, text, held, gravity: examined.gravity, details }
 }
 
-/// Cleans a text of the rules, so that it stays in one line.
+/// Reduces a text of the rules to a single line without control characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
 }
@@ -241,7 +242,7 @@ fn details(
     })
 }
 
-/// Returns details as the bytes of a file: sorted keys, indented, with a final line break.
+/// Formats details as the content of a file: sorted keys, indented, with a final line break.
 pub fn as_file(details: &Value) -> String {
     let text = serde_json::to_string_pretty(&sorted(details)).unwrap_or_default();
     format!("{text}\n")

@@ -1,4 +1,4 @@
-//! The rules of a case as data: thresholds, each with its source, and conditions that hold a report back.
+//! The rules of a case as data: thresholds with their sources, and conditions that hold a report back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::casework::limits;
 use holdshort_tools::named;
 
-/// Names of the numbers that a rule must have.
+/// Names of the numbers that a rule must state.
 struct Row(&'static [&'static str]);
 
 named! {
-    /// Rules, in the order of findings.
+    /// Ids of the rules, in the order of findings.
     RuleId: Row;
     LargeCash "large_cash" (&["amount"])
     Structuring "structuring" (&["amount", "floor", "count", "hours"])
@@ -31,16 +31,16 @@ impl<'de> Deserialize<'de> for RuleId {
     }
 }
 
-/// Rule with its description, its source and its numbers.
+/// Rule with its description, source and numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     pub id: RuleId,
     pub description: String,
     pub source: String,
-    /// Certainty of its findings in percent. A finding about a name has the similarity of the names instead.
+    /// Certainty of the rule's findings in percent. For rules about names, the similarity of the names replaces it.
     pub confidence: u32,
-    /// Risk in percent that the rule adds to the subject of a finding.
+    /// Percentage points of risk that a finding of this rule adds to its subject.
     pub weight: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amount: Option<u32>,
@@ -71,13 +71,13 @@ impl Rule {
         ]
     }
 
-    /// Returns the number with this name. Every rule that was read has it.
+    /// Returns the number with this name. Parsing ensures that every rule has its numbers.
     fn number(&self, name: &str) -> i64 {
         let found = self.numbers().into_iter().find(|(known, _)| *known == name);
         found.and_then(|(_, value)| value).map_or(0, i64::from)
     }
 
-    /// Returns the amount in hundredths.
+    /// Returns the amount of the rule in hundredths.
     pub(crate) fn amount(&self) -> i64 {
         self.number("amount") * 100
     }
@@ -102,31 +102,31 @@ impl Rule {
         self.number("share")
     }
 
-    /// Returns the similarity of names from which on there is a finding, from 0 to 1.
+    /// Returns the minimum similarity of two names for a finding, from 0 to 1.
     pub(crate) fn similarity(&self) -> f64 {
         f64::from(self.similarity.unwrap_or(100)) / 100.0
     }
 
-    /// Returns its numbers in words, for readers of the report.
+    /// Describes the numbers of the rule in words, for readers of the report.
     pub(crate) fn describe_numbers(&self) -> String {
         let named = self.numbers().into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
         named.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Condition that holds a report back: a finding that meets all named criteria, or the risk of the case.
+/// Condition that holds a report back: a finding that meets all stated criteria, or a minimum risk of the case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     pub id: String,
     pub description: String,
-    /// Rules of the finding. If empty, any rule.
+    /// Rules that match. If empty, every rule matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleId>,
-    /// Minimum amount of the finding, in units of the base currency.
+    /// Minimum amount of a finding, in units of the base currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_amount: Option<u32>,
-    /// Upper limit of the finding's confidence, in percent. The confidence must be below it.
+    /// A finding matches only if its confidence, in percent, is below this value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_confidence: Option<u32>,
     /// Minimum risk of the case, in percent.
@@ -138,7 +138,7 @@ pub struct Pause {
 #[serde(deny_unknown_fields)]
 pub struct Rules {
     pub version: String,
-    /// Currency in which amounts are compared.
+    /// Currency to which all amounts are converted before they are compared.
     pub base: String,
     /// Value of one unit of each currency in the base currency, in millionths.
     pub currencies: BTreeMap<String, u64>,
@@ -146,7 +146,7 @@ pub struct Rules {
     pub novel_kinds: BTreeSet<String>,
     pub rules: Vec<Rule>,
     pub pause: Vec<Pause>,
-    /// True if the rules are the case's own.
+    /// True if the rules come from the case, not from the pack.
     #[serde(skip)]
     pub are_own: bool,
 }
@@ -168,10 +168,10 @@ impl Rules {
         Self::parse(SHIPPED)
     }
 
-    /// Parses the rules of a case.
+    /// Parses the rules that a case brings along.
     ///
     /// # Errors
-    /// Returns a sentence that says what is wrong with the rules.
+    /// Returns a sentence that describes what is wrong with the rules.
     pub fn parse_case_rules(text: &str) -> Result<Self, String> {
         Ok(Self { are_own: true, ..Self::parse(text)? })
     }
@@ -213,7 +213,7 @@ impl Rules {
                 match (id.row().0.contains(&name), value) {
                     (true, None) => return Err(format!("the rule `{}` needs `{name}`", id.name())),
                     (false, Some(_)) => return Err(format!("the rule `{}` takes no `{name}`", id.name())),
-                    // A threshold of zero would find everything, or nothing.
+                    // With a threshold of zero, every transaction or none would be a finding.
                     (true, Some(0)) => return Err(format!("`{name}` of the rule `{}` is zero", id.name())),
                     (true, Some(_)) | (false, None) => {}
                 }

@@ -1,26 +1,26 @@
-//! Table: the cells of the columns that are read, row by row. Cells are separated by `,`, `;` or tabs.
+//! Tables: reads the known columns row by row. Cells are separated by `,`, `;` or tabs.
 
 use crate::casework::limits;
 use crate::casework::problem::{Code, Problem, Problems};
 
-/// Column that is read.
+/// Known column.
 pub(crate) struct Column {
     pub name: &'static str,
     /// True if the header must have the column.
     pub required: bool,
 }
 
-/// Table with the positions of its columns, and its rows.
+/// Table with its rows, and the positions of the known columns.
 pub(crate) struct Table {
     pub file: &'static str,
     columns: &'static [Column],
-    /// Position of each column in a row.
+    /// Position of each known column in a row.
     places: Vec<Option<usize>>,
     pub rows: Vec<Row>,
 }
 
 pub(crate) struct Row {
-    /// Line of the file, from 1 for the header.
+    /// Line number in the file; the header is line 1.
     pub line: u64,
     cells: Vec<String>,
 }
@@ -94,14 +94,14 @@ impl Table {
         }
     }
 
-    /// Returns a trimmed cell of a row. Empty if the table has no such column.
+    /// Returns a trimmed cell of a row. Empty if the table does not have the column.
     pub(crate) fn cell<'r>(&self, row: &'r Row, name: &str) -> &'r str {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
         place.and_then(|place| row.cells.get(place)).map_or("", |cell| cell.trim())
     }
 
-    /// Adds a problem with a cell.
+    /// Adds a problem about a cell.
     pub(crate) fn flaw(&self, row: &Row, name: &'static str, code: Code, problems: &mut Problems) {
         let at = self.columns.iter().position(|column| column.name == name);
         let place = at.and_then(|at| self.places.get(at).copied().flatten());
@@ -109,7 +109,7 @@ impl Table {
         problems.push(Problem { file: self.file, line: row.line, column, code, message: String::new() });
     }
 
-    /// Parses a cell. An empty or invalid cell is reported and dropped.
+    /// Parses a cell. Returns None for an empty or invalid cell, which is reported.
     pub(crate) fn value<T>(
         &self,
         row: &Row,
@@ -122,7 +122,7 @@ impl Table {
         found.map_err(|code| self.flaw(row, name, code, problems)).ok()
     }
 
-    /// Parses a cell that may be empty, or whose column may be missing.
+    /// Parses a cell that may be empty, or whose column may be missing. An invalid cell is reported.
     pub(crate) fn optional_value<T>(
         &self,
         row: &Row,
@@ -134,14 +134,14 @@ impl Table {
     }
 }
 
-/// Returns the separator that the header has most of, or a comma if it has none.
+/// Returns the separator that is most frequent in the header, or a comma if the header has no separator.
 fn separator(header: &str) -> char {
     let count = |separator: char| header.matches(separator).count();
     [';', '\t', ','].into_iter().max_by_key(|it| count(*it)).filter(|it| count(*it) > 0).unwrap_or(',')
 }
 
-/// Reads row by row and cell by cell, so that content beyond a limit is never held. A row is one line, even with
-/// quotes: no value has a line break, and an unclosed quote would swallow the rows below it.
+/// Reads row by row and cell by cell, so that content beyond a limit is never held in memory. A row is one line, even
+/// within quotes: no value has a line break, and an unclosed quote would hide the following rows.
 fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) -> Option<Vec<Row>> {
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(|line| line.trim_end_matches('\r')).peekable();
@@ -152,7 +152,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
             Ok(cells) => cells,
             Err((code, message)) => {
                 problems.push(Problem { file, line, column: None, code, message });
-                // Without its header a table has no meaning, and no other row can replace the header.
+                // A faulty header ends reading, because without a header the other rows have no meaning.
                 if rows.is_empty() {
                     return None;
                 }
@@ -162,7 +162,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
         if cells.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
-        // The count includes the header.
+        // `rows` includes the header.
         if rows.len() > most {
             problems.of_file(file, Code::TooManyRows, format!("at most {most}"));
             return None;
@@ -172,7 +172,7 @@ fn rows(file: &'static str, text: &str, most: usize, problems: &mut Problems) ->
     Some(rows)
 }
 
-/// Splits a line into cells, or returns its error. A quote with two possible meanings is rejected.
+/// Splits a line into cells. A quote with two possible meanings is an error.
 fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     let wrong = |message: &str| (Code::Cells, message.to_owned());
     let (mut cells, mut left) = (Vec::new(), line);
@@ -204,7 +204,7 @@ fn cells(line: &str, separator: char) -> Result<Vec<String>, (Code, String)> {
     }
 }
 
-/// Returns the text in quotes and the rest of the line. Two quotes stand for one in the cell.
+/// Returns the text within the quotes, and the rest of the line. A doubled quote stands for one quote.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut cell, mut left) = (String::new(), quoted);
     loop {

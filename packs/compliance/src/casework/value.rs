@@ -1,11 +1,11 @@
-//! Parses the values of cells: amounts in hundredths, times in seconds of UTC, words of a closed set.
+//! Parses the values of cells: amounts in hundredths, timestamps in seconds of UTC, words of a closed set.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 
 use crate::casework::problem::Code;
 
-/// Parses an amount into hundredths of a unit of a currency. It has at most twelve digits before the decimals.
+/// Parses an amount into hundredths. At most twelve digits are allowed before the decimal mark.
 pub(crate) fn amount(text: &str) -> Result<i64, Code> {
     const DIGITS: usize = 12;
     let last = text.rfind(['.', ',']);
@@ -13,7 +13,7 @@ pub(crate) fn amount(text: &str) -> Result<i64, Code> {
         None => (text, ""),
         Some(at) => {
             let (mark, behind) = (&text[at..=at], &text[at + 1..]);
-            // One mark before three digits separates thousands in some places, and decimals in others.
+            // A single mark before three digits is ambiguous: a thousands separator or a decimal mark.
             if behind.len() == 3 && text.matches(mark).count() == 1 {
                 return Err(Code::AmbiguousAmount);
             }
@@ -29,7 +29,7 @@ pub(crate) fn amount(text: &str) -> Result<i64, Code> {
     if hundredths > 0 { Ok(hundredths) } else { Err(Code::BadAmount) }
 }
 
-/// Removes the thousands separators, which must all be equal and at the right positions.
+/// Removes the thousands separators. All separators must be equal and in the right positions.
 fn ungrouped(text: &str) -> Option<String> {
     let Some(mark) = text.chars().find(|c| !c.is_ascii_digit()) else { return Some(text.to_owned()) };
     if ![',', '.', ' ', '\'', '\u{a0}', '\u{202f}'].contains(&mark) {
@@ -47,7 +47,7 @@ fn ungrouped(text: &str) -> Option<String> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)
 }
 
-/// Parses a time into seconds since 1970. A day begins at 00:00, and a time without an offset is in UTC.
+/// Parses a timestamp into seconds since 1970. A date alone means 00:00. A timestamp without an offset is in UTC.
 pub(crate) fn time(text: &str) -> Result<i64, Code> {
     let utc = |at: DateTime| at.to_zoned(TimeZone::UTC).map(|at| at.timestamp().as_second());
     if text.len() == 10 {
@@ -107,7 +107,7 @@ pub(crate) fn day(text: &str) -> Result<Date, Code> {
     text.parse().map_err(|_| Code::BadDate)
 }
 
-/// Returns the day of a time, in UTC.
+/// Returns the UTC day of a timestamp.
 pub(crate) fn day_of(at: i64) -> Date {
     jiff::Timestamp::from_second(at).map_or(Date::ZERO, |at| Offset::UTC.to_datetime(at).date())
 }

@@ -1,4 +1,5 @@
-//! The compliance crew's part of `run`: makes a run of a folder with a case, and files of the released report.
+//! The compliance crew's part of the command `run`: starts a run on the folder of a case, and writes the released
+//! report as files.
 
 mod save;
 
@@ -19,10 +20,10 @@ use crate::casework::{OWN_RULES, Rules, overview};
 use crate::tools::{CaseError, PreparedCase, prepare_case};
 use crate::{WORKFLOW, workflow};
 
-/// Default folder of the sample.
+/// Default name of the folder into which the sample is written.
 const FOLDER: &str = "case";
 
-/// Id of the option of `run`.
+/// Id of the crew's option of the command `run`.
 const CASE: &str = "case";
 
 pub(crate) fn options() -> Vec<Arg> {
@@ -33,7 +34,8 @@ pub(crate) fn options() -> Vec<Arg> {
     ]
 }
 
-/// Prepares `run --case`. Returns None without `--case`. Reads the case before anything starts, to report its problems.
+/// Prepares `run --case`. Returns None without `--case`. The case is read before the run starts, so that its problems
+/// are reported at once.
 pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>> {
     let Some(folder) = arguments.options.get_one::<PathBuf>(CASE) else { return Ok(None) };
     if arguments.workflow != WORKFLOW {
@@ -82,7 +84,7 @@ pub(crate) fn start(arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start
     Ok(Some(Start::Run(Box::new(prepared))))
 }
 
-/// Writes the released report of a run that has completed. Writes no file for any other run.
+/// Writes the report of a completed run. Does nothing for any other run.
 pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     let Files { folder, json, rests: _ } = to;
     let written = match client.get::<Run>(&format!("/v1/runs/{run}")).await {
@@ -106,7 +108,7 @@ pub(crate) async fn leave_files(client: &Client, run: &str, to: Files<'_>) {
     }
 }
 
-/// Writes the sample and the rules into a new folder, to edit.
+/// Writes the sample case and the rules into a new folder, as a starting point for a person's own case.
 pub(crate) fn init(to: Option<&Path>) -> anyhow::Result<()> {
     let folder = to.unwrap_or(Path::new(FOLDER));
     let shown = folder.display();

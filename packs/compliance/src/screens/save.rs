@@ -1,4 +1,4 @@
-//! The files of a compliance run: the report as it was released, its findings, a page, a summary.
+//! The files of a compliance run: the released report as text and as a page, its findings, and a summary.
 
 use std::path::Path;
 
@@ -19,7 +19,8 @@ const PAGE: &str = "report.html";
 const FINDINGS: &str = "findings.json";
 const NAMES: [&str; 4] = [TEXT, PAGE, FINDINGS, SUMMARY];
 
-/// Rejects a folder in which files of these names are the person's own. They are never overwritten.
+/// Returns an error if the folder holds a file with one of these names that no run wrote. Such a file is never
+/// overwritten.
 pub(super) fn check(folder: &Path) -> Result<(), String> {
     let shown = folder.display();
     let own = folder::find_unmanaged_files(folder, &NAMES).map_err(|error| format!("{shown}: {error}"))?;
@@ -32,14 +33,14 @@ pub(super) fn check(folder: &Path) -> Result<(), String> {
     ))
 }
 
-/// Report of a run, as the journal has it.
+/// Report of a run, read from the journal.
 #[derive(Debug, Default)]
 struct Released {
-    /// Id of the call that returned the report.
+    /// Id of the tool call that returned the report.
     call: String,
     text: Option<String>,
     details: Value,
-    /// Digest of the shown text, if the report was held back.
+    /// Digest of the text that the reviewer saw. None if the report was not held back.
     held: Option<String>,
     /// Digest of the released text.
     digest: Option<String>,
@@ -49,13 +50,14 @@ struct Released {
     at: Value,
 }
 
-/// Writes the files. Returns their names.
+/// Writes the files. Returns the names of the files.
 pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::Result<Vec<String>> {
     check(folder).map_err(anyhow::Error::msg)?;
     let released = read(client, run).await?;
     let text = released.text.as_deref().filter(|text| !text.is_empty()).context("the run has no report")?;
     let digest = Digest::of_bytes(text.as_bytes()).to_string();
-    // After a hold the written text is the released one. Unless it was edited, it is also the shown one.
+    // If the report was held back, the written text must be the released text. Unless the reviewer edited the text, it
+    // must also be the text that the reviewer saw.
     if let Some(shown) = &released.held {
         ensure!(released.digest.as_ref() == Some(&digest), "the report differs from the released one");
         ensure!(released.edited || *shown == digest, "the report differs from the shown one");
@@ -69,7 +71,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     };
     let written: Vec<String> = NAMES.map(str::to_owned).to_vec();
     folder::clear(folder, &NAMES, &written)?;
-    // Written first: it marks the listed files as written by this run, even if a later write fails.
+    // The summary is written first: it lists which files this run wrote, even if writing a later file fails.
     let summary = summary(run, &released, &digest, &findings, &written);
     put(folder, SUMMARY, &format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
     for (name, text) in [(TEXT, text), (FINDINGS, &findings), (PAGE, &page.html())] {
@@ -78,7 +80,7 @@ pub(super) async fn save(client: &Client, run: &Run, folder: &Path) -> anyhow::R
     Ok(written)
 }
 
-/// Removes the title of the report: the page has a title of its own.
+/// Removes the title from the text, because the page has its own title.
 fn without_title(text: &str) -> &str {
     text.strip_prefix("# Compliance report\n").unwrap_or(text)
 }

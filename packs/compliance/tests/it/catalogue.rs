@@ -1,4 +1,4 @@
-//! Specs of the tools of a case: closed schemas, effects.
+//! Specs of the compliance tools: closed schemas, effects.
 
 use holdshort_compliance::tools::CaseTools;
 use holdshort_core::tool::{Category, Effect, OnCrash, Runs};
@@ -8,7 +8,7 @@ use serde_json::json;
 const TOOLS: CaseTools = CaseTools;
 const NAMES: [&str; 4] = ["case_overview", "case_findings", "case_query", "case_review"];
 
-/// The tools only read: no call asks for approval, and an interrupted call is run again.
+/// The tools only read: no call needs an approval, and an interrupted call is repeated.
 #[test]
 fn each_reads() {
     let reads = Runs::Here { effect: Effect::Read, category: Category::ReadOnly, on_crash: OnCrash::Rerun };

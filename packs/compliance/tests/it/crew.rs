@@ -1,5 +1,5 @@
-//! The shipped crew `compliance` over the crew edge, with the folder of a case, from its start to the released report
-//! (contracts D1, D3, D4).
+//! The shipped crew `compliance` over the crew edge, on the folder of a case: from the start of a task to the released
+//! report (contracts D1, D3, D4).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -30,7 +30,7 @@ async fn wait_state(server: &TestServer, task: &str, state: &str) -> Value {
     .await
 }
 
-/// Returns a folder of cases with the complete case `T123`.
+/// Returns a folder that holds the complete case `T123`.
 fn cases() -> TempDir {
     let cases = tempfile::tempdir().unwrap();
     let whole = cases.path().join("T123");
@@ -64,7 +64,7 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     let (task, review) = (run["task_id"].as_str().unwrap(), run["result"]["review_id"].clone());
     assert_eq!(request_counts(&model), [2, 2, 2, 2, 0], "the report waits");
 
-    // People of the case have numbers before anything is journalled.
+    // Names of people are replaced by numbers before the journal records the input.
     let heard = model.requests_of("nlq_translator")[0].texts().join("\n");
     assert!(heard.contains("What about customer 1, customer 1?") && heard.contains("customer 2"), "{heard}");
     let inputs = get(&server, &format!("/crew/status/{task}")).await["inputs"].clone();
@@ -90,7 +90,8 @@ async fn the_shipped_crew_is_paused_approved_and_brings_what_was_released() {
     assert_eq!(request_counts(&model), [2, 2, 2, 2, 1], "nobody is asked again");
 }
 
-/// Without a question or a day the whole case is examined as of today. A rejection releases no report.
+/// A task that names only a case gets a general question, and the case is examined as of today. A rejection releases no
+/// report.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_case_alone_is_enough_to_begin() {
     let (model, cases) = (crew().await, cases());
@@ -111,7 +112,8 @@ async fn a_case_alone_is_enough_to_begin() {
     assert_eq!(request_counts(&model)[4], 0);
 }
 
-/// Without a model the agents play their script. The findings and the pause are real; every answer names the rehearsal.
+/// Without a model the agents play a script. The findings and the pause are real. Every response says that it is a
+/// rehearsal.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_model_the_crew_rehearses_and_says_so() {
     let cases = cases();
@@ -173,7 +175,7 @@ async fn what_is_no_case_in_the_folder_is_refused_where_it_stands() {
     assert!(told["detail"].as_str().unwrap().contains("start the server with CREW_CASES"), "{told}");
 }
 
-/// Crew whose input is not a task in words. Its agents read all of the input.
+/// Crew whose input is not named `task`. Its agents read the complete input.
 const ASKED: &str = "
 name: asked
 input:
@@ -187,7 +189,7 @@ phases:
   - {id: work, kind: one_shot, agent: solo}
 ";
 
-/// Crew without a case. Its task is in words.
+/// Crew without a case. Its input is a task in words.
 const FRAUD: &str = "
 name: fraud
 agents:
@@ -196,18 +198,18 @@ phases:
   - {id: report, kind: one_shot, agent: fraud_writer}
 ";
 
-/// A task is erased under the name that its start gave to the subject. No agent reads that name.
+/// An erasure request finds a task by the `subject` of its start request. No agent receives the subject.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_is_erased_by_whom_it_is_about() {
     let (model, cases) = (crew().await, cases());
-    // Keeps the run from completing before it is cancelled.
+    // The agent never replies, so that the run cannot complete before it is cancelled.
     model.push("fraud_writer", Scripted::hang());
     let setup = with(&cases).workflow("asked", ASKED).workflow("fraud", FRAUD);
     let server = setup.model(&model).start().await;
     let of_case = |words: &str, subject: &str| json!({"case": "T123", "as_of": "2026-03-31", words: "Any about C-1001?", "subject": subject});
     let mut tasks = Vec::new();
     for (crew, inputs, waits) in [
-        // In words with other inputs; in the form of the workflow; and for a crew without a case.
+        // A question with other inputs; an input with the workflow's key `task`; a crew without a case.
         ("compliance", of_case("query", "C-1001"), true),
         ("compliance", of_case("task", "Rowan Elder"), false),
         ("fraud", json!({"query": "Any?", "subject": "customer 1"}), false),
@@ -235,7 +237,7 @@ async fn a_task_is_erased_by_whom_it_is_about() {
     let body = json!({"crew_name": "asked", "inputs": of_case("question", "C-1001")});
     let (status, told) = post(&server, "/crew/run", &body).await;
     assert_eq!((status, &told["errors"][0]["pointer"]), (422, &json!("/inputs/subject")), "{told}");
-    // Subjects that erasing would not find.
+    // Values of `subject` that an erasure request could never match, so the start is rejected.
     for subject in [json!(7), json!(" "), json!("a\nb"), json!("x".repeat(257)), json!({"id": "C-1001"})] {
         let body = json!({"crew_name": "fraud", "inputs": {"query": "Any?", "subject": subject}});
         let (status, told) = post(&server, "/crew/run", &body).await;
@@ -243,7 +245,8 @@ async fn a_task_is_erased_by_whom_it_is_about() {
     }
 }
 
-/// The name of the folder is in facts, which are never erased. A folder that names a person of the case is rejected.
+/// Facts contain the name of the folder and are never erased. Therefore a folder whose name contains the name, id or
+/// account of a person in the case is rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     let (model, cases) = (crew().await, cases());
@@ -273,7 +276,7 @@ async fn a_folder_that_is_named_after_somebody_in_the_case_is_refused() {
     assert_eq!(get(&server, "/crew/tasks").await["count"], 0);
 }
 
-/// Archiving a case after its task has started does not change the answer to a repeated request.
+/// A repeated start request returns the same task, even if the case was archived after the first request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeat_is_the_same_task_whatever_has_become_of_its_case() {
     let (model, cases) = (crew().await, cases());

@@ -1,4 +1,4 @@
-//! The compliance crew as a specification: its cases and findings, its tools, its screens, and its runs on a server.
+//! The compliance crew as a specification: cases and findings, tools, screens, and runs on a server.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

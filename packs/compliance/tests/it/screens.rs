@@ -1,4 +1,4 @@
-//! The compliance crew at a terminal: a person's own case, the pause, and the released files (contract D1, D3).
+//! The compliance crew in a terminal: a person's own case, the pause, and the released files (contract D1, D3).
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Creates the case that `init` writes, and agents that say one sentence each.
+    /// Creates a case with `init`. Each scripted agent replies with one sentence.
     fn new() -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -57,7 +57,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The server stops while the report is held. The report is released later, and its files are those that were shown.
+/// The server stops while the report is held back. The report is released after a restart, and the files hold the text
+/// that was shown.
 #[test]
 fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     let stage = Stage::new();
@@ -106,7 +107,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
         "{page}"
     );
 
-    // The journal has the shown text.
+    // The journal holds the text that was shown.
     let serving = stage.home.serve(&[]);
     let told = stage.home.run(&["show", &run]).out;
     assert_eq!(told.matches("# Compliance report\n").count(), 1, "once, as text: {told}");
@@ -129,7 +130,7 @@ fn a_report_is_held_over_a_restart_and_its_files_are_what_was_shown() {
     }
 }
 
-/// `decide` asks a person at a terminal for confirmation, and never asks a script.
+/// In a terminal `decide` asks for confirmation. Without a terminal it does not ask.
 #[test]
 fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
     let stage = Stage::new();
@@ -146,7 +147,7 @@ fn what_is_critical_is_decided_from_elsewhere_with_a_yes() {
         assert_eq!(held["risk"]["level"], "critical");
         let decide = ["decide", held["id"].as_str().unwrap(), "approve"];
         if at_terminal {
-            // The interrupt changed after it was shown, so the confirmation is rejected.
+            // The interrupt changes after it was shown, so the confirmation is refused.
             let mut terminal = Terminal::open(&stage.home, &decide, &[]);
             terminal.expect("y sends it, anything else does not> ");
             let reassigned = stage.home.run(&["reassign", decide[1], "--to", "operator"]);
@@ -204,7 +205,7 @@ fn a_case_in_which_nothing_is_found_holds_nobody_up() {
     assert_eq!((&summary["released"]["held_back"], &summary["findings"]), (&json!(false), &json!(0)));
     assert!(read(&stage.file("report/report.md")).contains("No rule held the report back."));
 
-    // A person's own file is never overwritten.
+    // A file that no run wrote is never overwritten.
     std::fs::remove_file(stage.file("report/summary.json")).unwrap();
     let ran = stage.home.run(&stage.run(&[]));
     assert_eq!(ran.code, 2);
@@ -245,7 +246,7 @@ fn whatever_is_wrong_with_a_case_is_told_before_anything_starts() {
     }
 }
 
-/// The demo in rehearsal: the texts are scripted, the findings and the pause are real.
+/// The demo in rehearsal: the agents' texts are scripted, the findings and the pause are real.
 #[test]
 fn the_demo_ends_with_the_report_that_was_released() {
     let home = Home::new();
@@ -258,7 +259,7 @@ fn the_demo_ends_with_the_report_that_was_released() {
     assert!(card.contains("Holding short: review") && card.contains("F9 sanctions: customer 8"), "{card}");
     assert!(card.contains("findings │ - amount_with_indicators: "), "a line each: {card}");
     terminal.type_line("1");
-    // The risk is critical: no single key releases the report.
+    // Because the risk is critical, a single key does not release the report.
     let shown = terminal.expect("y sends it");
     assert!(shown.contains("the risk is CRITICAL"), "{shown}");
     terminal.type_line("");
@@ -266,7 +267,7 @@ fn the_demo_ends_with_the_report_that_was_released() {
     terminal.expect("y sends it");
     terminal.type_line("y");
     let end = terminal.expect("✓ Completed.");
-    // Only the agent that wrote this text is running by then.
+    // When this text appears, only the agent that wrote it is running.
     let (_, writes) = end.split_once("The report lists").expect("the writer is heard");
     assert!(!writes.contains("compliance_checker") && !writes.contains("1 working"), "{writes}");
     let (code, rest) = terminal.end();

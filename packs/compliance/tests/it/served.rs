@@ -1,5 +1,5 @@
-//! The compliance crew over the real binary: the pause that rules cause, the release of the shown report, and no name
-//! of a person anywhere (contract D1, D3, D7, E9; cases 37, 38, 39, 43).
+//! The compliance crew with the real binary: rules hold the report back, the shown report is released, and no person's
+//! name appears anywhere (contract D1, D3, D7, E9; cases 37, 38, 39, 43).
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use holdshort_testkit::server::{TestServer, eventually};
 use holdshort_testkit::sink::WebhookSink;
 use serde_json::{Value, json};
 
-/// Secret that signs the webhooks of the crew.
+/// Secret that signs the crew's webhooks.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 pub(crate) const AGENTS: [&str; 5] =
@@ -21,7 +21,7 @@ pub(crate) fn sample(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// Returns agents that look at everything they may look at, and find no reason to worry.
+/// Returns scripted agents that use all of their tools and report nothing suspicious.
 pub(crate) async fn crew() -> ScriptedModel {
     let model = ScriptedModel::start().await;
     let all = |group_by: &str| ("case_query", json!({ "group_by": group_by }));
@@ -77,7 +77,7 @@ fn counts(model: &ScriptedModel) -> Vec<usize> {
     AGENTS.iter().map(|agent| model.requests_of(agent).len()).collect()
 }
 
-/// Returns every word of the tables that identifies a person.
+/// Returns every text in the tables that identifies a person.
 pub(crate) fn personal() -> Vec<String> {
     let mut words = Vec::new();
     for (name, columns) in [
@@ -102,8 +102,8 @@ pub(crate) fn personal() -> Vec<String> {
     words
 }
 
-/// Cases 37, 38 and 43: the report is held whatever the checker says, kept over a restart, and released as shown. The
-/// crew continues with the next task.
+/// Cases 37, 38 and 43: the report is held back although the checker does not ask for it, stays held back over a
+/// restart, and is released as shown. Then the crew continues with the next phase.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_report_is_held_and_released_as_it_was_shown_and_names_nobody() {
     let (model, sink) = (crew().await, WebhookSink::start().await);
@@ -126,7 +126,7 @@ async fn the_report_is_held_and_released_as_it_was_shown_and_names_nobody() {
 
     server.restart().await;
     assert_eq!(server.wait_one(&run).await, held);
-    // Later changes of the tables have no effect.
+    // Changes of the tables after the report was built do not change the report.
     std::fs::write(server.workspace().join("transactions.csv"), "changed").unwrap();
     server.decide(&held, &json!({"option": "approve", "text": "Rows checked."})).await.ok();
     let run_after = server.wait_status(&run, &["completed"]).await;
@@ -157,7 +157,7 @@ async fn the_report_is_held_and_released_as_it_was_shown_and_names_nobody() {
     }
 }
 
-/// Case 39: the run fails with the reviewer's text.
+/// Case 39: if the reviewer rejects, the run fails with the reviewer's text.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rejection_fails_the_run_and_nobody_writes() {
     let (model, sink) = (crew().await, WebhookSink::start().await);
@@ -190,8 +190,9 @@ async fn nobody_in_time_is_expired_and_told_on_every_channel() {
     assert_eq!(counts(&model)[4], 0);
 }
 
-/// The checker may hold back more text, in addition to the report that rules hold back. After its release the crew
-/// continues with the next task: the checker is not asked again, and its result is the released text (contract D3).
+/// The checker may hold back a text of its own, besides the report that rules hold back. After the release of its text
+/// the crew continues with the next phase: the checker is not called again, and its result is the released text
+/// (contract D3).
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_checker_hands_in_waits_as_well() {
     let (model, sink) = (crew().await, WebhookSink::start().await);
@@ -220,7 +221,8 @@ async fn what_the_checker_hands_in_waits_as_well() {
     assert!(told.contains("A name is like another.") && told.contains("Rows checked."), "{told}");
 }
 
-/// Without tables the crew works with words only. A named case must exist and be complete.
+/// Without tables the crew works only with the question. If the input names a case, the case must exist and be
+/// complete.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_case_nothing_is_computed_and_a_broken_one_fails_the_run() {
     let (model, sink) = (crew().await, WebhookSink::start().await);

@@ -1,4 +1,4 @@
-//! The tools for a compliance case over the sample: their results, the held report, and rejected input.
+//! The compliance tools on the sample: results, the report that is held back, and rejected input.
 
 use std::os::unix::fs::symlink;
 
@@ -61,7 +61,7 @@ async fn sums_and_findings_are_told() {
     assert!(failed(&bench, "case_review", json!({ "force": true })).await.starts_with("bad_arguments"));
 }
 
-/// A person of the case may be called like a member of the input. The question stays the question.
+/// A party may have the name of an input key, such as `query`. The key of the question is not redacted.
 #[test]
 fn what_is_asked_stays_what_is_asked_whoever_is_called_so() {
     let bench = bench(input());
@@ -94,7 +94,7 @@ async fn a_report_is_held_where_a_rule_says_so() {
     quiet.put("customers.csv", "id,name,country,pep\nC,Ash,DE,no\n");
     quiet.put("watchlist.csv", "id,name,list\n");
     assert!(done(&quiet, "case_review", json!({})).await.contains("No rule held the report back."));
-    // A case's own rules are a reason by themselves.
+    // That a case has its own rules is a sufficient reason to hold the report back.
     quiet.put("rules.yaml", holdshort_compliance::casework::Rules::text());
     let Outcome::Held(held) = quiet.run("case_review", json!({})).await else { panic!("not held") };
     assert_eq!(held.findings, ["own_rules: The case has its own rules."]);

@@ -51,7 +51,7 @@ pub const ACUTE_DAYS: u32 = 7;
 pub const CHRONIC_DAYS: u32 = 28;
 /// Number of windows after which the first load contributes less than 1/1000 to an exponentially weighted average.
 const WARM_WINDOWS: usize = 4;
-/// A window may have one day of unknown load per this many days. Such days are left out. With more such days the window
+/// At most one in four days of a window may have an unknown load. Such days are left out. A window with more such days
 /// has no result.
 const UNKNOWN_SHARE: usize = 4;
 

@@ -99,7 +99,7 @@ impl Visitor for Gpx {
     }
 }
 
-/// Parses an angle in degrees. An angle above `most` is reported and dropped.
+/// Parses an angle in degrees. An angle outside ±`most` is reported and dropped.
 fn degrees(element: &Element<'_>, name: &str, most: f64, context: &mut Context<'_>) -> Option<f64> {
     let degrees = element.number(name, element.attribute(name)?, context)?;
     if degrees.abs() <= most {

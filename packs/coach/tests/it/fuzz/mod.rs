@@ -1,4 +1,4 @@
-//! The fuzz target on its corpus and on inputs of a seeded mutator. `fuzz/` runs the same target under libFuzzer.
+//! Runs the fuzz target on its corpus and on inputs of a seeded mutator. `fuzz/` runs the same target under libFuzzer.
 
 mod target;
 

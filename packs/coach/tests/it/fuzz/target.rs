@@ -1,5 +1,5 @@
-//! Files of training data: the first line is the name of the file, the rest is its bytes. A `records.fit` holds records
-//! only. Header and CRCs are added here, as mutations would never produce valid ones.
+//! Input: a file of training data. The first line is the file's name, the rest is the file's bytes. `records.fit` holds
+//! only FIT records. The target adds the header and the CRCs, because mutations would never produce valid CRCs.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::Scale;
@@ -14,7 +14,7 @@ pub(crate) fn training(bytes: &[u8]) {
     let file = File { name, bytes: &whole };
     let reading = read(&[file], &Options::default());
     assert_problems_described(&reading);
-    // Read again, and twice at once: the result must be equal.
+    // Reading the file again, and reading it twice at once, must give the same season.
     let again = read(&[file, file], &Options::default());
     assert_eq!(again.season.activities, reading.season.activities);
     assert_eq!(again.season.days, reading.season.days);
@@ -35,7 +35,7 @@ fn assert_problems_described(reading: &Reading) {
     }
 }
 
-/// Checks that each metric of a reading is a number or a reason.
+/// Checks that each metric of a season is a finite number or a reason.
 fn has_metrics(reading: &Reading) {
     let season = &reading.season;
     let days = season.activities.iter().map(holdshort_coach::training::Activity::day);

@@ -1,5 +1,5 @@
-//! Charts as drawn, one in each file of `golden/`.
-//! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach charts` writes these files.
+//! Charts as SVG, one per file in `golden/`. `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach charts` writes the
+//! files.
 
 use std::path::Path;
 
@@ -11,7 +11,6 @@ use crate::report::markup;
 
 const DAY: Date = date(2026, 2, 27);
 
-/// Returns the chart as drawn on a page.
 fn draw(chart: Chart) -> String {
     let mut report = Report::new("Charts", "Ada", DAY);
     report.charts = vec![chart];
@@ -144,7 +143,7 @@ fn no_data_is_said_in_words() {
     }
 }
 
-/// The line of the first series begins a new part after each gap.
+/// The line of the first series has a new segment after each gap.
 #[test]
 fn a_gap_is_a_gap_and_one_day_between_two_is_a_point() {
     let values = [Some(1.0), Some(2.0), None, Some(3.0), None, Some(1.0), Some(2.0)];
@@ -178,7 +177,7 @@ fn every_chart_stays_within_its_drawing() {
     }
 }
 
-/// Returns the labels of an axis, from the lowest.
+/// Returns the tick labels of an axis, from the lowest value.
 fn ticks(unit: &str, low: f64, high: f64) -> Vec<String> {
     let drawn = draw(Chart::Lines(lines(unit, vec![series("x", &[Some(low), Some(high)])])));
     drawn
@@ -234,7 +233,7 @@ fn more_than_can_be_drawn_is_said_and_in_the_table() {
     assert!(drawn.contains("The chart shows the last 53 of 60 bars."));
 }
 
-/// Dashes and hatches tell all parts apart without colours.
+/// Without colours, the dashes and hatches still distinguish all parts.
 #[test]
 fn parts_differ_without_colours() {
     let many = (0..6).map(|at| series("x", &[Some(f64::from(at)), Some(1.0)])).collect();
@@ -253,7 +252,7 @@ fn parts_differ_without_colours() {
     assert_eq!(hatches.len(), 6);
 }
 
-/// An agent may write each number of a chart without a mark.
+/// If an agent quotes a number that a chart shows, the number is not marked.
 #[test]
 fn numbers_of_charts_are_known() {
     let mut report = Report::new("Charts", "Ada", DAY);

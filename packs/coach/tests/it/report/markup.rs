@@ -1,4 +1,4 @@
-//! Reads a page as XML: checks that it is well-formed, and counts its elements.
+//! Parses a page as XML: checks that the page is well-formed, and collects its elements.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 
 /// Elements that have no end tag in HTML.
 const VOID: [&str; 4] = ["meta", "br", "hr", "path"];
-/// Elements that end a paragraph in HTML.
+/// Elements that end an open paragraph in HTML.
 const BLOCKS: [&str; 16] = [
     "p",
     "ul",
@@ -30,13 +30,13 @@ const BLOCKS: [&str; 16] = [
 /// Content of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// Elements in the order of the page.
+    /// Names of the elements in the order of the page.
     pub elements: Vec<String>,
-    /// Attributes with their elements: `a href=#charts`.
+    /// Attributes, each after the name of its element: `a href=#charts`.
     pub attributes: Vec<String>,
-    /// Text of the page, without the style.
+    /// Text of the page, without the style sheet.
     pub text: String,
-    /// Depth of nested elements.
+    /// Maximum depth of nested elements.
     pub depth: usize,
 }
 
@@ -50,7 +50,7 @@ impl Page {
     }
 }
 
-/// Reads a page. Fails if HTML would be parsed differently from XML.
+/// Parses a page. Fails if an HTML parser would read the page differently from an XML parser.
 pub(crate) fn read(html: &str) -> Page {
     let mut page = Page::default();
     let mut open: Vec<String> = Vec::new();

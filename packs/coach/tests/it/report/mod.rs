@@ -1,4 +1,4 @@
-//! Reports as a specification: the traced numbers, the elements that texts become, and the drawn charts.
+//! Reports as a specification: traced numbers, the HTML of agents' texts, and the charts.
 
 mod charts;
 mod markup;

@@ -1,4 +1,4 @@
-//! The whole page: well-formed, self-contained, in order, readable in both themes.
+//! The complete page: well-formed, without external resources, in order, readable in the light and the dark theme.
 
 use holdshort_coach::report::{NotComputed, Report, TrainingValue, Unread, UnreadRow, html};
 use jiff::civil::date;
@@ -19,7 +19,7 @@ fn the_page_of_the_sample_is_well_formed_and_self_contained() {
     {
         assert_eq!(html.contains(text), is_there, "{text}");
     }
-    // Every drawing has a name and a description; swatches have none.
+    // Every chart has a name and a description. Symbols of a legend have neither.
     let drawings = page.attributes.iter().filter(|it| *it == "svg role=img").count();
     assert_eq!(drawings, 4);
     assert_eq!(page.count("desc"), drawings);
@@ -87,7 +87,7 @@ fn an_answer_of_a_megabyte_is_cut_and_counted() {
     assert!(html.len() < 400_000);
 }
 
-/// Returns the contrast of two colours as WCAG 2 defines it.
+/// Returns the contrast ratio of two colours by the formula of WCAG 2.
 fn contrast(one: &str, other: &str) -> f64 {
     let luminance = |color: &str| {
         let channel = |at: usize| {
@@ -138,7 +138,7 @@ fn the_contrast_is_aa_in_both_themes() {
     }
 }
 
-/// The page reports its gaps: readers must know what was left out of a number.
+/// The page lists missing data: readers must know which data a number does not include.
 #[test]
 fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     let mut report = sample::report();
@@ -179,7 +179,7 @@ fn what_could_not_be_read_or_computed_is_told_in_sections_of_its_own() {
     }
 }
 
-/// A number in a text links to its places in the data, even if emphasis cuts the number.
+/// A quoted number links to its places in the data, even if an emphasis begins or ends within the number.
 #[test]
 fn a_number_leads_to_where_it_stands_in_the_data() {
     let given = |label: &str, value: f64, unit: &str, place: &str| TrainingValue {
@@ -225,15 +225,15 @@ fn a_number_leads_to_where_it_stands_in_the_data() {
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
-    // A single digit does not show where it comes from.
+    // A single digit is not linked, because it occurs everywhere in the data.
     assert!(!page.contains("exertion 7 CR-10"), "{page}");
     assert_eq!(page.matches("<tr id=\"found-").count(), 3, "{page}");
     assert_eq!(page.matches("<mark class=\"untraced\" title").count(), 1, "{page}");
-    // Numbers that a plan proposes are not looked up.
+    // The numbers of a plan are proposals, so they are not looked up.
     assert_eq!(page.matches("<a class=\"found\"").count(), 5, "{page}");
 }
 
-/// A number links only to values with its unit that a reader would accept for it.
+/// A quoted number links only to values with its unit and of nearly its size.
 #[test]
 fn a_number_leads_to_no_value_of_another_unit_or_size() {
     let given = |label: &str, value: f64, unit: &str| TrainingValue {

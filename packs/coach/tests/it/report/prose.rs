@@ -1,4 +1,4 @@
-//! Elements that an agent's text becomes: a closed set, within its section, for every text.
+//! HTML of an agent's text: only elements of a closed set, and only within its section, for every text.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,6 @@ fn report(text: &str, plans: bool) -> Report {
     report
 }
 
-/// Returns the HTML of a text.
 fn prose(text: &str) -> String {
     section(&html(&report(text, true)))
 }
@@ -34,7 +33,7 @@ fn section(html: &str) -> String {
     prose.trim().to_owned()
 }
 
-/// All elements that a page may have, for every text of an agent.
+/// All elements that a page may contain, whatever the agents write.
 const ELEMENTS: [&str; 24] = [
     "a",
     "blockquote",
@@ -74,7 +73,7 @@ fn stays_in_its_section(text: &str) -> markup::Page {
         (page.count("section"), page.count("main"), page.count("h1"), page.count("style")),
         (2, 1, 1, 1)
     );
-    // Links of the contents lead into the page.
+    // Links in the table of contents lead to places within the page.
     assert!(page.attributes.iter().filter(|it| it.starts_with("a ")).all(|it| it.starts_with("a href=#")));
     let handlers = page.attributes.iter().filter(|it| it.contains(" on") || it.contains(" src="));
     assert_eq!(handlers.count(), 0);
@@ -174,7 +173,7 @@ fn what_would_not_be_seen_is_made_visible() {
     assert!(page.contains("&lt;/div&gt;\\u{7}"));
 }
 
-/// The time to parse a text grows with its length only, and so does the page.
+/// Parsing time and page size grow only linearly with the text.
 #[test]
 fn a_megabyte_of_anything_is_bounded() {
     let deep = "> ".repeat(30_000) + &"\n".repeat(60_000);
@@ -229,7 +228,7 @@ fn numbers_that_are_not_known_are_marked_and_counted() {
     let shown = section(&page);
     assert!(shown.starts_with("<p>Ran 10 km in <strong>4</strong>2:15, <code>"), "{shown}");
     assert!(shown.contains(&format!("<code>{mark}9</mark></code> times.")), "{shown}");
-    // 42 in the column of minutes matches 42:15. 42 in the column of kilograms is unknown.
+    // In the column of minutes, 42 matches 42:15. In the column of kilograms, 42 is unknown.
     assert!(shown.contains(&format!("<tr><td>42</td><td>{mark}42</mark></td></tr>")), "{shown}");
     assert!(page.contains("2 numbers are marked: they are in no tool result and in no input."));
     assert!(page.contains("2 were not found."));

@@ -1,4 +1,4 @@
-//! The report of a generated athlete, for the example and the page test. No value was measured.
+//! Report of a generated athlete, for the example and the page test. All values are invented.
 
 use holdshort_coach::report::{
     Assumption, Band, Bar, Bars, Chart, Competition, Computed, Lines, Question, Report, Row, Section, Series,
@@ -72,7 +72,7 @@ fn days(count: i32) -> impl Iterator<Item = (i32, Date)> {
     (0..count).map(move |at| (at, DAY.checked_sub((count - 1 - at).days()).unwrap()))
 }
 
-/// Returns a number between 0 and 1 that is equal on every machine.
+/// Returns a pseudo-random number between 0 and 1 that is equal on every machine.
 fn noise(at: i32) -> f64 {
     let mut bits = u32::try_from(at).unwrap().wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
     bits = (bits ^ (bits >> 15)).wrapping_mul(0x85eb_ca6b);

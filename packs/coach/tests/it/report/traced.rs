@@ -1,4 +1,4 @@
-//! Numbers that are traced: tables of known numbers, written texts, and the marks in them.
+//! Tracing of numbers: tables of known numbers, written texts, and the numbers that are marked.
 
 use holdshort_coach::report::{KnownNumbers, Quantity, untraced};
 use jiff::civil::date;
@@ -53,7 +53,7 @@ fn a_rounding_is_traced_and_a_near_miss_is_not() {
             ("61.44 or 61.5 or 62 or 60", &["61.44", "61.5", "62", "60"]),
             ("61.4490 has more digits than is known, and the same value", &[]),
             ("61.4491", &["61.4491"]),
-            // Half up and half to even: neither rounds 3.5 to 3.
+            // 3.5 rounds to 4 half up and half to even, never to 3.
             ("2 and 3", &[]),
             ("3.4 and 4", &["3.4"]),
             ("1", &["1"]),
@@ -94,7 +94,7 @@ fn ratios_durations_and_distances_are_written_in_their_ways() {
         &[
             ("0.425, 0.43, 0.42, 42.5 %, 42%, 43 percent", &[]),
             ("41 %, 44%, 0.41", &["41 %", "44%", "0.41"]),
-            // The product in binary is 28.499999999999996.
+            // As a binary float the product is 28.499999999999996.
             ("28.5 %, 29 %, 28 %", &[]),
             ("17 %", &[]),
             ("61 %: of a plain number nobody knows that it is none", &[]),
@@ -249,7 +249,7 @@ fn ranges_are_in_order_and_on_characters() {
     }
 }
 
-/// Long chains, words and lines are not scanned again for each of their digits.
+/// Reading time grows linearly: long sequences of digits, words and lines are not scanned again for each digit.
 #[test]
 fn a_long_text_of_anything_is_read() {
     let known = known_numbers();

@@ -1,4 +1,5 @@
-//! The coach at a terminal: questions in its own form, cancelling, detaching, its files (contract C, cases 33 to 36).
+//! The coach in a terminal: its own form of questions, cancelling, detaching, and its files (contract C, cases 33 to
+//! 36).
 
 mod notices;
 mod recordings;
@@ -15,7 +16,7 @@ use tokio::runtime::Runtime;
 pub(crate) const AGENTS: [&str; 6] =
     ["metrics", "activity", "physiology", "synthesis", "season_planner", "weekly_planner"];
 
-/// Prompt for a part of an answer. Input before it is dropped.
+/// Prompt of an answer. Text typed before the prompt appears is dropped.
 pub(crate) const ANSWER: &str = "your answer> ";
 
 pub(crate) const CONFIG: &str = "
@@ -28,7 +29,7 @@ context: {analysis: A week abroad in March.}
 output: {directory: report}
 ";
 
-/// Files of a completed run (contract E38).
+/// Names of the files of a completed run (contract E38).
 const FILES: [&str; 9] = [
     "activity_result.md",
     "analysis.html",
@@ -49,7 +50,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Creates a configuration with the sample's data, and agents that say one sentence each.
+    /// Creates a configuration for the sample's data. Each scripted agent replies with one sentence.
     pub(crate) fn new(config: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(ScriptedModel::start());
@@ -95,7 +96,7 @@ impl Stage {
         serde_json::from_str(&self.file("summary.json")).unwrap()
     }
 
-    /// Returns the tools that an agent's first request offers.
+    /// Returns the names of the tools in an agent's first model request.
     fn offered(&self, agent: &str) -> Vec<String> {
         self.model.requests_of(agent)[0].tools()
     }
@@ -121,7 +122,7 @@ pub(crate) fn asks(question: &str, context: &str) -> Scripted {
     Scripted::call("ask_human", json!({ "question": question, "context": context }))
 }
 
-/// Case 33: the answer is the tool's result, and the agent continues with it.
+/// Case 33: the agent receives the answer as a tool result, and continues.
 #[test]
 fn an_agent_asks_and_goes_on_with_the_answer() {
     let stage = Stage::new(CONFIG);
@@ -174,7 +175,7 @@ fn an_agent_asks_and_goes_on_with_the_answer() {
     assert!(summary.as_object().unwrap().contains_key("total_cost_usd"), "{summary}");
     let page = stage.file("analysis.html");
     assert!(page.contains("Why was last week so hard?"), "{page}");
-    // A computed number is in the table. A number that no tool computed is marked.
+    // The page lists the computed number. It marks a number that no tool computed.
     assert!(page.contains("load ratio") && page.contains("<mark class=\"untraced\""), "{page}");
     let marked = page.split("<mark class=\"untraced\"").nth(1).unwrap();
     assert!(marked.contains("77.7"), "{marked}");
@@ -191,7 +192,7 @@ fn an_agent_asks_and_goes_on_with_the_answer() {
     assert!(!stage.offered("activity").contains(&"read_load_data".to_owned()), "each has its own data");
 }
 
-/// Questions that are open together are numbered, and answered one after the other.
+/// Questions that are open at the same time are numbered, and answered one after the other.
 #[test]
 fn questions_side_by_side_are_numbered() {
     let stage = Stage::new(CONFIG);
@@ -199,7 +200,7 @@ fn questions_side_by_side_are_numbered() {
         let question = format!("What of {agent}?");
         stage.plays(agent, vec![asks(&question, ""), Scripted::text("Thank you.")]);
     }
-    // Without a person at the terminal both questions wait until a terminal attaches.
+    // Without a terminal, both questions stay open until a terminal attaches to the run.
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 4, "{ran:?}");
     assert!(
@@ -230,8 +231,8 @@ fn questions_side_by_side_are_numbered() {
     assert_eq!(stage.model.requests_of("physiology").len(), 1, "what was done is not done again");
 }
 
-/// An agent may ask again (contract C3). Only the whole words quit, exit and cancel end the run, in any case (contract
-/// C4, E15).
+/// An agent may ask again (contract C3). The run ends only if a line is exactly `quit`, `exit` or `cancel`, in upper or
+/// lower case (contract C4, E15).
 #[test]
 fn leaving_words_cancel_and_keep_what_there_is() {
     for word in ["QUIT", "Exit", "cancel"] {
@@ -258,7 +259,7 @@ fn leaving_words_cancel_and_keep_what_there_is() {
     }
 }
 
-/// After an empty line the question is asked once more. A second empty line is accepted (contract E14).
+/// After an empty line the question is asked again. A second empty line is accepted as the answer (contract E14).
 #[test]
 fn an_empty_answer_is_asked_again_once() {
     let stage = Stage::new(CONFIG);
@@ -275,7 +276,7 @@ fn an_empty_answer_is_asked_again_once() {
     assert_eq!(requests[1].texts().last().map(String::as_str), Some("No response provided"));
 }
 
-/// An answer that is data is asked for part by part, and shown before it is sent.
+/// An answer with structured data is asked for field by field, and shown before it is sent.
 #[test]
 fn a_typed_answer_is_filled_in_part_by_part() {
     let stage = Stage::new(CONFIG);
@@ -305,7 +306,7 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     terminal.type_line("");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("7.5") && shown.contains("bad"), "{shown}");
-    // Typing one part keeps the parts before it.
+    // After editing one field, the other fields keep their values.
     terminal.type_line("1");
     terminal.expect("Enter sends what is shown");
     terminal.expect("Enter sends it");
@@ -316,7 +317,7 @@ fn a_typed_answer_is_filled_in_part_by_part() {
     assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), json!({ "hours": 7.5, "quality": "bad" }));
 }
 
-/// Case 34: after a kill during an open question no completed work is repeated (contract C5).
+/// Case 34: if the process is killed while a question is open, no completed work is repeated (contract C5).
 #[test]
 fn a_question_outlives_its_process() {
     let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {enable_plotting: true, "));
@@ -362,8 +363,8 @@ fn a_question_outlives_its_process() {
     );
 }
 
-/// A terminal that hangs up leaves the run, as with Ctrl-C: the run waits, its files are saved, and the command to
-/// return is printed.
+/// If the terminal hangs up, the command detaches from the run as with Ctrl-C: the run waits, its files are saved, and
+/// the command to attach again is printed.
 #[test]
 fn a_terminal_that_hangs_up_leaves_the_run() {
     let stage = Stage::new(CONFIG);
@@ -378,7 +379,8 @@ fn a_terminal_that_hangs_up_leaves_the_run() {
     assert!(rest.contains("partial results"), "{rest}");
 }
 
-/// Case 35: no question is asked, the tool is absent, and the summary has the agents' assumptions (contract C2, E39).
+/// Case 35: with asking disabled, agents have no tool to ask with, and the summary lists their assumptions (contract
+/// C2, E39).
 #[test]
 fn with_asking_off_nothing_asks() {
     let stage = Stage::new(&CONFIG.replace("extraction: {", "extraction: {hitl_enabled: false, "));
@@ -391,7 +393,7 @@ fn with_asking_off_nothing_asks() {
             Scripted::text("Done. Should I go on?"),
         ],
     );
-    // A person is at the terminal and could be asked.
+    // The run has a terminal, so a person could answer questions.
     let mut terminal = stage.terminal();
     let screen = terminal.expect("✓ Completed.");
     assert_eq!(terminal.end().0, 0);
@@ -405,7 +407,7 @@ fn with_asking_off_nothing_asks() {
     assert_eq!(stage.summary()["questions"], json!([]));
 }
 
-/// Case 36: the error is one clear line, and no run is started.
+/// Case 36: the error is one clear line, and no run starts.
 #[test]
 fn a_wrong_configuration_starts_nothing() {
     let home = Home::new();
@@ -466,7 +468,7 @@ fn a_wrong_configuration_starts_nothing() {
     assert!(ran.err.contains("--config coach.yaml"), "{ran:?}");
 }
 
-/// The template is a valid configuration, and never overwrites a file.
+/// The template is a valid configuration, and `init` never overwrites a file.
 #[test]
 fn the_template_is_written_once_and_works() {
     let home = Home::new();
@@ -484,7 +486,8 @@ fn the_template_is_written_once_and_works() {
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 
-    // No invented value reaches an agent, and no data is kept under an invented address.
+    // The placeholder values of the template do not reach an agent, and no data is stored under the placeholder
+    // address.
     let untouched = Stage::new(&template);
     let ran = untouched.home.run(&untouched.arguments(&[]));
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -527,7 +530,7 @@ fn the_demo_asks_and_leaves_its_report() {
     assert!(answered.len() >= 7, "{answered:?}");
 }
 
-/// A question is wrapped like any text: no word is cut at the edge of the terminal.
+/// A question is wrapped at blanks: no word is split at the edge of the terminal.
 #[test]
 fn what_an_agent_asks_is_wrapped_at_blanks() {
     let stage = Stage::new(CONFIG);
@@ -546,7 +549,7 @@ fn what_an_agent_asks_is_wrapped_at_blanks() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// Messages of other agents while a question is open are printed before the question, and apart from it.
+/// Messages of other agents that arrive while a question is open are printed above the question, separated from it.
 #[test]
 fn what_is_decided_elsewhere_is_told_with_its_decision() {
     let stage = Stage::new(CONFIG);
@@ -568,7 +571,8 @@ fn what_is_decided_elsewhere_is_told_with_its_decision() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// While one agent asks, the terminal shows which agents work. After the answer it shows which agents wait, and why.
+/// While an agent asks, the terminal lists the agents that work. After the answer it lists the agents that wait, and
+/// why.
 #[test]
 fn a_person_sees_who_works_and_who_waits_for_whom() {
     let stage = Stage::new(CONFIG);
@@ -590,7 +594,7 @@ fn a_person_sees_who_works_and_who_waits_for_whom() {
     assert_eq!(terminal.end().0, 0);
 }
 
-/// An earlier answer of the athlete is offered to the next run with one key. It is shown, and Enter sends it.
+/// The next run offers the athlete's earlier answer: `h` shows the earlier answer, and Enter sends it.
 #[test]
 fn an_answer_that_was_given_before_is_taken_with_h() {
     let stage = Stage::new(CONFIG);

@@ -1,4 +1,5 @@
-//! Information for the athlete besides the agents' texts: unread data, ownership of files, and prompts of the models.
+//! Notices to the athlete apart from the agents' texts: unread data, files of other runs, and the prompts of the
+//! models.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{AGENTS, ANSWER, CONFIG, Stage, asks};
 
-/// Adds unreadable files, and a table with an error in every line, to the sample.
+/// Adds unreadable files, and a table with an error in every line, to the sample's data.
 fn spoil(stage: &Stage) {
     let data = stage.home.path().join("data");
     let put = |name: &str, bytes: &[u8]| std::fs::write(data.join(name), bytes).unwrap();
@@ -66,7 +67,7 @@ fn what_was_not_read_is_told_in_the_terminal_the_page_and_the_summary() {
     }
 }
 
-/// Starts in the hour that a clock change skips or repeats are reported everywhere.
+/// Starts in an hour that a clock change skips or repeats are reported everywhere.
 #[test]
 fn starts_that_the_clock_did_not_show_once_are_told() {
     let stage = Stage::new(&CONFIG.replace("sex: female", "sex: female, time_zone: Europe/Berlin"));
@@ -94,7 +95,8 @@ fn starts_that_the_clock_did_not_show_once_are_told() {
     }
 }
 
-/// The page of the plans draws planned weeks next to completed weeks. The later plan wins, week by week.
+/// The page of the plans draws planned weeks next to completed weeks. If two plans contain a week, the later plan is
+/// used.
 #[test]
 fn planned_weeks_are_drawn_beside_those_that_were_done() {
     let stage = Stage::new(CONFIG);
@@ -117,7 +119,7 @@ fn planned_weeks_are_drawn_beside_those_that_were_done() {
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
 }
 
-/// Data beyond the limit is reported before the run starts, and the newest files are read.
+/// If the training files exceed the size limit, this is reported before the run starts. The newest files are read.
 #[test]
 fn too_much_data_is_told_before_the_start() {
     let stage = Stage::new(CONFIG);
@@ -134,7 +136,7 @@ fn too_much_data_is_told_before_the_start() {
     assert!(!stage.summary()["not_read"].is_null());
 }
 
-/// Numbers that an agent was given from a data file are not marked.
+/// Numbers from a data file that an agent received are not marked.
 #[test]
 fn numbers_of_a_data_file_are_not_marked() {
     let stage = Stage::new(CONFIG);
@@ -168,7 +170,7 @@ fn listed(summary: &Value) -> Vec<String> {
     listed
 }
 
-/// The folder holds the files of one run, and a person's own file is never overwritten (contract C9).
+/// The folder holds the files of one run at a time. A file that no run wrote is never overwritten (contract C9).
 #[test]
 fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     let stage = Stage::new(CONFIG);
@@ -181,7 +183,7 @@ fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     assert!(report.join("physiology_result.md").exists());
     std::fs::write(report.join("notes.md"), "mine").unwrap();
 
-    // The second run stops earlier than the first.
+    // The second run ends after fewer steps than the first run.
     stage.plays("metrics", vec![asks("Why?", ""), Scripted::text("Done.")]);
     stage.plays("activity", vec![asks("Why?", ""), Scripted::text("All easy.")]);
     stage.plays("physiology", vec![asks("Why?", ""), Scripted::text("All well.")]);
@@ -203,8 +205,8 @@ fn files_of_an_earlier_run_go_and_those_of_a_person_stay() {
     assert_eq!(std::fs::read_to_string(report.join("synthesis.md")).unwrap(), "my own");
 }
 
-/// Only a completed run replaces the report of a completed run. A run that is left before its end has a folder of its
-/// own until it completes.
+/// Only a completed run replaces the report of another completed run. Until a run completes, its files are in a
+/// separate folder.
 #[test]
 fn a_finished_report_outlives_a_run_that_is_left() {
     let stage = Stage::new(CONFIG);
@@ -245,14 +247,14 @@ fn a_finished_report_outlives_a_run_that_is_left() {
     assert!(stage.file("synthesis.md").contains("The second part of synthesis."));
 }
 
-/// A failed start leaves no folder behind.
+/// If the start of a run fails, no empty folder is left.
 #[test]
 fn a_start_that_fails_leaves_no_empty_folder() {
     let stage = Stage::new(&CONFIG.replace("{directory: report}", "{directory: reports/spring}"));
     let ran = stage.home.run(&["run", "coach", "--config", &stage.config]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(!stage.home.path().join("reports").exists());
-    // This server only has the rehearsal model, so it rejects the start.
+    // This server has only the rehearsal model, so it rejects a run with another model.
     let serving = stage.home.serve(&[]);
     let ran = stage.home.run(&["run", "coach", "--config", &stage.config, "--model", "scripted"]);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -260,7 +262,7 @@ fn a_start_that_fails_leaves_no_empty_folder() {
     drop(serving);
 }
 
-/// With asking off no prompt tells an agent to ask. With asking on each prompt says when to ask (contract C2).
+/// Prompts of a run without asking never tell an agent to ask. With asking, each prompt says when to ask (contract C2).
 #[test]
 fn prompts_speak_of_asking_only_while_somebody_may_be_asked() {
     for (asks, config) in [
@@ -278,7 +280,7 @@ fn prompts_speak_of_asking_only_while_somebody_may_be_asked() {
     }
 }
 
-/// A configuration that names the model needs no `--model`.
+/// If the configuration names a model, the command needs no `--model`.
 #[test]
 fn a_model_of_the_configuration_is_enough() {
     let stage = Stage::new(&format!("{CONFIG}models: {{development: big-model}}\n"));
@@ -288,7 +290,7 @@ fn a_model_of_the_configuration_is_enough() {
     assert_eq!(stage.model.requests_of("metrics")[0].body["model"], json!("big-model"));
 }
 
-/// For a detached run, the printed command to continue names the folder of the files.
+/// For a detached run, the command prints how to continue, including the folder of the files.
 #[test]
 fn a_detached_run_is_told_with_its_folder() {
     let stage = Stage::new(CONFIG);
@@ -299,7 +301,7 @@ fn a_detached_run_is_told_with_its_folder() {
     drop(serving);
 }
 
-/// The demo's script quotes the answers, whatever their words are.
+/// The demo's script quotes the answers unchanged, whatever a person answers.
 #[test]
 fn the_demo_does_not_turn_an_answer_around() {
     let home = Home::new();
@@ -333,7 +335,7 @@ fn the_demo_does_not_turn_an_answer_around() {
     let _: Value = serde_json::from_str(&read("summary.json")).unwrap();
 }
 
-/// Sections without content, and a day with a time, are accepted.
+/// A section without content is accepted, and so is a day with a time.
 #[test]
 fn empty_sections_and_a_day_with_a_time_are_taken() {
     let config = CONFIG
@@ -346,7 +348,7 @@ fn empty_sections_and_a_day_with_a_time_are_taken() {
     assert!(stage.file("planning.html").contains("Written by the agent season_planner"));
 }
 
-/// A run that is left while an agent works waits, and the summary says that it waits.
+/// If the terminal detaches while an agent works, the run waits, and the summary says this.
 #[test]
 fn a_run_that_is_left_is_said_to_wait() {
     let stage = Stage::new(CONFIG);
@@ -358,7 +360,7 @@ fn a_run_that_is_left_is_said_to_wait() {
     assert_eq!(stage.summary()["status"], json!("waiting"));
 }
 
-/// For choices that are numbers, a typed number selects the choice with that text, never the choice at that position.
+/// If the choices are numbers, a typed number selects the choice with this text, not the choice at this position.
 #[test]
 fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     let stage = Stage::new(CONFIG);
@@ -373,7 +375,7 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     terminal.type_line("3");
     terminal.expect("✓ Answer: 3");
     terminal.expect(PROMPT);
-    // The typed number is not among the choices: a custom answer is shown before it is sent.
+    // The typed number is not among the choices, so it is a custom answer, which is shown before it is sent.
     terminal.type_line("7");
     terminal.expect("Enter sends it");
     terminal.type_line("#2");
@@ -387,8 +389,8 @@ fn a_choice_that_is_a_number_is_the_one_that_was_typed() {
     );
 }
 
-/// For an answer without a form the options are listed by name. A number is the answer, and a skip is shown before it
-/// is sent. After a rejected answer the keys are shown.
+/// For an answer without a schema, the options are listed by name, and a typed number is the answer. A skip is shown
+/// before it is sent. After a rejected answer the keys are shown.
 #[test]
 fn an_answer_of_json_is_no_entry_of_a_menu() {
     let stage = Stage::new(CONFIG);
@@ -420,7 +422,7 @@ fn an_answer_of_json_is_no_entry_of_a_menu() {
     assert!(page.contains("<p class=\"said\">rpe: 2</p>"), "{page}");
 }
 
-/// A number from an analyst's data links to its file and line. A number that is in no data is marked.
+/// A quoted number from an analyst's data links to its file and line. A number that is not in the data is marked.
 #[test]
 fn a_number_of_the_data_leads_to_its_file_and_line() {
     let stage = Stage::new(CONFIG);
@@ -445,8 +447,8 @@ fn a_number_of_the_data_leads_to_its_file_and_line() {
     assert!(marked.contains("98765"), "{marked}");
 }
 
-/// A person's texts reach every agent unchanged, the mode selects the model (contract E37), and a password goes
-/// nowhere. The ending of the file may have any case.
+/// The athlete's texts reach every agent unchanged, and `mode` selects the model (contract E37). The password reaches
+/// neither an agent nor a file. The extension of the configuration file may be in upper case.
 #[test]
 fn what_the_configuration_says_reaches_the_agents() {
     for (mode, model) in [
@@ -492,7 +494,8 @@ fn what_the_configuration_says_reaches_the_agents() {
     }
 }
 
-/// Ctrl-C at a question and the end of input leave it open, and the files so far are saved (contract C4, E14).
+/// Ctrl-C or the end of input at a question leaves the question open, and the files so far are saved (contract C4,
+/// E14).
 #[test]
 fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
     for key in ["\u{3}", "\u{4}"] {
@@ -514,14 +517,14 @@ fn ctrl_c_and_the_end_of_input_leave_a_question_open() {
     }
 }
 
-/// Leaving at one of several questions cancels all of them (contract C6).
+/// Typing `quit` at one of several open questions cancels all of them (contract C6).
 #[test]
 fn leaving_at_one_of_three_questions_cancels_all() {
     let stage = Stage::new(CONFIG);
     for agent in ["metrics", "activity", "physiology"] {
         stage.plays(agent, vec![asks(&format!("What of {agent}?"), ""), Scripted::text("Thank you.")]);
     }
-    // The first run has no terminal, and ends when all three questions are open.
+    // The first command has no terminal, and ends when all three questions are open.
     let ran = stage.home.run(&stage.arguments(&[]));
     assert_eq!(ran.code, 4, "{ran:?}");
     let run = stage.summary()["execution_id"].as_str().unwrap().to_owned();

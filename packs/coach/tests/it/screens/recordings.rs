@@ -1,4 +1,4 @@
-//! Faulty recordings and tables, and the reports of their faults to the athlete.
+//! Faulty recordings and tables, and how their faults are reported to the athlete.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::training::fit_writer::{FitWriter, TEXT, U8, U32, finish_run, run, tim
 /// 2025-06-01T18:00:00Z.
 const START: i64 = 1_748_800_800;
 
-/// Returns a run whose records have a developer field.
+/// Returns a FIT file of a run whose records have a developer field.
 fn with_fields_of_apps() -> Vec<u8> {
     let mut writer = FitWriter::activity_file();
     writer.define(4, 206, &[(0, 1, U8), (1, 1, U8), (2, 1, U8), (3, 10, TEXT)]);
@@ -24,7 +24,7 @@ fn with_fields_of_apps() -> Vec<u8> {
     writer.finish()
 }
 
-/// Faults of recordings and tables are reported with their file, and their readable content is used.
+/// Faults of recordings and tables are reported with the file, and the readable content of the file is used.
 #[test]
 fn what_is_wrong_with_recordings_and_tables_is_told() {
     let stage = Stage::new(CONFIG);

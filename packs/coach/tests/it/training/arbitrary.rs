@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::training::generated::Random;
 use crate::training::tools::calls;
 
-/// Returns a plausible number or a meaningless one.
+/// Returns a plausible number, or a meaningless number such as NaN.
 fn number(random: &mut Random) -> f64 {
     const ODD: [f64; 18] = [
         0.0,
@@ -48,7 +48,7 @@ fn maybe(random: &mut Random) -> Option<f64> {
     (!random.once_in(4)).then(|| number(random))
 }
 
-/// Returns a plausible value or any other number.
+/// Returns a plausible value of the measure, or an arbitrary number.
 fn sourced_value(measure: Measure, random: &mut Random) -> SourcedValue {
     let (least, most) = measure.plausible();
     let value = match random.below(4) {
@@ -80,7 +80,7 @@ fn activity(today: Date, random: &mut Random) -> Activity {
             measures.insert(measure, sourced_value(measure, random));
         }
     }
-    // Samples with any times, in any order.
+    // Samples have arbitrary times in arbitrary order.
     let count = [0, 1, 2, 60, 200][random.below(5) as usize];
     let mut sample = |at: u32| Sample {
         at_s: if random.once_in(10) { number(random) } else { f64::from(at) },
@@ -129,7 +129,7 @@ fn athlete(random: &mut Random) -> Athlete {
     }
 }
 
-/// Returns true if the value has a null: JSON writes non-finite numbers as null.
+/// Returns true if the value contains a null: JSON writes non-finite numbers as null.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -170,7 +170,7 @@ fn every_metric_of_any_season_is_finite_or_a_reason() {
             assert!(!has_null(&given), "seed {seed}: {given}");
         }
     }
-    // Each metric was computed often enough for the test to mean something.
+    // Each metric must have been computed often enough for the test to be meaningful.
     for metric in Metric::ALL {
         assert!(computed.get(metric).is_some_and(|times| *times > 20), "{}: {computed:?}", metric.name());
     }

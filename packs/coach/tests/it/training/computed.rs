@@ -1,4 +1,4 @@
-//! All metrics of a season as one JSON value, to compare two ways of computing them.
+//! All metrics of a season as one JSON value, to compare two implementations.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::{Scale, load, session_rpe, trimp};
@@ -74,7 +74,7 @@ pub(crate) fn all(season: &Season, athlete: &Athlete, as_of: Date) -> Value {
     })
 }
 
-/// Returns the metrics that differ from day to day.
+/// Returns the metrics whose value depends on the day.
 pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) -> Value {
     let loads = |scale: Scale| {
         let daily = DailyLoads::compute(season, profile, scale, as_of);
@@ -101,7 +101,7 @@ pub(crate) fn loads_and_trends(season: &Season, profile: &Profile, as_of: Date) 
     })
 }
 
-/// Returns the first place where two values differ by more than a billionth.
+/// Returns the first path where two values differ by more than a billionth.
 pub(crate) fn difference(ours: &Value, theirs: &Value, at: &str) -> Option<String> {
     const RELATIVE: f64 = 1e-9;
     match (ours, theirs) {

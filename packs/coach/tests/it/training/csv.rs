@@ -1,4 +1,4 @@
-//! Tables of the user: columns, units, decimal marks, dates.
+//! Tables of the athlete: columns, units, decimal marks, dates.
 
 use holdshort_coach::training::{Code, Measure, Options, Sport};
 use jiff::tz::TimeZone;
@@ -108,24 +108,24 @@ fn a_bad_row_or_cell_is_told_with_its_line_and_the_others_count() {
     assert_eq!(left, ["2026-03-05"]);
 }
 
-/// An invalid cell leaves the other cells of its row and its column as they are.
+/// An invalid cell does not change the other cells of its row or its column.
 #[test]
 fn a_cell_with_another_mark_is_told_with_row_and_column_and_is_absent() {
-    // Cells of a column, and the values that are read.
+    // Separator, cells of a column, values that are read, and problems.
     for (separator, cells, counted, expected) in [
-        // A decimal comma in a file that is separated by commas.
+        // A decimal comma is rejected in a file with comma separators.
         (',', &["70.5", "\"70,5\"", "71"][..], &[70.5, 71.0][..], &[(3, Code::CsvDecimalComma, "70,5")][..]),
-        // Most cells have a comma.
+        // Most cells have a decimal comma, so the point is reported.
         (';', &["70,5", "70.4", "70,3"], &[70.5, 70.3], &[(3, Code::CsvMixedDecimals, "70.4")]),
         (';', &["70.5", "70.4", "70,3"], &[70.5, 70.4], &[(4, Code::CsvMixedDecimals, "70,3")]),
-        // Equally many commas and points: the decimal mark is not guessed.
+        // With equally many commas and points, the decimal mark is not guessed.
         (
             ';',
             &["70,5", "70.4", "71"],
             &[71.0],
             &[(2, Code::CsvMixedDecimals, "70,5"), (3, Code::CsvMixedDecimals, "70.4")],
         ),
-        // `70.123` may have a thousands separator. The cell that cannot have one determines the decimal mark.
+        // `70.123` could have a thousands separator. The other cell cannot have one, so it determines the decimal mark.
         (
             ';',
             &["70.123", "71.123", "70,5"],
@@ -175,7 +175,7 @@ fn a_bad_cell_of_an_activity_leaves_its_other_cells() {
     );
 }
 
-/// Lines are numbered as in an editor, after empty lines and after cells with line ends.
+/// Line numbers count empty lines and line breaks within cells, as in an editor.
 #[test]
 fn problems_name_the_line_in_which_their_row_begins() {
     let text = "date,weight_kg,notes\r\n\r\n\r\n2026-03-01,heavy,\"one\ntwo\"\r\n2026-03-02,light,\n\n";
@@ -198,7 +198,7 @@ fn one_day_has_one_value_or_none() {
     assert_eq!(left, ["2026-03-01"]);
 }
 
-/// Zones are given as POSIX rules, as the crate has no time zone database here.
+/// Time zones are given as POSIX rules, because this crate has no time zone database.
 #[test]
 fn local_times_are_of_the_zone_that_is_named_on_both_sides_of_its_change() {
     let text = "start,sport,duration_min,avg_hr\n\
@@ -221,7 +221,7 @@ fn local_times_are_of_the_zone_that_is_named_on_both_sides_of_its_change() {
     assert_eq!(codes(&unnamed), [Code::OffsetAssumed]);
 }
 
-/// Local times that the clock skipped or showed twice are read in the most likely way, and reported.
+/// Local times that a clock change skipped or repeated are read in the most likely way, and reported.
 #[test]
 fn local_times_around_a_change_of_the_clock_are_told() {
     let text = "start,sport,duration_min,avg_hr\n\
@@ -277,7 +277,7 @@ fn a_start_that_is_none_and_an_activity_without_a_duration_are_told() {
     assert_eq!(reading.season.activities[0].measure(Measure::Duration), Some(4_500.0));
 }
 
-/// A night is never written in minutes and seconds. For an activity `1:05` is ambiguous, and is not guessed.
+/// Sleep is never written in minutes and seconds, so `7:30` is hours. For an activity `1:05` is ambiguous and rejected.
 #[test]
 fn times_of_two_parts_are_read_where_they_can_mean_one_thing() {
     for (cell, hours) in [("7:30", 7.5), ("7:30:00", 7.5), ("0:45", 0.75)] {
@@ -300,7 +300,7 @@ fn times_of_two_parts_are_read_where_they_can_mean_one_thing() {
     }
 }
 
-/// 10 km in 65 s: either the distance or the time is wrong.
+/// 10 km in 65 s is impossible: either the distance or the time is wrong.
 #[test]
 fn a_distance_that_nobody_covers_in_its_time_is_told() {
     for (sport, seconds, taken) in [

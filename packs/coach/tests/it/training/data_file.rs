@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::training::support::{codes, read_one};
 
-/// Returns a file as upstream's extractor writes it, with keys that are read and keys that are not.
+/// Returns a data file as the extractor of garmin-ai-coach writes it, with keys that are read and keys that are not.
 pub(crate) fn sample() -> serde_json::Value {
     let activity = json!({
         "activity_id": 1, "activity_type": "trail_running", "activity_name": "Morning",
@@ -47,7 +47,7 @@ fn options() -> Options {
 #[test]
 fn json_and_yaml_say_the_same() {
     let json = serde_json::to_vec(&sample()).unwrap();
-    // JSON is valid YAML.
+    // JSON is valid YAML, so both files hold the same bytes.
     let readings = ["data.json", "data.YAML"].map(|name| read(&[File { name, bytes: &json }], &options()));
     for reading in &readings {
         assert_eq!(codes(reading), [Code::SeveralSports, Code::NoHeartRate, Code::NoHeartRate]);

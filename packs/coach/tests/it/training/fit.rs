@@ -1,4 +1,4 @@
-//! FIT files: values that are read, damage that is refused, and faults that are reported.
+//! FIT files: values that are read, damaged files that are refused, and faults that are reported.
 
 use holdshort_coach::training::{Code, Measure, Sport};
 
@@ -15,7 +15,7 @@ fn a_run_is_read_with_its_local_day() {
     assert_eq!(run.day().to_string(), "2026-03-01");
     assert_eq!(run.measure(Measure::Duration), Some(6.0));
     assert_eq!(run.measure(Measure::Distance), Some(18.0));
-    // Mean of all samples except the last, which ends the series.
+    // The mean excludes the last sample, which only ends the series.
     assert_eq!(run.measure(Measure::HeartRateAverage), Some(150.0));
     assert_eq!(run.measure(Measure::HeartRateMax), Some(160.0));
     let rates: Vec<_> =
@@ -60,7 +60,7 @@ fn what_is_whole_of_a_truncated_file_counts() {
     assert_eq!(run.sport, Sport::Unknown);
 }
 
-/// Sizes that no device writes do no harm. Public readers panic or never end on them.
+/// Field sizes that no device writes must not cause a panic or an endless loop, as they do in public FIT readers.
 #[test]
 fn definitions_of_any_shape_do_no_harm() {
     for base in 0..=u8::MAX {
@@ -75,7 +75,7 @@ fn definitions_of_any_shape_do_no_harm() {
     }
 }
 
-/// Times and durations of any type and value do no harm: the file chooses the types of its fields.
+/// Times and durations of any type and value must not cause a panic: the file defines the types of its fields.
 #[test]
 fn times_beyond_all_time_do_no_harm() {
     for (base, size, value) in [
@@ -104,7 +104,7 @@ fn times_beyond_all_time_do_no_harm() {
     }
 }
 
-/// Reading ends for every change of a real file, and a file with changed bytes is refused.
+/// Reading ends for every modification of a real file. A file with changed bytes is refused.
 #[test]
 fn no_byte_of_a_file_makes_it_panic() {
     let sample = include_bytes!("../../samples/garmin-fenix-5-bike.fit");
@@ -116,7 +116,7 @@ fn no_byte_of_a_file_makes_it_panic() {
     for end in (0..sample.len()).step_by(7) {
         read_one("cut.fit", &sample[..end]);
     }
-    // Without CRC errors every changed record is read.
+    // With correct CRCs, every changed record is read.
     let body = &sample[14..sample.len() - 2];
     for at in (0..body.len()).step_by(3) {
         let mut writer = FitWriter::default();
@@ -152,7 +152,7 @@ fn a_run_without_a_sensor_is_told() {
     }
 }
 
-/// Compressed timestamps hold five bits of the time in the header of a record.
+/// The header of a record with a compressed timestamp holds the lowest five bits of the timestamp.
 #[test]
 fn compressed_timestamps_go_on_from_the_last_whole_one() {
     let mut writer = FitWriter::activity_file();

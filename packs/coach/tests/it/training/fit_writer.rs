@@ -1,6 +1,6 @@
 //! Writes FIT files for tests: definitions and data messages as bytes, with header and CRC.
 
-/// Base types with their numbers in the protocol.
+/// Numbers of the base types in the FIT protocol.
 pub(crate) const ENUM: u8 = 0x00;
 pub(crate) const U8: u8 = 0x02;
 pub(crate) const TEXT: u8 = 0x07;
@@ -16,7 +16,7 @@ pub(crate) struct FitWriter {
 }
 
 impl FitWriter {
-    /// Writes a definition. Fields are number, size and base type.
+    /// Writes a definition. A field is its number, size and base type.
     pub(crate) fn define(&mut self, local: u8, number: u16, fields: &[(u8, u8, u8)]) -> &mut Self {
         self.data.extend([0x40 | local, 0, 0]);
         self.data.extend(number.to_le_bytes());
@@ -25,7 +25,7 @@ impl FitWriter {
         self
     }
 
-    /// Writes a definition that also has developer fields: number, size and developer index.
+    /// Writes a definition that also has developer fields, each with number, size and developer index.
     pub(crate) fn define_with_apps(
         &mut self,
         local: u8,
@@ -58,7 +58,7 @@ impl FitWriter {
         file
     }
 
-    /// Begins a file with the `file_id` of an activity, which Python's readers require.
+    /// Begins a FIT file with the message `file_id` of an activity, which Python's readers require.
     pub(crate) fn activity_file() -> Self {
         let mut writer = Self::default();
         writer.define(0, 0, &[(0, 1, ENUM), (1, 2, U16)]).message(0, &[&[4], &1_u16.to_le_bytes()]);
@@ -66,7 +66,7 @@ impl FitWriter {
     }
 }
 
-/// Returns seconds since 1970 as FIT writes them.
+/// Converts seconds since 1970 to a time of a FIT file.
 pub(crate) fn time(seconds: i64) -> [u8; 4] {
     u32::try_from(seconds - EPOCH).unwrap().to_le_bytes()
 }
@@ -79,7 +79,7 @@ fn crc(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Writes a run: one session, one record a second, local time two hours ahead of UTC.
+/// Writes a run: one session, one record per second, local time two hours ahead of UTC.
 pub(crate) fn run(start: i64, rates: &[u8]) -> FitWriter {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (3, 1, U8), (5, 4, U32), (6, 2, U16)]);

@@ -1,11 +1,11 @@
-//! Seasons generated from a seed: sensors that fail, days without data, and activities without heart rate.
+//! Seasons generated from a seed, with failing sensors, days without data, and activities without heart rate.
 
 use std::fmt::Write as _;
 
 use holdshort_coach::training::{Athlete, Sex};
 use jiff::civil::{Date, date};
 
-/// Generator `SplitMix64` (Steele, Lea & Flood 2014).
+/// Pseudo-random generator `SplitMix64` (Steele, Lea & Flood 2014).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from `0` up to but not including `below`.
+    /// Returns a number from 0 to `below` - 1.
     pub(crate) fn below(&mut self, below: u32) -> u32 {
         u32::try_from(self.next() % u64::from(below)).unwrap()
     }
@@ -32,11 +32,11 @@ impl Random {
     }
 }
 
-/// Files of a season by name. Each entry of the rows is one row or one element, in any order.
+/// Files of a season by name. The rows or elements of a file are in arbitrary order.
 pub(crate) struct Generated {
-    /// Header and rows of tables.
+    /// File name, header and rows of each table.
     pub(crate) tables: Vec<(String, String, Vec<String>)>,
-    /// Sport and track points of TCX files.
+    /// File name, sport and track points of each TCX file.
     pub(crate) tracks: Vec<(String, String, Vec<String>)>,
     pub(crate) athlete: Athlete,
     pub(crate) as_of: Date,
@@ -81,7 +81,7 @@ impl Generated {
         Self { tables, tracks, athlete, as_of }
     }
 
-    /// Returns the files, with their rows in the current order.
+    /// Returns the files with their names.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let tables =
             self.tables.iter().map(|(name, header, rows)| (name.clone(), header.clone() + &rows.concat()));
@@ -113,10 +113,10 @@ fn day_row(day: Date, random: &mut Random) -> String {
     format!("{day};{}\n", cells.join(";"))
 }
 
-/// Returns a start on that day, in one of three offsets.
+/// Returns a start on this day, in one of three notations of the UTC offset.
 fn start(day: Date, number: usize, random: &mut Random) -> String {
     let offset = ["+01:00", "+02:00", "-07:00"][random.below(3) as usize];
-    // Starts are at least a quarter of an hour apart, so that all activities differ.
+    // Starts are at least 15 minutes apart, so that no two activities are duplicates.
     let quarter = number % 64;
     format!("{day}T{:02}:{:02}:00{offset}", 5 + quarter / 4, quarter % 4 * 15)
 }

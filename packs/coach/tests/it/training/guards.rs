@@ -1,4 +1,4 @@
-//! Input that no formula is made for: each metric is a number, or a reason that names the missing input.
+//! Input outside the range of a formula: each metric is a number, or a reason that names the missing input.
 
 use holdshort_coach::training::metrics::daily::DailyLoads;
 use holdshort_coach::training::metrics::load::{Scale, heart_rate_tss, power_tss, trimp};
@@ -32,7 +32,7 @@ fn hour() -> Activity {
     season(log).activities.remove(0)
 }
 
-/// Returns the need and the message of a missing metric.
+/// Returns the missing input and the message of a metric without a result.
 fn reason<T: std::fmt::Debug>(outcome: Outcome<T>) -> (Need, String) {
     let missing = outcome.unwrap_err();
     (missing.needs, missing.message)
@@ -61,7 +61,7 @@ fn a_maximal_heart_rate_that_is_not_above_the_resting_one_gives_no_reserve() {
         assert_eq!(reason(heart_rate_tss(&hour(), &profile)), expected);
         assert_eq!(reason(zones::of_reserve(&hour(), &profile)), expected);
     }
-    // The resting heart rate is the mean of days, and the maximum is estimated from the age.
+    // The resting heart rate is the mean of several days. The maximal heart rate is estimated from the age.
     let days = "date,resting_hr\n2026-03-01,150\n".to_owned();
     let born = Athlete {
         max_heart_rate: None,
@@ -82,7 +82,7 @@ fn a_threshold_heart_rate_lies_between_rest_and_maximum() {
     }
 }
 
-/// The formula of Daniels & Gilbert gives 24.9 m/min no oxygen uptake: there is no VDOT, and no time for one.
+/// The formula of Daniels & Gilbert gives no oxygen uptake below 24.9 m/min, so there is no VDOT and no predicted time.
 #[test]
 fn what_is_no_run_foretells_nothing() {
     assert_eq!(vdot(3_600.0, 1_400.0), None);
@@ -99,18 +99,19 @@ fn what_is_no_run_foretells_nothing() {
     {
         assert_eq!(vdot_time(wanted, metres), None, "{wanted} {metres}");
     }
-    // Each VDOT, even of a slow run, has a time with the same VDOT.
+    // Each VDOT, even of a slow run, has a time that gives the same VDOT.
     for wanted in [0.1, 1.0, 10.0, 90.0] {
         let seconds = vdot_time(wanted, 5_000.0).unwrap();
         assert!((vdot(seconds, 5_000.0).unwrap() - wanted).abs() < 1e-6, "{wanted}");
     }
-    // Two kilometres in two hours.
+    // Two kilometres in two hours: slower than 24.9 m/min.
     let slow = season("start,sport,duration_min,distance_km\n2026-03-01T06:30:00Z,run,120,2\n");
     assert_eq!(best_run(&slow, DAY).unwrap_err().needs, Need::Run);
     assert_eq!(predictions(&slow, DAY).unwrap_err().needs, Need::Run);
 }
 
-/// A moving average is constant over a day of unknown load. If a quarter of its window is unknown, it has no result.
+/// A day of unknown load does not change a moving average. If more than a quarter of its window is unknown, the moving
+/// average has no result.
 #[test]
 fn moving_averages_over_gaps() {
     let log = |unknown: std::ops::RangeInclusive<i8>| {
@@ -126,7 +127,7 @@ fn moving_averages_over_gaps() {
         let profile = Profile::from_season(&season, &athlete(), date(2026, 1, 20));
         DailyLoads::compute(&season, &profile, Scale::SessionRpe, date(2026, 1, 20)).unwrap().acute_ewma()
     };
-    // 0.25 · 200 + 0.75 · 100.
+    // Expected value: 0.25 · 200 + 0.75 · 100.
     for unknown in [19..=19, 2..=12] {
         let value = acute(unknown).unwrap().value;
         assert!((value - 125.0).abs() < 1e-9, "{value}");
@@ -144,7 +145,7 @@ fn nothing_is_computed_of_nothing() {
     assert_eq!(reason(power::normalised_power(&empty)).0, Need::Power);
     assert_eq!(reason(zones::of_max(&empty, &profile)).0, Need::HeartRate);
     assert_eq!(reason(zones::intensity_split([], &profile)).0, Need::HeartRate);
-    // Implausible values are missing, wherever a season comes from.
+    // Implausible values are treated as missing, even in a season that was not read from files.
     let mut odd = hour();
     for (measure, known) in &mut odd.measures {
         known.value = if *measure == Measure::Duration { 0.0 } else { f64::NAN };

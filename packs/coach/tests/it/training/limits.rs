@@ -1,11 +1,11 @@
-//! Every limit at its largest allowed value and one beyond. Data beyond a limit is refused while it is read.
+//! Every limit at its largest allowed value and one above. Data beyond a limit is refused while the file is read.
 
 use holdshort_coach::training::{Code, File, Options, Reading, Severity, limits, read};
 
 use crate::training::fit_writer::{FitWriter, U8, U16, U32, finish_run, run, time};
 use crate::training::support::{START, codes, read_all, read_utc};
 
-/// Returns the errors, and the numbers of activities and days in the season.
+/// Returns the errors, and the numbers of activities and of days in the season.
 fn outcome(reading: &Reading) -> (Vec<Code>, usize, usize) {
     let errors = reading.problems.iter().filter(|problem| problem.severity() == Severity::Error);
     let (activities, days) = (reading.season.activities.len(), reading.season.days.len());
@@ -56,7 +56,7 @@ fn columns_and_cells_of_a_table() {
     assert_eq!(codes(&read_utc("a.csv", table(limits::CSV_COLUMNS))), []);
     assert_eq!(codes(&read_utc("a.csv", table(limits::CSV_COLUMNS + 1))), [Code::CsvHeader]);
     let cell = |size: usize| format!("date,weight_kg\n2026-03-01,{}\n", "7".repeat(size));
-    // Too large for a weight, but read as a whole.
+    // The value is implausible as a weight, but the cell is read completely.
     assert_eq!(codes(&read_utc("a.csv", cell(300))), [Code::Implausible]);
     assert_eq!(codes(&read_utc("a.csv", cell(limits::CELL_CHARS + 1))), [Code::BadNumber]);
     let padded = |size: usize| format!("date,weight_kg\n2026-03-01,{}70\n", " ".repeat(size - 2));
@@ -96,7 +96,7 @@ fn points_and_laps_of_a_tcx_file() {
     assert_eq!(file(&"<Activity/>".repeat(limits::ACTIVITIES + 1)), [Code::TooManyActivities]);
 }
 
-/// Returns a run with this many records, one a second.
+/// Returns a FIT file of a run with this number of records, one per second.
 fn records(start: i64, count: usize) -> Vec<u8> {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
@@ -123,7 +123,7 @@ fn records_of_a_fit_file_and_of_a_chain() {
     assert_eq!(outcome(&read_utc("a.fit", &chain)), (vec![Code::TooManySamples], 0, 0));
 }
 
-/// Each file of a chain is read once: the content of the others is counted, not read again.
+/// Each FIT file of a chain is read once, even if the chain has many files.
 #[test]
 fn files_of_a_fit_chain() {
     let chain = |count: usize| -> Vec<u8> {
@@ -134,7 +134,7 @@ fn files_of_a_fit_chain() {
     assert_eq!(outcome(&read_utc("a.fit", chain(limits::FIT_SEGMENTS + 1))), (vec![Code::FitChain], 0, 0));
 }
 
-/// The limit applies to one file and to a chain alike.
+/// The limit applies to a single FIT file and to a chain of FIT files.
 #[test]
 fn values_of_days_in_fit_files() {
     let weights = |from: usize, count: usize| {
@@ -151,7 +151,7 @@ fn values_of_days_in_fit_files() {
     assert_eq!(outcome(&read_utc("a.fit", weights(0, most + 1))), (vec![Code::TooManyDays], 0, 0));
     assert_eq!(outcome(&read_utc("a.fit", chain(half))).0, []);
     assert_eq!(outcome(&read_utc("a.fit", chain(half + 1))), (vec![Code::TooManyDays], 0, 0));
-    // The first file uses up a part of the limit: the second file is refused, and the first stays.
+    // The first file uses part of the limit. The second file is refused, and the content of the first file is kept.
     let two = [("a.fit", weights(0, half)), ("b.fit", weights(half, half + 1))];
     let reading = read_all(&two);
     assert_eq!(outcome(&reading).0, [Code::TooManyDays]);
@@ -187,7 +187,7 @@ fn activities_of_a_reading() {
     assert_eq!(outcome(&read_utc("a.json", data(most + 1))).0, [Code::TooManyActivities]);
 }
 
-/// The first warnings by file and place are listed. Further warnings are counted, and not held.
+/// The first warnings by file and place are listed. Further warnings are only counted, and not held in memory.
 #[test]
 fn warnings_of_a_reading() {
     let bad = |rows: usize| "date,weight_kg\n".to_owned() + &"yesterday,70\n".repeat(rows);
@@ -207,6 +207,6 @@ fn warnings_of_a_reading() {
     assert_eq!((reading.problems.len(), reading.more_warnings), (limits::WARNINGS + 1, 4));
     let last = reading.problems.iter().rfind(|problem| problem.severity() == Severity::Warning).unwrap();
     assert_eq!(last.source.to_string(), format!("a{:03}.csv:{}", full - 1, of_file + 1));
-    // An error is reported for any number of warnings.
+    // An error is listed even if there are too many warnings.
     assert!(codes(&reading).contains(&Code::FitHeader));
 }

@@ -1,4 +1,4 @@
-//! Many files, one season: each activity is used once, and the order of files and records does not matter.
+//! Merging many files into one season: each activity is used once, for any order of files and records.
 
 use holdshort_coach::training::{Code, File, Level, Measure, OffsetFrom, Options, Reading, read};
 use jiff::tz::TimeZone;
@@ -47,7 +47,7 @@ fn gpx(from: &str, to: &str) -> Vec<u8> {
     format!("<gpx><trk><type>running</type><trkseg>{points}</trkseg></trk></gpx>").into_bytes()
 }
 
-/// A log without offsets, written far from home: its local time is right, and the UTC computed from it is wrong.
+/// The athlete was in another time zone: the local time of the log is right, and the UTC computed from it is wrong.
 #[test]
 fn a_local_time_is_the_same_wherever_it_was() {
     let csv = b"start,sport,duration_min\n2026-03-01 08:30,run,10\n".to_vec();
@@ -56,7 +56,7 @@ fn a_local_time_is_the_same_wherever_it_was() {
     assert_eq!(reading.season.activities.len(), 1);
 }
 
-/// A log entry without a sport, close to a ride and a run: the nearest start decides.
+/// A log entry without a sport close to a ride and a run: it is merged with the activity of the nearest start.
 #[test]
 fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
     let log = "start,sport,duration_s,avg_hr\n\
@@ -71,7 +71,8 @@ fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
             reading.season.activities.iter().find(|each| each.measure(Measure::Exertion).is_some());
         assert_eq!(with_exertion.unwrap().sport.name(), sport, "{at}");
     }
-    // An entry near both activities matches only one of them after it has received its sport.
+    // The entry is close to both activities. After merging with one of them it has a sport, so it does not match the
+    // other.
     let fit = b"start,duration_s,avg_hr\n2026-03-01T06:30:00Z,600,140\n".to_vec();
     let others =
         b"start,sport,duration_s\n2026-03-01T06:30:00Z,run,600\n2026-03-01T06:30:30Z,ride,600\n".to_vec();
@@ -79,7 +80,7 @@ fn an_activity_without_a_sport_is_the_one_whose_start_is_nearest() {
     assert_eq!(reading.season.activities.len(), 2, "{:?}", reading.problems);
 }
 
-/// Activities are compared with those of their sport only: there may be as many sports at one moment as activities.
+/// An activity is compared only with activities of its sport: at one moment each activity may have a different sport.
 #[test]
 fn activities_of_many_sports_at_one_moment_are_all_there() {
     let row = |number: usize| format!("2026-03-01T06:30:00Z,x{number},600\n");

@@ -37,8 +37,8 @@ fn profile(athlete: &Athlete) -> Profile {
     Profile::from_season(&Season::default(), athlete, DAY)
 }
 
-/// <http://fellrnr.com/wiki/TRIMP>: a man with a maximum of 200 and 40 at rest, 30 minutes at 130 bpm: 32. This page
-/// gives 4.37 for a minute at the maximum for men (0.64·e^1.92). For women its constants give 0.86·e^1.67.
+/// <http://fellrnr.com/wiki/TRIMP>: 32 for a man with a maximum of 200, 40 at rest, and 30 minutes at 130 bpm. The page
+/// gives 4.37 per minute at the maximum for men (0.64·e^1.92). Its constants for women give 0.86·e^1.67.
 #[test]
 fn trimp_is_that_of_the_worked_example() {
     let log = |bpm: u32| format!("start,sport,duration_min,avg_hr\n2026-03-01T06:30:00Z,run,30,{bpm}\n");
@@ -59,13 +59,13 @@ fn trimp_is_that_of_the_worked_example() {
     assert_near(trimp(&flat_out.activities[0], &profile(&woman)).unwrap().value / 30.0, 4.568_46, 1e-5);
 }
 
-/// An hour at the threshold is 100 by definition: Allen & Coggan 2010, ch. 7.
+/// By definition, an hour at the threshold gives 100: Allen & Coggan 2010, ch. 7.
 #[test]
 fn an_hour_at_the_threshold_is_100() {
     let rates = run(START, &[170; 200]).finish();
     let short = season("a.fit", &rates);
     let by_heart_rate = heart_rate_tss(&short.activities[0], &profile(&man())).unwrap();
-    // 199 of 3600 seconds.
+    // Expected value: 199 of 3600 seconds.
     assert_near(by_heart_rate.value, 5.527_78, 1e-5);
 
     let log = "start,sport,duration_h,avg_hr,avg_power_w,np_w\n\
@@ -73,11 +73,11 @@ fn an_hour_at_the_threshold_is_100() {
                2026-03-02T06:30:00Z,ride,2,150,200,212.5\n";
     let rides = season("a.csv", log.as_bytes());
     assert_near(heart_rate_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
-    // 170 bpm are 130/160 = 0.8125 of the reserve: 0.52 · e^1.56 = 0.52 · 4.758821 = 2.474587 a minute.
-    // 150 bpm are 110/160 = 0.6875: 0.44 · e^1.32 = 0.44 · 3.743421 = 1.647105. Two hours: 200 · 1.647105 / 2.474587.
+    // 170 bpm is 130/160 = 0.8125 of the reserve: 0.52 · e^1.56 = 0.52 · 4.758821 = 2.474587 per minute. 150 bpm is
+    // 110/160 = 0.6875: 0.44 · e^1.32 = 0.44 · 3.743421 = 1.647105. Two hours: 200 · 1.647105 / 2.474587.
     assert_near(heart_rate_tss(&rides.activities[1], &profile(&man())).unwrap().value, 133.121_6, 1e-4);
     assert_near(power_tss(&rides.activities[0], &profile(&man())).unwrap().value, 100.0, 1e-9);
-    // Two hours at an intensity of 0.85: 2 · 0.85² · 100.
+    // Two hours at 0.85 of the threshold power: 2 · 0.85² · 100.
     assert_near(power_tss(&rides.activities[1], &profile(&man())).unwrap().value, 144.5, 1e-9);
     assert_eq!(load(&rides.activities[1], &profile(&man()), Scale::Tss).unwrap().metric, Metric::PowerTss);
     let without_power = Athlete { threshold_power: None, ..man() };
@@ -99,8 +99,8 @@ fn ride(watts: impl Iterator<Item = u16>) -> Season {
     season("ride.fit", &writer.finish())
 }
 
-/// Constant power is its own normalised power. For two halves that are long compared with the window of 30 s, the
-/// fourth powers are averaged: (1e8 + 81e8)/2 = 4.1e9, and its fourth root is 253.044. Allen & Coggan 2010, ch. 7,
+/// The normalised power of a constant power is that power. For two halves that are much longer than 30 s, the fourth
+/// powers are averaged: (1e8 + 81e8)/2 = 4.1e9, and the fourth root of 4.1e9 is 253.044. Allen & Coggan 2010, ch. 7,
 /// describe the four steps.
 #[test]
 fn normalised_power_follows_the_four_steps() {
@@ -110,14 +110,13 @@ fn normalised_power_follows_the_four_steps() {
     assert!(found.caveats.is_empty());
     let halves = ride(std::iter::repeat_n(100, 7_200).chain(std::iter::repeat_n(300, 7_201)));
     assert_near(power::normalised_power(&halves.activities[0]).unwrap().value, 253.044, 0.2);
-    // 30 s at 100 W and 1 s at 400 W: means of 30 s are 100 and (29 · 100 + 400)/30 = 110 W.
-    // (1e8 + 1.4641e8)/2 = 1.23205e8; its square root is 11099.77, and the root of that 105.3555.
+    // 30 s at 100 W and 1 s at 400 W: the means over 30 s are 100 W and (29 · 100 + 400)/30 = 110 W. (1e8 + 1.4641e8)/2
+    // = 1.23205e8, and the fourth root of 1.23205e8 is 105.3555.
     let short = ride(std::iter::repeat_n(100, 30).chain([400, 400]));
     assert_near(power::normalised_power(&short.activities[0]).unwrap().value, 105.355_5, 1e-4);
 }
 
-/// Returns a ride of two hours with samples for one minute of power and two of heart rate, and the device's own
-/// averages.
+/// Returns a two-hour ride with averages of the device. Samples of power cover one minute, samples of heart rate two.
 fn mostly_unmeasured(averages: &[(u8, u16)]) -> Season {
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (7, 2, U16), (3, 1, U8)]);
@@ -146,10 +145,10 @@ fn mostly_unmeasured(averages: &[(u8, u16)]) -> Season {
     season("ride.fit", &writer.finish())
 }
 
-/// The power of two hours is not taken from a minute at 500 W.
+/// One minute at 500 W must not become the power of a two-hour ride.
 #[test]
 fn a_few_samples_are_not_taken_for_the_whole() {
-    // Session fields of FIT: 16 avg_heart_rate, 20 avg_power, 34 normalized_power.
+    // Numbers of FIT session fields: 16 is avg_heart_rate, 20 is avg_power, 34 is normalized_power.
     let told = mostly_unmeasured(&[(16, 130), (20, 150), (34, 160)]);
     let ride = &told.activities[0];
     let found = power::normalised_power(ride).unwrap();
@@ -166,7 +165,7 @@ fn a_few_samples_are_not_taken_for_the_whole() {
     let found = power::normalised_power(&average.activities[0]).unwrap();
     assert_near(found.value, 150.0, 0.0);
     assert_eq!(found.caveats.into_iter().collect::<Vec<_>>(), [Caveat::AveragePower]);
-    // Without an average of the device there is no number.
+    // Without averages of the device, the metrics have no result.
     let alone = mostly_unmeasured(&[]);
     assert_eq!(power::normalised_power(&alone.activities[0]).unwrap_err().needs, Need::Power);
     assert!(
@@ -175,7 +174,7 @@ fn a_few_samples_are_not_taken_for_the_whole() {
             .keys()
             .all(|it| { !matches!(it, Measure::HeartRateAverage | Measure::PowerAverage) })
     );
-    // Together with a complete ride the split is that of the complete ride, with a caveat.
+    // With a second ride that has all samples, the split covers only the second ride, and has a caveat.
     let whole = season("a.fit", &run(START, &[120; 101]).finish());
     let split = zones::intensity_split([ride, &whole.activities[0]], &profile(&man)).unwrap();
     assert_near(split.value.seconds, 100.0, 0.0);
@@ -188,16 +187,16 @@ fn monotony_and_strain_are_those_of_fosters_diary() {
     let diary = [940.0, 50.0, 840.0, 280.0, 180.0, 390.0, 50.0, 390.0, 280.0];
     let monotony = monotony_of(&diary).unwrap();
     assert_near(monotony, 1.26, 0.005);
-    // The table multiplies by the rounded 1.26, so its error is up to 3400 · 0.005.
+    // The table multiplies by the rounded monotony 1.26, so its strain may differ by up to 3400 · 0.005.
     assert_near(strain_of(&diary, monotony), 4_284.0, 17.0);
     for constant in [&[50.0; 7][..], &[0.0; 7], &[]] {
         assert_eq!(monotony_of(constant), None);
     }
 }
 
-/// Loads of 60, 0, 90, 0, 60, 0 and 120: their sum is 330 and their mean 47.142857. The squared deviations are
-/// 2 · 165.306, 3 · 2222.449, 1836.735 and 5308.163, together 14142.857. A seventh of it is 2020.408, and its root
-/// 44.94895. 47.142857 / 44.94895 = 1.048809, and 330 · 1.048809 = 346.1069.
+/// Loads of 60, 0, 90, 0, 60, 0 and 120: the sum is 330 and the mean 47.142857. The squared deviations are 2 · 165.306,
+/// 3 · 2222.449, 1836.735 and 5308.163, in total 14142.857. A seventh of the total is 2020.408, and its square root is
+/// 44.94895. Monotony: 47.142857 / 44.94895 = 1.048809. Strain: 330 · 1.048809 = 346.1069.
 #[test]
 fn monotony_and_strain_of_a_week_with_rest() {
     let week = [Some(60.0), None, Some(90.0), None, Some(60.0), None, Some(120.0)];
@@ -217,7 +216,7 @@ fn session_rpe_is_that_of_fosters_diary() {
     }
 }
 
-/// Returns a log of one session a day with exertion 1, so that the load is the number of minutes. None is a rest day.
+/// Returns a log with one session per day. The exertion is 1, so the load equals the minutes. None is a rest day.
 fn daily(loads: &[Option<f64>]) -> (Season, Date) {
     let mut log = "start,sport,duration_min,rpe\n".to_owned();
     let first = date(2026, 1, 1);
@@ -236,8 +235,8 @@ fn loads_of(loads: &[Option<f64>]) -> DailyLoads {
     DailyLoads::compute(&season, &profile(&man()), Scale::SessionRpe, last).unwrap()
 }
 
-/// Hulin et al. 2014: weeks of 100 a day, the last of 200: (21 · 100 + 7 · 200) / 28 = 125, and 200 / 125 = 1.6.
-/// Williams et al. 2017: λ = 2/(N + 1), so that λ = 0.25 for 7 days: 100 becomes 125, 143.75, 157.8125, 168.3594,
+/// Hulin et al. 2014: three weeks of 100 per day, then a week of 200: (21 · 100 + 7 · 200) / 28 = 125, and 200 / 125 =
+/// 1.6. Williams et al. 2017: λ = 2/(N + 1). For 7 days λ = 0.25: 100 becomes 125, 143.75, 157.8125, 168.3594,
 /// 176.2695, 182.2021 and 186.6516. For 28 days λ = 0.069: 106.8966, 113.3175, 119.2956, 124.8614, 130.0434, 134.8680
 /// and 139.3598.
 #[test]
@@ -265,13 +264,13 @@ fn days_without_data_are_told_and_too_few_are_no_result() {
     assert_eq!(found.chronic().unwrap_err().needs, Need::History);
     assert_eq!(loads_of(&[Some(60.0); 7]).monotony().unwrap_err().needs, Need::Variation);
 
-    // A session without exertion is not rest.
+    // A session without exertion has an unknown load, and is not a rest day.
     let log = "start,sport,duration_min,rpe\n2026-03-01T06:30:00Z,run,60,5\n2026-03-02T06:30:00Z,run,60,\n\
                2026-03-03T06:30:00Z,run,60,5\n2026-03-07T06:30:00Z,run,60,5\n";
     let season = season("a.csv", log.as_bytes());
     let loads = DailyLoads::compute(&season, &profile(&man()), Scale::SessionRpe, date(2026, 3, 7)).unwrap();
     let acute = loads.acute().unwrap();
-    // 3 · 300 over the six days with a known load.
+    // Expected value: 3 · 300 over the six days with a known load.
     assert_near(acute.value, 150.0, 1e-9);
     assert_eq!(acute.caveats.into_iter().collect::<Vec<_>>(), [Caveat::RestDays, Caveat::UnknownLoads]);
     assert_eq!(acute.inputs.activities.len(), 3);
@@ -289,14 +288,14 @@ fn an_activity_of_a_clock_that_was_never_set_hides_no_day() {
     assert_near(loads.acute().unwrap().value, 10.0, 1e-9);
     let weeks = volume::weekly(&season, DAY).unwrap();
     assert_eq!(weeks.last().unwrap().1[&Sport::Running].inputs.activities.len(), 1);
-    // The mean of a week is not affected. The average over all days has a caveat.
+    // The mean of a week is correct without older loads. The exponentially weighted average has a caveat.
     assert!(!loads.acute().unwrap().caveats.contains(&Caveat::OlderLoads));
     assert!(loads.acute_ewma().unwrap().caveats.contains(&Caveat::OlderLoads));
     assert!(loads.days().len() <= holdshort_coach::training::limits::DAYS && weeks.len() < 2_200);
 }
 
-/// Zones begin at 50 to 90 %: with a maximum of 200 at 100, 120, 140, 160 and 180 (Edwards 1993), and with 40 at rest
-/// (Karvonen 1957) at 120, 136, 152, 168 and 184. A heart rate at a boundary belongs to the upper zone.
+/// Zones begin at 50 to 90 %. With a maximum of 200 they begin at 100, 120, 140, 160 and 180 (Edwards 1993). With 40 at
+/// rest they begin at 120, 136, 152, 168 and 184 (Karvonen 1957). A heart rate at a boundary belongs to the upper zone.
 #[test]
 fn zones_begin_where_they_are_said_to() {
     let rates = [99, 100, 119, 120, 139, 140, 159, 160, 179, 180, 200, 200];
@@ -310,7 +309,7 @@ fn zones_begin_where_they_are_said_to() {
 }
 
 /// Haugen et al. 2021, table 4: zone 3 is 83 to 87 % of the maximal heart rate, and zone 4 begins at 88 %. With a
-/// maximum of 200 these are 166 and 176.
+/// maximum of 200, the boundaries are 166 and 176.
 #[test]
 fn easy_and_hard_are_parted_at_83_and_88_percent() {
     let season = season("a.fit", &run(START, &[120, 150, 165, 165, 166, 175, 176, 190, 120]).finish());
@@ -327,13 +326,13 @@ fn a_maximum_from_the_age_is_told() {
     assert_near(zones.value.begin_bpm[0], 90.0, 0.0);
     assert_eq!(zones.caveats.into_iter().collect::<Vec<_>>(), [Caveat::EstimatedMax]);
     assert_eq!(zones.inputs.athlete.into_iter().collect::<Vec<_>>(), ["birth_date"]);
-    // One day before the birthday.
+    // One day before the birthday, the age is one year less.
     let younger = Profile::from_season(&season, &by_age, date(2026, 2, 28));
     assert_near(zones::of_max(&season.activities[0], &younger).unwrap().value.begin_bpm[0], 90.35, 1e-9);
 }
 
 /// Daniels' Running Formula, 3rd ed. 2014, table 5.1: race times for a VDOT. The table and the formula differ by up to
-/// 0.2 %, as the paces of the table are rounded.
+/// 0.2 %, because the table rounds its paces.
 #[test]
 fn vdot_times_are_those_of_daniels_table() {
     let clock = |hours: f64, minutes: f64, seconds: f64| hours * 3_600.0 + minutes * 60.0 + seconds;
@@ -360,7 +359,7 @@ fn vdot_times_are_those_of_daniels_table() {
     }
 }
 
-/// 15 km in 1:07:48 by the calculator of runworks.com, which uses the same formula, as quoted on
+/// 15 km in 1:07:48 with the calculator of runworks.com, which uses the same formula. Quoted on
 /// <http://marathonquest.blogspot.com/2007/09/15k-as-warm-up-for-marathon.html>.
 #[test]
 fn vdot_times_are_those_of_another_calculator() {
@@ -407,14 +406,15 @@ fn predictions_name_the_run_that_they_come_from() {
     assert_eq!(best_run(&season, date(2026, 6, 1)).unwrap_err().needs, Need::Run);
 }
 
-/// Window and band of Plews et al. 2013: the 7-day mean of ln rMSSD, and the mean ± 0.5 SD of the days before.
+/// Window and band of Plews et al. 2013: the 7-day mean of ln rMSSD is compared with the mean ± 0.5 SD of the days
+/// before.
 #[test]
 fn the_trend_of_a_week_is_seen_against_the_days_before() {
     let log = |week: &dyn Fn(i64) -> Option<f64>| {
         let mut text = "date,hrv_ms,resting_hr\n".to_owned();
         for day in 0..67_i64 {
             let date = date(2026, 1, 1) + jiff::Span::new().days(day);
-            // ln of the baseline is 4 + 0.1 and 4 − 0.1 on alternate days.
+            // In the baseline, ln is alternately 4 + 0.1 and 4 − 0.1.
             let before = (if day % 2 == 0 { 4.1_f64 } else { 3.9 }).exp();
             if let Some(hrv) = if day < 60 { Some(before) } else { week(day) } {
                 text = format!("{text}{date},{hrv},{}\n", 48 + day % 2);
@@ -423,7 +423,8 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
         season("d.csv", text.as_bytes())
     };
     let last = date(2026, 3, 8);
-    // Each of 60 days differs from the mean by 0.1: 60 · 0.01 / 59 = 0.01016949, and its root is 0.1008439.
+    // Each of 60 days differs from the mean by 0.1. The variance is 60 · 0.01 / 59 = 0.01016949, and its root
+    // 0.1008439.
     for (ln, against) in
         [(3.9, TrendPosition::Below), (4.0, TrendPosition::Within), (4.1, TrendPosition::Above)]
     {
@@ -434,7 +435,7 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
         assert_eq!((found.value.against, found.inputs.days.len()), (against, 67));
         assert!(found.caveats.is_empty());
     }
-    // Three of seven days suffice, two do not.
+    // Values of three of seven days are enough, values of two days are not.
     let some = trend::hrv(&log(&|day| (day > 63).then_some(55.0)), last).unwrap();
     assert_eq!((some.value.week_days, some.caveats.contains(&Caveat::MissingDays)), (3, true));
     assert_eq!(trend::hrv(&log(&|day| (day > 64).then_some(55.0)), last).unwrap_err().needs, Need::Days);
@@ -443,7 +444,7 @@ fn the_trend_of_a_week_is_seen_against_the_days_before() {
     assert_eq!(trend::resting_heart_rate(&Season::default(), last).unwrap_err().needs, Need::Days);
 }
 
-/// Weeks begin on Monday: 2024-12-30 begins the first week of 2025 (ISO 8601).
+/// Weeks begin on Mondays: 2024-12-30 begins the first week of 2025 (ISO 8601).
 #[test]
 fn weeks_are_those_of_the_calendar() {
     let log = "start,sport,duration_min,distance_km\n\

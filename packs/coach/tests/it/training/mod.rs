@@ -1,6 +1,6 @@
-//! Training data as a specification: the content that each format gives, the refused files, and the metrics.
+//! Training data as a specification: the values read from each format, the refused files, and the metrics.
 //!
-//! `python/` has two independent implementations of the metrics, one of them with the windows of pandas. It also reads
+//! `python/` has two independent implementations of the metrics; one uses the windows of pandas. `python/` also reads
 //! FIT files with other packages.
 
 mod arbitrary;

@@ -1,4 +1,4 @@
-//! Results do not depend on the order of files, or of rows and records in them.
+//! The order of files, rows and records never changes a result.
 
 use holdshort_coach::training::Reading;
 
@@ -6,7 +6,7 @@ use crate::training::computed;
 use crate::training::generated::{Generated, Random};
 use crate::training::support::read_all;
 
-/// Metrics are equal to the last bit, as sums have a fixed order.
+/// Metrics are equal to the last bit, because values are summed in a fixed order.
 #[test]
 fn no_metric_depends_on_the_order_of_files_or_records() {
     for seed in 0..16 {
@@ -30,7 +30,7 @@ fn no_metric_depends_on_the_order_of_files_or_records() {
     }
 }
 
-/// A file under two names, or a row twice, is used once.
+/// A file that occurs under two names is used once, and so is a row that occurs twice.
 #[test]
 fn no_metric_counts_anything_twice() {
     for seed in 0..5 {

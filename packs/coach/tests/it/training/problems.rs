@@ -1,9 +1,9 @@
-//! Content of a file that the season lacks is reported with its file and place. No value is dropped silently.
+//! Every value that is read but not used is reported with its file and place. No value is dropped silently.
 
 use crate::training::fit_writer::{FitWriter, U8, U16, U32, finish_run, time};
 use crate::training::support::{START, codes, problem_lines, read_utc};
 
-/// Returns `FILE:PLACE CODE: MESSAGE` of every problem.
+/// Returns each problem as `FILE:PLACE CODE: MESSAGE`.
 fn lines(name: &str, bytes: &[u8]) -> Vec<String> {
     problem_lines(&read_utc(name, bytes))
 }
@@ -97,7 +97,7 @@ fn tcx_tells_what_it_leaves_out() {
 
 #[test]
 fn fit_tells_records_and_sessions_that_it_leaves_out() {
-    // A record one hour after the session.
+    // The record is one hour after the end of the session.
     let mut writer = FitWriter::activity_file();
     writer.define(1, 20, &[(253, 4, U32), (3, 1, U8)]);
     for second in [0, 1, 3_600] {
@@ -119,7 +119,7 @@ fn fit_tells_records_and_sessions_that_it_leaves_out() {
         assert!(found.contains(&line), "{line}: {found:#?}");
     }
 
-    // Local time with a difference of 20 hours to UTC.
+    // The local time differs from UTC by an impossible 20 hours.
     let mut writer = FitWriter::activity_file();
     finish_run(&mut writer, START, 60, 1);
     writer
@@ -221,7 +221,7 @@ fn files_that_differ_on_the_athlete_are_told() {
     );
 }
 
-/// Text longer than any measure is not read in part.
+/// A text that is longer than any valid measure is dropped as a whole.
 #[test]
 fn an_element_that_is_too_long_is_no_number() {
     let long = format!("1<![CDATA[{}]]>40", " ".repeat(holdshort_coach::training::limits::CELL_CHARS));

@@ -1,4 +1,4 @@
-//! Comparison with Python: two more implementations of the metrics, and other packages that read FIT files.
+//! Comparison with Python: two other implementations of the metrics, and other packages that read FIT files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::training::generated::Generated;
 use crate::training::support::read_all;
 use crate::training::support::read_one;
 
-/// Both packages are pure Python without dependencies.
+/// Python packages that read FIT files. Both are pure Python without dependencies.
 const FIT: [&str; 2] = ["fitparse==1.2.0", "fitdecode==0.11.0"];
-/// pandas and its imports. The first two have wheels for Python 3.10 to 3.13, on `x86_64` and `aarch64`.
+/// pandas and its dependencies. The first two packages have wheels for Python 3.10 to 3.13, on `x86_64` and `aarch64`.
 const PANDAS: [&str; 5] =
     ["pandas==2.3.2", "numpy==2.2.6", "python-dateutil==2.9.0.post0", "pytz==2025.2", "six==1.17.0"];
 
@@ -37,7 +37,7 @@ fn output(command: &mut Command, input: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns generated seasons, and the seasons that are read from their files.
+/// Returns generated seasons, each with the season that is read from its files.
 fn seasons() -> Vec<(Generated, Season)> {
     let of = |seed| {
         let generated = Generated::from_seed(seed);
@@ -66,16 +66,16 @@ fn an_independent_implementation_has_the_same_results() {
         assert_eq!(difference, None, "seed {index}");
         computed += numbers(&ours);
     }
-    // Most of the seasons have most of the metrics, so the comparison is not of missing numbers.
+    // Most seasons have most metrics, so the test does not merely compare missing numbers.
     assert!(computed > 10_000, "{computed} numbers");
 }
 
-/// Results agree to a billionth. pandas computes windows over all days, this crate single days.
+/// The results differ by at most a billionth. pandas computes all days at once, this crate computes single days.
 #[test]
 fn pandas_has_the_same_loads_and_trends() {
     let mut seasons = seasons();
     for (season, _) in &mut seasons {
-        // Heart rates that follow from age and days would differ from day to day.
+        // Otherwise the maximal heart rate would follow from the age and change from day to day.
         season.athlete.max_heart_rate = Some(188.0);
         season.athlete.resting_heart_rate = Some(47.0);
     }
@@ -92,7 +92,7 @@ fn pandas_has_the_same_loads_and_trends() {
         of_activities += numbers(&ours["activities"]);
         let profile = Profile::from_season(read, &season.athlete, season.as_of);
         let first = read.activities.iter().map(Activity::day).min().unwrap();
-        // Steps of five days reach each day of the week.
+        // A step of five days reaches each day of the week.
         for day in first.series(5.days()).take_while(|day| *day <= season.as_of) {
             let ours = computed::loads_and_trends(read, &profile, day);
             let difference = computed::difference(&ours, &theirs[index]["days"][day.to_string()], "");
@@ -112,7 +112,7 @@ fn numbers(value: &Value) -> usize {
     }
 }
 
-/// Returns the folder of the packages. They are installed once, and kept for the next run.
+/// Returns the folder of the installed packages. It is kept for the next test run.
 fn packages(wanted: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
     if !folder.exists() {
@@ -120,19 +120,20 @@ fn packages(wanted: &[&str]) -> PathBuf {
         if let Err(why) = install(fresh.path(), wanted, &[]) {
             panic!("{why}");
         }
-        // Another process may have created the folder first: both folders are equal.
+        // If another process created the folder first, its folder has the same packages.
         let _ = std::fs::rename(fresh.path(), &folder);
     }
     folder
 }
 
-/// Installs packages. Without them the comparison is impossible, so the test fails and names what it needs.
+/// Installs packages. If this fails, the test fails too and names the missing packages: without them nothing is
+/// compared.
 fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), String> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
-    // In a container every user is root, and the target is a folder of this test.
+    // In a container every user is root. pip must not warn, because the target is a folder of this test.
     pip.args(["--root-user-action", "ignore", "--target"]).arg(folder).args(options).args(wanted);
-    // Compiling these packages takes longer than all tests.
+    // Only wheels are used, because compiling these packages takes longer than all tests.
     pip.args(["--only-binary", "numpy,pandas"]);
     let output = pip.output().map_err(|error| format!("this test needs python3 on the path: {error}"))?;
     if output.status.success() {
@@ -146,7 +147,7 @@ fn install(folder: &Path, wanted: &[&str], options: &[&str]) -> Result<(), Strin
     ))
 }
 
-/// No package index listens on port 9 of this machine.
+/// The package index is unreachable, because no program listens on port 9 of this machine.
 #[test]
 fn an_index_that_is_not_reached_is_a_failure_that_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +200,7 @@ fn compare(activities: &[Activity], theirs: &Value, what: &str) {
         assert_eq!(json!(activity.start.as_second()), session["start"], "{what}");
         assert_eq!(json!(activity.sport.name()), session["sport"], "{what}");
         for (name, measure) in SESSION {
-            // A missing value of a session is derived from its records.
+            // If the session lacks a value, this crate derives it from the records.
             if !session[name].is_null() {
                 assert_eq!(json!(activity.measure(measure)), session[name], "{what}: {name}");
             }
@@ -215,7 +216,7 @@ fn compare(activities: &[Activity], theirs: &Value, what: &str) {
             assert_eq!(json!(start + sample.at_s), json!(record["time"].as_f64()), "{what}");
             let ours = [sample.heart_rate, sample.power, sample.speed, sample.distance];
             for (name, value) in SAMPLE.into_iter().zip(ours) {
-                // A heart rate of zero is missing in this crate.
+                // This crate treats a heart rate of zero as missing.
                 let theirs = record[name].as_f64().filter(|value| name != "heart_rate" || *value > 0.0);
                 assert_eq!(value, theirs, "{what}: {name} at {}", record["time"]);
             }

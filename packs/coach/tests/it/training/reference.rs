@@ -1,4 +1,4 @@
-//! `docs/training.md` and `docs/tools.md` list every metric, code, caveat, measure, header and tool as in the
+//! `docs/training.md` and `docs/tools.md` list every metric, code, caveat, measure, header and tool exactly as in the
 //! code.
 
 use std::path::Path;
@@ -9,13 +9,13 @@ use holdshort_coach::training::{
     Analyst, Code, Level, Measure, PARTS, RefusalCode, Severity, catalogue, compute, csv_headers,
 };
 
-/// Returns both pages, one after the other.
+/// Returns the text of both documents, one after the other.
 fn page() -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     ["training.md", "tools.md"].map(|name| std::fs::read_to_string(docs.join(name)).unwrap()).concat()
 }
 
-/// Returns the table rows below a heading, up to the next one, each as its cells.
+/// Returns the table rows below a heading, up to the next heading, each as its cells.
 fn rows(heading: &str) -> Vec<Vec<String>> {
     let page = page();
     let (_, below) = page.split_once(&format!("# {heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
@@ -39,7 +39,7 @@ fn every_metric_has_its_row() {
     assert_eq!(rows("Metrics"), expected);
 }
 
-/// Names from `name` and from serialisation are equal.
+/// `name` returns the same names as serialisation.
 #[test]
 fn what_is_serialised_has_the_names_of_the_page() {
     fn name(value: impl serde::Serialize) -> String {
@@ -115,7 +115,7 @@ fn every_analyst_has_its_parts() {
     assert_eq!(parts, Analyst::ALL.iter().map(joined).collect::<Vec<_>>());
 }
 
-/// The answer on the page is the answer over the sample.
+/// The response in the document equals the response for the sample.
 #[test]
 fn the_answer_of_the_page_is_that_of_the_tool() {
     let page = page();
@@ -128,7 +128,7 @@ fn the_answer_of_the_page_is_that_of_the_tool() {
     assert_eq!(crate::training::computed::difference(&found, &shown, ""), None);
 }
 
-/// The tables on the page are read without problems.
+/// The example tables in the document are read without problems.
 #[test]
 fn every_example_is_read_without_a_word() {
     let page = page();

@@ -1,8 +1,9 @@
 //! The season of the sample in `workflows/coach/sample/`. This test generates it, with equal bytes every time.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach sample` rewrites it.
 //!
-//! Ten weeks of one athlete: twice three weeks of build and one of recovery, and then more than before. The last week
-//! is a journey with little sleep, more load and less HRV. One day is missing, and one run has no heart rate.
+//! Ten weeks of one athlete: two blocks of three weeks of build and one week of recovery, then two weeks with more
+//! load. In the last week the athlete travels, with little sleep, more load and lower HRV. One day is missing, and one
+//! run has no heart rate.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,13 +21,13 @@ use crate::training::fit_writer::{ENUM, FitWriter, U8, U16, U32, time};
 use crate::training::generated::Random;
 use crate::training::support::read_all;
 
-/// A Monday.
+/// First day of the sample, a Monday.
 const FIRST: Date = date(2026, 1, 5);
 const WEEKS: usize = 10;
-/// Completed share of each week's plan, in percent.
+/// Training per week as a percentage of the plan.
 const WEEK: [u32; WEEKS] = [85, 95, 105, 70, 95, 105, 115, 70, 105, 145];
 
-/// Session of a weekday: weekday, sport, minutes at 100 %, bpm, exertion, metres a minute, watts.
+/// Planned session: weekday, sport, minutes at 100 %, bpm, exertion, metres per minute, watts.
 struct Planned(usize, &'static str, u32, u32, u32, u32, Option<u32>);
 
 const PLAN: [Planned; 6] = [
@@ -58,14 +59,14 @@ fn done(random: &mut Random) -> Vec<Done> {
         let offset = if is_away { Offset::constant(-5) } else { Offset::constant(1) };
         let start = offset.to_timestamp(day.at(if is_away { 6 } else { 17 }, 30, 0, 0)).unwrap();
         let minutes = plan.2 * percent / 100 + random.below(4);
-        // During the journey equal sessions feel harder.
+        // While the athlete travels, the same session feels harder.
         let (bpm, exertion) = (plan.3 + random.below(5), plan.4 + u32::from(is_away) * 2);
         Done { day, start, offset, week, plan, minutes, bpm, exertion }
     })
     .collect()
 }
 
-/// Returns the heart rate at a second: a warm-up, five hard parts if the plan has them, and a drift.
+/// Returns the heart rate at a second of a session: a warm-up, five hard intervals if planned, and a slow drift.
 fn bpm(done: &Done, second: u32) -> u32 {
     let minute = second / 60;
     let hard = done.plan.0 == 1 && (15..45).contains(&minute) && minute % 6 < 4;
@@ -130,14 +131,14 @@ fn tcx(done: &Done) -> String {
     text + "</Track></Lap></Activity></Activities></TrainingCenterDatabase>\n"
 }
 
-/// Writes a track north along a meridian, in the middle of an ocean.
+/// Writes a track to the north along a meridian, in the middle of an ocean.
 fn gpx(done: &Done) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\" creator=\"holdshort\" \
                     xmlns=\"http://www.topografix.com/GPX/1/1\"><trk><type>running</type><trkseg>\n"
         .to_owned();
     for second in (0..=done.minutes * 60).step_by(STEP as usize * 4) {
         let at = done.start + jiff::SignedDuration::from_secs(second.into());
-        // One degree has 111 195 m.
+        // One degree of latitude is 111 195 m.
         let micro = u64::from(metres(done, second)) * 1_000_000 / 111_195;
         let _ = writeln!(
             text,
@@ -155,7 +156,7 @@ fn log(all: &[Done]) -> String {
         let Planned(weekday, sport, _, _, _, speed, power) = plan;
         let hour = if done.week == WEEKS - 1 { 6 } else { 17 };
         let far = speed * minutes;
-        // The heart-rate strap was left at home.
+        // The athlete forgot the heart-rate strap.
         let bpm = if done.week == 8 && *weekday == 3 { String::new() } else { done.bpm.to_string() };
         let power = power.map(|watts| watts.to_string()).unwrap_or_default();
         let offset = if offset.seconds() < 0 { "-05:00" } else { "+01:00" };
@@ -178,7 +179,7 @@ fn days(random: &mut Random) -> String {
         let hrv = 62 + random.below(9) - tired * 4 - away * 16;
         let sleep = 70 + random.below(12) - away * 17;
         let (weight, stress) = (704 + random.below(8), 22 + random.below(9) + away * 14);
-        // The watch was on its charger.
+        // On this day the watch was on its charger.
         if number != 40 {
             let _ = writeln!(
                 text,
@@ -193,7 +194,7 @@ fn days(random: &mut Random) -> String {
     text
 }
 
-/// Returns a platform's data file with the athlete's profile only.
+/// Returns a platform's data file that holds only the athlete's profile.
 fn platform() -> String {
     let profile = "\n    \"gender\": \"FEMALE\",\n    \"birth_date\": \"1990-05-01\",\n    \
                    \"lactate_threshold_heart_rate\": 168\n  ";
@@ -222,7 +223,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// Returns the sample in the repository.
+/// Returns the sample's files from the repository.
 pub(crate) fn read_committed_files() -> Vec<(String, Vec<u8>)> {
     let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
     files().into_iter().map(|(name, _)| (name.clone(), read(&name))).collect()
@@ -252,7 +253,7 @@ fn the_sample_has_something_to_ask_about() {
     told.sort();
     told.dedup();
     assert!(reading.problems.iter().all(|problem| problem.severity() == Severity::Warning));
-    // Warnings of the journey, of the run without a strap, and of activities that are both in the log and in a file.
+    // Expected warnings: travel, the run without a strap, and activities that are in the log and also in a file.
     assert_eq!(told, [Code::OffsetChanged, Code::NoHeartRate, Code::DuplicateActivity]);
     assert_eq!(reading.season.activities.len(), 60);
     let last = FIRST + jiff::Span::new().days(i64::try_from(WEEKS * 7 - 1).unwrap());

@@ -1,4 +1,4 @@
-//! Helpers of the tests to read files, and to show the problems.
+//! Test helpers that read files and format problems.
 
 use holdshort_coach::training::{Code, File, Options, Reading, read};
 use jiff::tz::TimeZone;
@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 /// 2026-03-01T06:30:00Z.
 pub(crate) const START: i64 = 1_772_346_600;
 
-/// Reads a file without a time zone.
+/// Reads one file, without a time zone.
 pub(crate) fn read_one(name: &str, bytes: &[u8]) -> Reading {
     read(&[File { name, bytes }], &Options::default())
 }
@@ -15,7 +15,7 @@ pub(crate) fn read_utc(name: &str, bytes: impl AsRef<[u8]>) -> Reading {
     read_all(&[(name, bytes.as_ref())])
 }
 
-/// Reads files in UTC.
+/// Reads files with UTC as the athlete's time zone.
 pub(crate) fn read_all<N: AsRef<str>, B: AsRef<[u8]>>(files: &[(N, B)]) -> Reading {
     let files: Vec<File<'_>> =
         files.iter().map(|(name, bytes)| File { name: name.as_ref(), bytes: bytes.as_ref() }).collect();
@@ -26,7 +26,7 @@ pub(crate) fn codes(reading: &Reading) -> Vec<Code> {
     reading.problems.iter().map(|problem| problem.code).collect()
 }
 
-/// Returns `SOURCE CODE: MESSAGE` of every problem.
+/// Returns each problem as `SOURCE CODE: MESSAGE`.
 pub(crate) fn problem_lines(reading: &Reading) -> Vec<String> {
     let line = |problem: &holdshort_coach::training::Problem| {
         format!("{} {}: {}", problem.source, problem.code, problem.message)

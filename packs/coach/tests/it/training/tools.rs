@@ -1,4 +1,4 @@
-//! The metrics as agents call them: the catalogue, every call over the shipped sample, and the data of each analyst.
+//! The metrics as agents call them: the catalogue, every call on the shipped sample, and the data for each analyst.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach tools` rewrites the expected results in `tests/golden/`.
 
 use std::collections::BTreeSet;
@@ -24,7 +24,8 @@ fn sample() -> Season {
     read_all(&crate::training::sample::read_committed_files()).season
 }
 
-/// Compares with a file, numbers to a billionth: the last bits of powers and logarithms differ between platforms.
+/// Compares with a file. Numbers may differ by a billionth: the last bits of powers and logarithms depend on the
+/// platform.
 fn is_golden(name: &str, found: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
@@ -37,7 +38,7 @@ fn is_golden(name: &str, found: &Value) {
     assert_eq!(difference, None, "{name}: UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach tools");
 }
 
-/// Returns the parameters of each way to call a metric.
+/// Returns parameters for each way to call a metric.
 pub(crate) fn calls(metric: Metric, activity: &str) -> Vec<Value> {
     let entry = catalogue().into_iter().find(|entry| entry.name == metric.name()).unwrap();
     let has = |name: &str| entry.parameters["properties"].get(name).is_some();
@@ -57,7 +58,7 @@ pub(crate) fn calls(metric: Metric, activity: &str) -> Vec<Value> {
     calls
 }
 
-/// Run of the sample with a file of its own, whose heart rate is known for every second.
+/// A run of the sample that has a file with heart rates for every second.
 const RUN: &str = "2026-03-10T11:30:00Z running";
 
 #[test]
@@ -72,7 +73,7 @@ fn every_metric_of_the_catalogue_is_computed_over_the_sample() {
     let season = sample();
     let mut all = serde_json::Map::new();
     for metric in Metric::ALL {
-        // Only rides have power.
+        // In the sample only rides have power.
         let is_power = metric.name().contains("power");
         let activity = if is_power { "2026-03-14T11:30:00Z cycling" } else { RUN };
         let answer = |parameters: Value| {
@@ -85,7 +86,7 @@ fn every_metric_of_the_catalogue_is_computed_over_the_sample() {
     is_golden("computed.json", &Value::Object(all));
 }
 
-/// Each number has its unit, and all of its inputs are in the season and in a file.
+/// Each number has a unit, and all inputs of the number are in the season and in a file.
 #[test]
 fn every_number_can_be_traced_to_files() {
     let season = sample();
@@ -94,7 +95,7 @@ fn every_number_can_be_traced_to_files() {
     let mut numbers = 0;
     for metric in Metric::ALL {
         for parameters in calls(*metric, RUN) {
-            // A call without a result returns a reason.
+            // A call without a result returns a reason instead.
             let Ok(answer) = compute(metric.name(), &season, &settings(), &parameters) else { continue };
             for piece in &answer.results {
                 let what = format!("{} {parameters} {:?}", metric.name(), piece.of);
@@ -126,7 +127,7 @@ fn each_analyst_is_given_its_parts_and_no_more() {
             assert_eq!(has(analyst, other), other == key, "{analyst} {other}");
         }
     }
-    // Every metric belongs to an analyst, and the parts are those of a data file.
+    // Every metric belongs to at least one analyst. All listed parts are parts of a data file.
     let metrics: BTreeSet<Metric> = Analyst::ALL.iter().flat_map(|analyst| analyst.metrics()).collect();
     assert_eq!(metrics.len(), Metric::ALL.len());
     let mut parts: Vec<&str> = Analyst::ALL.iter().flat_map(|analyst| analyst.parts()).copied().collect();
@@ -142,7 +143,7 @@ fn a_summary_of_nothing_is_empty() {
     for analyst in Analyst::ALL {
         let found = summary(&Season::default(), &settings(), *analyst);
         assert!(found.weeks.is_empty() && found.activities.is_empty() && found.days.is_empty());
-        // Stated values have no file.
+        // Values from the configuration have no file.
         let read: Vec<_> = found.athlete.iter().filter(|given| given.source.is_some()).collect();
         assert!(read.is_empty(), "{read:?}");
     }
@@ -209,7 +210,7 @@ fn what_can_not_be_computed_says_what_it_needs() {
     );
     let none = compute("trimp", &Season::default(), &settings(), &json!({"days": 2})).unwrap_err();
     assert_eq!(none.message, "trimp needs an activity from 2026-03-14 to 2026-03-15");
-    // For several activities those without a result are listed with the others.
+    // A call for several activities also lists the activities without a result.
     let log = "start,sport,duration_min,rpe\n2026-03-13T06:30:00Z,run,60,5\n2026-03-14T06:30:00Z,run,60,\n";
     let answer = compute("session_rpe", &read_utc("a.csv", log).season, &settings(), &json!({})).unwrap();
     assert_eq!((answer.results.len(), answer.missing.len()), (1, 1));
@@ -233,7 +234,7 @@ fn as_many_results_as_a_model_is_given() {
     assert_eq!((given.activities.len(), given.more_activities), (most, 1));
 }
 
-/// A summary leaves out implausible values of the season.
+/// A summary leaves out implausible values of a season.
 #[test]
 fn a_summary_has_plausible_values_alone() {
     let mut season = sample();

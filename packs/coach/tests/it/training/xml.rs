@@ -39,9 +39,9 @@ fn a_track_is_an_activity() {
     assert_eq!(codes(&reading), []);
     let [run] = &reading.season.activities[..] else { panic!("one activity") };
     assert_eq!((run.id.as_str(), run.sport.clone()), ("2026-03-01T06:30:00Z running", Sport::Running));
-    // The pause is not counted as running time, nor the way to the next segment as distance.
+    // The running time excludes the pause, and the distance excludes the gap between the segments.
     assert_eq!(run.measure(Measure::Duration), Some(20.0));
-    // 0.0001° on a great circle of 6371.0088 km radius are 11.1195 m.
+    // On a great circle with a radius of 6371.0088 km, 0.0001° is 11.1195 m.
     let metres = run.measure(Measure::Distance).unwrap();
     assert!((metres - 2.0 * 11.119_508).abs() < 1e-3, "{metres}");
     assert_eq!(run.measure(Measure::HeartRateMax), Some(150.0));
@@ -70,10 +70,10 @@ fn laps_are_added_up() {
         [
             (Measure::Duration, 240.0),
             (Measure::Distance, 2_000.0),
-            // Mean weighted with the duration of the laps.
+            // Mean of the laps, weighted by their duration.
             (Measure::HeartRateAverage, 155.0),
             (Measure::HeartRateMax, 171.0),
-            // One point of 200 W gives no average of four minutes.
+            // A single point of 200 W gives no average for four minutes.
         ]
     );
     let first = ride.samples[0];
@@ -117,7 +117,8 @@ fn a_time_that_is_none_is_told_with_its_line() {
     assert_eq!(
         problem_lines(&reading),
         [
-            // The way to the second track, in the ten seconds of the first.
+            // The distance includes the gap between the two tracks, but the duration is only the ten seconds of the
+            // first track.
             "a.gpx:5 implausible: 1134 m in 10 s are 113.4 m/s; for running at most 12 are accepted",
             "a.gpx:5 no_time: 1 of 4 points have no time",
             "a.gpx:11 bad_date: `yesterday` is not a time",
@@ -125,7 +126,7 @@ fn a_time_that_is_none_is_told_with_its_line() {
     );
 }
 
-/// Text of a file is shown to people, also in terminals.
+/// People see quoted text of a file, also in terminals, so the text has no escape sequences and a limited length.
 #[test]
 fn what_is_quoted_of_a_file_has_no_escapes_and_an_end() {
     let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\r".to_owned() + &"x".repeat(10_000);

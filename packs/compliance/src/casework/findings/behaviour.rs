@@ -6,7 +6,7 @@ use super::{Finding, Subject, by_customer, sum};
 use crate::casework::case::{Case, Direction, Transaction};
 use crate::casework::rules::Rule;
 
-/// Finds cash transactions at or above the amount. All those of a customer are one finding.
+/// Finds cash transactions of at least the rule's amount. All such transactions of a customer are one finding.
 pub(super) fn large_cash(case: &Case, rule: &Rule) -> Vec<Finding> {
     let is_large = |one: &Transaction| one.kind == "cash" && one.amount >= rule.amount();
     by_customer(case, is_large).map(|(subject, found)| Finding::new(rule, subject, &found)).collect()
@@ -28,7 +28,7 @@ pub(super) fn velocity(case: &Case, rule: &Rule) -> Vec<Finding> {
     in_windows(case, rule, |_| true, |found| found.len() >= rule.count() && sum(found) >= rule.amount())
 }
 
-/// Finds money that comes in and leaves again within the hours of the rule.
+/// Finds customers who receive money and send it on within the hours of the rule.
 pub(super) fn pass_through(case: &Case, rule: &Rule) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (subject, of) in by_customer(case, |_| true) {
@@ -61,7 +61,8 @@ pub(super) fn novel_technique(case: &Case, rule: &Rule, kinds: &BTreeSet<String>
     of_words(case, rule, |one| Some(one.kind.to_owned()).filter(|kind| kinds.contains(kind)))
 }
 
-/// Returns one finding for each customer with transactions that have a word. The words are its detail.
+/// Returns one finding per customer with transactions for which `word` returns a word. The words are the finding's
+/// detail.
 fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<String>) -> Vec<Finding> {
     let found = by_customer(case, |one| word(one).is_some());
     let finding = |(subject, of): (Subject, Vec<&Transaction>)| {
@@ -72,8 +73,8 @@ fn of_words(case: &Case, rule: &Rule, word: impl Fn(&Transaction) -> Option<Stri
     found.map(finding).collect()
 }
 
-/// Finds windows of transactions that show a pattern. A window holds a transaction and all that follow within the hours
-/// of the rule. A window that shows the pattern is one finding, and the next window begins after it.
+/// Finds time windows of transactions that show a pattern. A window starts at a transaction and holds all transactions
+/// within the hours of the rule. A window with the pattern becomes one finding, and the next window begins after it.
 fn in_windows(
     case: &Case,
     rule: &Rule,
@@ -96,7 +97,7 @@ fn in_windows(
     findings
 }
 
-/// Returns the transactions within this many seconds of the first one.
+/// Returns the transactions that are at most this many seconds after the first transaction.
 fn window<'w, 'c>(of: &'w [&'c Transaction], seconds: i64) -> &'w [&'c Transaction] {
     let Some(first) = of.first() else { return of };
     &of[..of.partition_point(|one| one.at - first.at <= seconds)]

@@ -1,4 +1,4 @@
-//! Rules about identity: lists of names, compared letter by letter rather than word by word.
+//! Rules about identity: names of customers and counterparties are compared letter by letter with names of watch lists.
 
 use jiff::civil::Date;
 
@@ -7,10 +7,10 @@ use crate::casework::case::{Case, List, Transaction, Watched};
 use crate::casework::names::Name;
 use crate::casework::rules::Rule;
 
-/// Certainty that a match loses if the birth dates differ, in percent.
+/// Percentage points by which different birth dates reduce the certainty of a match.
 const OTHER_BIRTH_DATE: u32 = 20;
 
-/// Entry of a list that is most similar to a name.
+/// Entry of the watch list that is most similar to a name.
 struct Match<'c> {
     entry: &'c Watched,
     /// Similarity in percent, rounded down.
@@ -53,7 +53,7 @@ fn best<'c>(
     let mut best: Option<(f64, &Watched)> = None;
     for entry in case.watched.iter().filter(|entry| entry.list == list) {
         let like = entry.names.iter().map(|name| name.like(words)).fold(0.0, f64::max);
-        // Of equally similar entries the first row is used.
+        // If two entries are equally similar, the first one in the file is used.
         if like >= rule.similarity() && best.is_none_or(|(before, _)| like > before) {
             best = Some((like, entry));
         }

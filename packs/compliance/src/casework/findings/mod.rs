@@ -1,4 +1,4 @@
-//! The findings of a case: each rule is a function over the case, and each finding names the rows that show it.
+//! The findings of a case. Each rule is a function of the case. Each finding lists the rows that prove it.
 
 mod behaviour;
 mod lists;
@@ -11,12 +11,12 @@ use serde::{Serialize, Serializer};
 use crate::casework::case::{Case, Transaction};
 use crate::casework::rules::{Rule, RuleId, Rules};
 
-/// Subject of a finding. Numbers are positions in the case, from 1. A finding holds no name.
+/// Subject of a finding. A subject is a number, counted from 1 in the tables, and never a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// Customer, by the order of the rows in the table of customers.
+    /// Customer, numbered in the order of the customer table.
     Customer(usize),
-    /// Counterparty, by the order in which transactions name them.
+    /// Counterparty, numbered in the order of its first transaction.
     Party(usize),
 }
 
@@ -35,18 +35,18 @@ impl Serialize for Subject {
     }
 }
 
-/// Result of a rule.
+/// One finding of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub rule: RuleId,
     pub subject: Subject,
-    /// Lines of the table of transactions, in ascending order.
+    /// Line numbers in the transactions file, in ascending order.
     pub rows: Vec<u64>,
     /// Amount at stake, in hundredths of the base currency.
     pub amount: i64,
     /// Certainty in percent.
     pub confidence: u32,
-    /// Countries, kinds or a row of the watch list. It holds only words of closed sets and numbers.
+    /// Countries, kinds of transactions, or a row of the watch list. Holds only numbers and words of closed sets.
     pub detail: String,
 }
 
@@ -65,7 +65,7 @@ impl Finding {
     }
 }
 
-/// Gravity of a case, by its rules and its risk.
+/// Gravity of a case, computed from its findings and its risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
@@ -75,24 +75,25 @@ pub enum Gravity {
     Critical,
 }
 
-/// Reason to hold the report back.
+/// Reason why the report is held back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub id: String,
     pub description: String,
-    /// Numbers of the findings, from 1. Empty if the reason is the risk of the case, or the case's own rules.
+    /// Numbers of the findings, from 1. Empty if the reason is the risk of the case, or that the case has its own
+    /// rules.
     pub findings: Vec<usize>,
 }
 
-/// Findings of a case, with its risk and its gravity.
+/// Findings of a case, with risk and gravity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
-    /// Findings by rule, then by subject, then by first row.
+    /// Findings, sorted by rule, then by subject, then by first row.
     pub findings: Vec<Finding>,
-    /// Risk in percent: the highest of all subjects.
+    /// Risk of the case in percent: the highest risk of all subjects.
     pub risk: u32,
     pub gravity: Gravity,
-    /// Reasons why the report is held back. If empty, it is not held back.
+    /// Reasons why the report is held back. Empty if the report may be released at once.
     pub pause: Vec<Reason>,
 }
 
@@ -173,7 +174,7 @@ fn sum(transactions: &[&Transaction]) -> i64 {
     transactions.iter().fold(0, |sum: i64, one| sum.saturating_add(one.amount))
 }
 
-/// Returns the wanted transactions of each customer, by time, with the customer as their subject.
+/// Returns the transactions for which `wanted` is true, per customer and sorted by time. The subject is the customer.
 fn by_customer(
     case: &Case,
     wanted: impl Fn(&Transaction) -> bool,

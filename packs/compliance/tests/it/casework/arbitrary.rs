@@ -1,4 +1,4 @@
-//! Any bytes give a case or problems, and never a panic.
+//! Arbitrary bytes give a case or problems, and never a panic.
 
 use holdshort_compliance::casework::{Rules, examine, read, redact, report};
 

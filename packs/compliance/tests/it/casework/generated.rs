@@ -1,4 +1,5 @@
-//! Cases generated from a seed: amounts near every threshold, names similar to listed ones, tables in several forms.
+//! Cases generated from a seed: amounts near every threshold, names similar to watch list entries, several table
+//! formats.
 
 use std::fmt::Write as _;
 
@@ -60,7 +61,7 @@ impl Generated {
             let (born, list) = (draw.pick(&["", "1971-04-02"]), draw.pick(&["sanctions", "pep"]));
             let _ = writeln!(watched, "W{number},{name},{alias},{born},{list}");
         }
-        // Every second table is written in the continental form.
+        // Every second table is written with decimal commas.
         let is_continental = seed % 2 == 1;
         let mut transactions =
             String::from("id,time,customer,direction,kind,amount,currency,counterparty,country\n");

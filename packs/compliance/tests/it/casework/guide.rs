@@ -1,4 +1,4 @@
-//! `docs/guide.md` lists every rule, every pause rule and every code as in the code.
+//! `docs/guide.md` lists every rule, every pause rule and every problem code exactly as in the code.
 
 use std::path::Path;
 

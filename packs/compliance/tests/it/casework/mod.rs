@@ -1,6 +1,6 @@
-//! A compliance case as a specification: the tables, the refused input, the findings, and the texts about a case.
+//! A compliance case as a specification: tables, rejected input, findings, and texts about a case.
 //!
-//! `python/` has the independent implementation of the findings, and the generator of the sample.
+//! `python/` has an independent implementation of the findings, and the generator of the sample.
 
 mod arbitrary;
 mod generated;

@@ -24,7 +24,7 @@ fn a_letter_more_is_alike_and_another_name_is_not() {
     assert!(similarity("Nightshade Holding", "Nightshade Holdings") >= 0.92);
     assert!(similarity("Viorel Gentian", "Viorel Gențiană") >= 0.92);
     assert!(similarity("Ash Hawthorn", "Hemlock Oleander") < 0.7);
-    // An empty name has the similarity 0, even to itself.
+    // The similarity of an empty name is 0, even to another empty name.
     for nothing in ["", "-"] {
         assert!(similarity(nothing, nothing).abs() < 1e-12, "{nothing}");
     }

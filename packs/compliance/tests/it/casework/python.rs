@@ -1,4 +1,4 @@
-//! Comparison with Python: a second implementation of the findings, and the generator of the sample.
+//! Comparison with Python: an independent implementation of the findings, and the generator of the sample.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ fn an_independent_implementation_has_the_same_findings() {
         found += examined.findings.len();
         met.extend(examined.findings.iter().map(|finding| finding.rule));
     }
-    // There are enough findings of all rules for the comparison to mean something.
+    // Every rule must have enough findings for the comparison to be meaningful.
     assert!(found > 1_000 && met.len() == 9, "{found} findings of {} rules", met.len());
 }
 

@@ -1,4 +1,4 @@
-//! Each rule at its edges, the conditions that hold a report back, and a case's own rules.
+//! Each rule just below and at its thresholds, the conditions that hold a report back, and rules of a case.
 
 use holdshort_compliance::casework::{Rules, examine, read};
 
@@ -15,7 +15,7 @@ fn large_cash_is_found_from_the_amount_on() {
         |amount: &str| found(&rows(&[&format!("2026-03-01,C1,in,cash,{amount},EUR,,DE")]), CUSTOMERS, NOBODY);
     assert_eq!(of("9999.99"), [""; 0]);
     assert_eq!(of("10000.00"), ["large_cash customer 1 [2] 1000000 100"]);
-    // 11111.11 dollars are 9999.999 euros, which are rounded to 10000.00.
+    // 11111.11 dollars are 9999.999 euros, which is rounded to 10000.00.
     let dollars = "2026-03-01,C1,in,cash,11111.11,USD,,DE";
     assert_eq!(found(&rows(&[dollars]), CUSTOMERS, NOBODY), ["large_cash customer 1 [2] 1000000 100"]);
 }
@@ -97,7 +97,7 @@ fn each_pause_rule_holds_by_itself() {
     assert_eq!(of(&[plain], &CUSTOMERS.replace("DE,no", "DE,yes"), NOBODY), ["pep"]);
     let watched = format!("{NOBODY}W1,Meadow,,,sanctions\n");
     assert_eq!(of(&[plain], CUSTOMERS, &watched), ["sanctions", "risk"]);
-    // A name match with a different birth date is less certain.
+    // If the birth dates differ, a name match is less certain.
     let watched = format!("{NOBODY}W1,Ash Hawthorn,,1950-01-01,pep\n");
     assert_eq!(of(&[plain], CUSTOMERS, &watched), ["pep", "low_confidence"]);
     let at_risk = ["2026-03-01,C1,in,cash,10000,EUR,,MM", "2026-03-01,C1,out,crypto,9000,EUR,,DE"];
@@ -142,7 +142,7 @@ fn rules_are_checked() {
     assert!(rules().rules.iter().all(|rule| !rule.source.is_empty() && !rule.description.is_empty()));
 }
 
-/// Findings do not depend on the order of the rows.
+/// The order of the rows does not change the findings.
 #[test]
 fn rows_in_another_order_have_the_same_findings() {
     let cells = [

@@ -1,4 +1,4 @@
-//! The shipped sample: its planted findings are found, and no others.
+//! The shipped sample: exactly the planted findings are found.
 
 use std::path::Path;
 

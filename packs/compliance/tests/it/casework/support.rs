@@ -1,4 +1,4 @@
-//! Tables of a few rows, read and examined.
+//! Test helpers: small tables as text, and their findings.
 
 use holdshort_compliance::casework::{Case, Examination, Problems, Rules, examine, read};
 use jiff::civil::{Date, date};
@@ -18,12 +18,12 @@ pub(crate) fn case(rows: &str, customers: &str, watched: &str) -> Result<Case, P
     read(table.as_bytes(), customers.as_bytes(), watched.as_bytes(), &rules(), AS_OF)
 }
 
-/// Returns the findings of the rules in these rows.
+/// Reads the tables and applies the shipped rules.
 pub(crate) fn examined(rows: &str, customers: &str, watched: &str) -> Examination {
     examine(&case(rows, customers, watched).unwrap(), &rules())
 }
 
-/// Each finding as `rule subject rows amount confidence detail`.
+/// Returns each finding as `rule subject rows amount confidence detail`.
 pub(crate) fn found(rows: &str, customers: &str, watched: &str) -> Vec<String> {
     let examined = examined(rows, customers, watched);
     let line = |finding: &holdshort_compliance::casework::Finding| {

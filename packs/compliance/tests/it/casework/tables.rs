@@ -1,4 +1,4 @@
-//! Values of tables, and rejected cells with line and column.
+//! Valid values of tables, and invalid cells that are reported with line and column.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ fn every_bad_cell_has_its_line_its_column_and_its_code() {
     assert_eq!(refused(&format!("{ROW}\n{ROW}")), ["transactions.csv:3 1 id duplicate_id"]);
 }
 
-/// A stray quote must not swallow the rows below it: their findings would be lost.
+/// A stray quote must not hide the following rows, because their findings would be lost.
 #[test]
 fn a_stray_quote_takes_no_row_with_it() {
     let noted = |cells: [&str; 3]| {
@@ -70,14 +70,14 @@ fn a_stray_quote_takes_no_row_with_it() {
         let said = problems.to_string();
         assert!(said.contains(why) && said.contains("double its quotes"), "{said}");
     }
-    // Two stray quotes that would close each other are both reported, also in a watch list.
+    // Two stray quotes that could form a pair are both reported, also in a watch list.
     let paired = format!("{0}\n{ROW}\n{0}", ROW.replace("Meadow", "\"Meadow"));
     assert_eq!(refused(&paired), ["transactions.csv:2 cells", "transactions.csv:4 cells"]);
     let watched = "id,name,list\nW1,\"Elm,pep\nW2,Nightshade,sanctions\n";
     assert_eq!(codes(&case(ROW, CUSTOMERS, watched).unwrap_err()), ["watchlist.csv:2 cells"]);
     let good = noted(["\"5\"\" screen, flat\"", "\"\"", ""]);
     assert_eq!(read_text(&good).unwrap().transactions.len(), 3);
-    // Rows with old Mac line ends (`\r`) have their line numbers too.
+    // Line numbers are also right if a file has the old Mac line ends (`\r`).
     let rows = read_text(&good.replace('\n', "\r")).unwrap().transactions;
     assert_eq!(rows.iter().map(|one| one.row).collect::<Vec<_>>(), [2, 3, 4]);
 }
@@ -124,7 +124,7 @@ fn a_mark_of_its_bytes_other_separators_and_columns_in_another_order_are_read() 
     let case = read_text(table).unwrap();
     let one = &case.transactions[0];
     assert_eq!((one.row, one.customer, one.direction, one.kind), (2, 1, Direction::Out, "card"));
-    // 1000 units at 6200 millionths.
+    // 1000 units at a rate of 6200 millionths.
     assert_eq!((one.written, one.amount, one.country), (100_000, 620, *b"FR"));
     let tabs = table.replace("\"a; b\"\"c\"", "a").replace(';', "\t");
     assert_eq!(read_text(&tabs).unwrap().transactions[0].amount, 620);

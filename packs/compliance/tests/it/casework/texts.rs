@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::casework::sample;
 use crate::casework::support::{AS_OF, CUSTOMERS, HEADER, NOBODY, case, rules};
 
-/// Returns every word of the tables that identifies a person.
+/// Returns every text in the tables that identifies a person.
 fn personal() -> Vec<String> {
     let mut words = Vec::new();
     for (name, columns) in [
@@ -78,7 +78,7 @@ fn a_name_is_the_same_however_it_is_written() {
         ("ROSA WEIẞ", "customer 4"),
         ("rosa weiss,", "customer 4,"),
         ("ΝΊΚΟΣ ΠΑΠΠΆΣ", "customer 5"),
-        // Different letters are a different name. Text that is no name stays unchanged.
+        // Different letters make a different name. Text that is not a name is unchanged.
         ("Rosa Weis\u{30c}", "Rosa Weis\u{30c}"),
         ("Jose Angel Nunez", "Jose Angel Nunez"),
         ("José Ángel Núñez\u{323}", "José Ángel Núñez\u{323}"),

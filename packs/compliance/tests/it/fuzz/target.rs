@@ -1,4 +1,4 @@
-//! A compliance case: transactions, customers, watch list and, as an optional fourth part, its own rules. A line `---`
+//! Input: transactions, customers, watch list and, as an optional fourth part, the case's own rules. A line `---`
 //! separates the parts.
 
 use holdshort_compliance::casework::{
@@ -52,7 +52,7 @@ fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     at.map_or((bytes, None), |at| (&bytes[..at], Some(&bytes[at + BETWEEN.len()..])))
 }
 
-/// Returns the shipped rules if the case has none. None if its own rules are rejected, with a reason.
+/// Returns the case's own rules, or the shipped rules if the case has none. Returns None if its own rules are rejected.
 fn rules(own: Option<&[u8]>) -> Option<Rules> {
     let Some(own) = own else { return Some(Rules::shipped().expect("they are good")) };
     let read = Rules::parse_case_rules(&String::from_utf8_lossy(own));
