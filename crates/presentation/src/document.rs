@@ -1,11 +1,11 @@
-//! A page with one text, in a closed set of Markdown: no script, and no external resources.
+//! Page with one text in a restricted Markdown: no script, and no external resources.
 
 use std::fmt::Write;
 
 use crate::markup::line;
 use crate::{POLICY, STYLE, prose};
 
-/// A released text as one HTML page, which is also well-formed XML.
+/// Released text as one HTML page, which is also well-formed XML.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
@@ -13,7 +13,7 @@ pub struct Document {
     pub byline: String,
     /// Text in Markdown.
     pub text: String,
-    /// True if the agents of the run played a script.
+    /// True if the run was a rehearsal with scripted replies.
     pub is_rehearsal: bool,
 }
 

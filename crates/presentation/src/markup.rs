@@ -1,5 +1,5 @@
-//! Converts text into HTML text: made plain, cut at a named limit, and escaped. Every text of a page passes through
-//! this module.
+//! Converts text to HTML text: escaped with `plain`, cut at a named limit, and escaped for HTML. Every text of a page
+//! passes through this module.
 
 use std::fmt::Write;
 
@@ -7,7 +7,8 @@ use holdshort_protocol::plain;
 
 use crate::limits::{LINE_CHARS, SAID_CHARS};
 
-/// Escapes for content and for quoted attributes. The text must be plain already, or come from this crate.
+/// Escapes a text for HTML content and quoted attributes. The caller has escaped the text with `plain`, or the text is
+/// a constant of this crate.
 pub fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -21,12 +22,12 @@ pub fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// Returns a name, a label or a title as one line.
+/// Returns a name, a label or a title as one line of HTML text.
 pub fn line(text: &str) -> String {
     cut_line(text, LINE_CHARS)
 }
 
-/// Returns a line of at most `chars` characters.
+/// Returns a text as one line of HTML text, cut after `chars` characters.
 pub fn cut_line(text: &str, chars: usize) -> String {
     let (shown, rest) = cut(text, chars);
     let mut out = String::new();
@@ -37,7 +38,7 @@ pub fn cut_line(text: &str, chars: usize) -> String {
     out
 }
 
-/// Returns text of a person or agent with its line breaks.
+/// Returns a text of a person or an agent as HTML text that keeps its line breaks.
 pub fn multiline(text: &str) -> String {
     let (shown, rest) = cut(text.trim(), SAID_CHARS);
     let mut out = String::new();
@@ -48,7 +49,7 @@ pub fn multiline(text: &str) -> String {
     out
 }
 
-/// Returns the first characters, and the number of the remaining ones.
+/// Returns the first `chars` characters, and the number of omitted characters.
 fn cut(text: &str, chars: usize) -> (&str, usize) {
     match text.char_indices().nth(chars) {
         Some((at, _)) => (&text[..at], text[at..].chars().count()),

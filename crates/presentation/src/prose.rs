@@ -1,9 +1,9 @@
-//! Renders text of an agent as a closed set of Markdown: headings, paragraphs, lists, tables, emphasis, code,
-//! quotes, rules.
+//! Renders an agent's text as a restricted Markdown: headings, paragraphs, lists, tables, emphasis, code, quotes,
+//! rules.
 //!
-//! Links, images and HTML are shown as they are written: placeholders replace `[` and `<` before the parser sees
-//! the text, so it finds no such syntax. Every other text passes through `plain` and `escape`, and every element
-//! that is opened is closed here. A text can therefore not leave its section. Numbers without a source are marked.
+//! Links, images and HTML are shown literally: placeholders replace `[` and `<` before parsing, so that the parser
+//! finds no such syntax. Every other text passes through `plain` and `escape`, and this module closes every element
+//! that it opens. A text can therefore not escape from its section. Numbers without a known source are marked.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -15,41 +15,43 @@ use pulldown_cmark::{Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEn
 use crate::limits::{MARKERS, MARKS, NESTING, PROSE_BYTES, TEXT_BYTES};
 use crate::markup::escape;
 
-/// Placeholders for `[` and `<` while the text is parsed. `plain` leaves none of them in a text.
+/// Placeholders for `[` and `<` during parsing. `plain` replaces these characters, so the original text never contains
+/// one.
 const STANDS_FOR: [(char, char); 2] = [('\u{e000}', '['), ('\u{e001}', '<')];
-/// Level of the section's own heading.
+/// Heading level of the section that contains the text.
 const ABOVE: usize = 2;
 const MARK: &str = "<mark class=\"untraced\" title=\"No tool result and no input has this number.\">";
 
-/// Result of looking up a number of a text.
+/// Result of looking up a number in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupResult {
     /// The number has no known source.
     Untraced,
-    /// The data has the number. Index of its row, from zero; the row has the id `found-1`, `found-2`, …
+    /// The number occurs in the training data. Holds the index of the number's row, from zero. The HTML ids of the rows
+    /// are `found-1`, `found-2`, …
     Found(usize),
 }
 
-/// Looks up the numbers of a text.
+/// Source of marks for the numbers in a text.
 pub trait Lookup {
-    /// Returns the numbers of a line that are marked, in the order of the line.
+    /// Returns the byte ranges of the numbers to mark in a line, in ascending order.
     ///
-    /// `column` is the header of the table column that has the line.
+    /// `column` is the header of the table column, if the line is a table cell.
     fn marks(&mut self, line: &str, column: Option<&str>) -> Vec<(Range<usize>, LookupResult)>;
 }
 
-/// Counts of a rendered text.
+/// Result of rendering a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// Number of marked numbers without a source.
+    /// Number of marked numbers that have no known source.
     pub untraced: usize,
-    /// Number of numbers that link to their row of the data.
+    /// Number of numbers that link to a row of the data.
     pub found: usize,
-    /// True if a part of the text is not shown.
+    /// True if a part of the text was cut.
     pub is_cut: bool,
 }
 
-/// Renders a text below a heading of level 2. Without `lookup` no number is looked up.
+/// Renders a text below a heading of level 2. Without `lookup`, numbers are not looked up.
 pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lookup>) -> Rendered {
     let mut cut = text.len().min(TEXT_BYTES);
     while !text.is_char_boundary(cut) {
@@ -68,7 +70,8 @@ pub fn render<'a>(out: &'a mut String, text: &str, lookup: Option<&'a mut dyn Lo
     writer.finish()
 }
 
-/// Prepares the text for the parser: plain, without links and HTML, and without lines that nest too deep.
+/// Prepares the text for the parser: escapes it with `plain`, replaces `[` and `<`, and disarms lines with too many
+/// list or quote signs.
 fn source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in plain::text(text).split_inclusive('\n') {
@@ -87,7 +90,7 @@ fn source(text: &str) -> String {
     out
 }
 
-/// Returns true for a line of one character: a rule, or the end of a heading.
+/// Returns true for a line that repeats one `-` or `*`: a horizontal rule, or the underline of a heading.
 fn is_rule(line: &str) -> bool {
     let mut marks = line.trim().bytes().filter(|byte| *byte != b' ');
     let first = marks.next();
@@ -105,15 +108,15 @@ fn restore_text(text: &str) -> String {
     }
 }
 
-/// A part of a line: text, or a tag of emphasis.
+/// Piece of a line: text, or a tag of emphasis.
 enum Piece {
     Text(String),
     Tag(&'static str),
 }
 
-/// An open element.
+/// Open HTML element.
 struct Open {
-    /// Closing tag. Empty for an element that is nested too deep.
+    /// Closing tag. Empty if the element is nested too deep and was therefore not opened.
     end: String,
     is_list: bool,
 }
@@ -126,7 +129,7 @@ struct Writer<'a> {
     /// Pieces of the current line.
     pieces: Vec<Piece>,
     emphasis: Vec<&'static str>,
-    /// Levels of the agent's headings, from the outermost.
+    /// Levels of the agent's open headings, from the outermost.
     levels: Vec<HeadingLevel>,
     table: Table,
     rendered: Rendered,
@@ -163,7 +166,7 @@ impl<'a> Writer<'a> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            // Only `Text` occurs: the others are disabled, or cannot be written without `<` or `[`.
+            // Only `Text` occurs here: the other events are disabled, or need a `<` or `[`.
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)
@@ -251,7 +254,7 @@ impl<'a> Writer<'a> {
                     self.open(&format!("<td{class}>"), "</td>");
                 }
             }
-            // These elements are disabled, so their content is text.
+            // These elements are disabled in the parser, so their content is shown as text.
             Tag::HtmlBlock
             | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
@@ -311,7 +314,7 @@ impl<'a> Writer<'a> {
         self.open.push(Open { end: end.to_owned(), is_list: false });
     }
 
-    /// Opens a container, unless it is nested too deep.
+    /// Opens a container element, unless it is nested too deep.
     fn nest(&mut self, start: &str, end: &str, is_list: bool) {
         let depth = self.open.iter().filter(|open| !open.end.is_empty()).count();
         let (start, end) = if depth < 2 * NESTING { (start, end) } else { ("", "") };
@@ -325,7 +328,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the current line. Numbers are looked up in its text without emphasis.
+    /// Writes the current line. Numbers are looked up in the text of the line without emphasis, because a number may
+    /// contain emphasis.
     fn line(&mut self, column: Option<&str>) {
         let pieces = std::mem::take(&mut self.pieces);
         let seen: String = pieces.iter().filter_map(Piece::text).collect();
@@ -371,7 +375,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        // Items that are nested too deep are separated by line breaks.
+        // List items that are nested too deep become lines that are separated by line breaks.
         if self.open.last().is_some_and(|open| open.end.is_empty()) {
             self.out.push_str("<br/>\n");
         }
@@ -382,7 +386,7 @@ impl<'a> Writer<'a> {
             self.pieces.push(Piece::Tag(end));
         }
         self.line(None);
-        // A table that is cut in its head has no body to close.
+        // If a table is cut within its header, its body was never opened.
         if self.table.is_head {
             while self.table.is_head && !self.open.is_empty() {
                 self.table.is_head = self.open.last().is_some_and(|open| !open.end.contains("<tbody>"));
@@ -405,7 +409,7 @@ impl Piece {
     }
 }
 
-/// Returns the end of the next part of a piece, and true if the part is marked.
+/// Returns the end of the next marked or unmarked section of a piece, and true if the section is marked.
 fn next_part(mark: Option<&Range<usize>>, at: usize, end: usize) -> (usize, bool) {
     match mark {
         Some(mark) if mark.start <= at => (mark.end.min(end), true),

@@ -1,4 +1,4 @@
-//! Channels file: the channels that notify people, and the notices that each channel receives.
+//! Channels file: the channels over which people are notified, and the notices that each channel receives.
 //!
 //! ```yaml
 //! channels:
@@ -23,8 +23,8 @@
 //!     digest: 1h
 //! ```
 //!
-//! The file names files and variables that hold secrets, and contains no secret itself. A URL that is a secret is
-//! rejected.
+//! The file contains no secret: it only names files and environment variables that hold secrets. A URL that contains a
+//! secret is rejected.
 
 mod headers;
 mod mail;
@@ -97,12 +97,12 @@ const CHANNEL: Keys = Keys {
 };
 const RISKS: [(&str, Level); 4] =
     [("low", Level::Low), ("medium", Level::Medium), ("high", Level::High), ("critical", Level::Critical)];
-/// Defaults of a delivery: seven and a half hours from the first attempt to the last.
+/// Defaults of a delivery. With these defaults, the last attempt is seven and a half hours after the first attempt.
 const ATTEMPTS: u64 = 8;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
-/// Returns the channels of a file, in its order. `file_name` is used only for problems.
+/// Returns the channels in the order of the file. `file_name` is used only in problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Channel>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, CHANNELS_BYTES, NODES) {
@@ -202,8 +202,8 @@ fn channel(name: &str, item: &Item<'_>, problems: &mut Problems) -> Option<Chann
     })
 }
 
-/// Checks the recipients of checkpoints. A checkpoint is evidence: it goes to a program, or to an address that keeps
-/// it.
+/// Checks the recipients of checkpoints. A checkpoint is evidence, so it may go only to a program, or to a fixed
+/// address that archives it.
 fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Problems) {
     match (via.row().checkpoints, to) {
         (Checkpoints::Any, _) | (Checkpoints::Addresses, Some(To::Addresses(_)) | None) => {}
@@ -218,7 +218,7 @@ fn checkpoints(via: Via, to: Option<&To>, events: &Item<'_>, problems: &mut Prob
     }
 }
 
-/// Address, secrets and recipients of a channel.
+/// Destination of a channel: address, secrets and recipients.
 struct Reached {
     url: Source,
     secrets: Vec<Source>,
@@ -241,7 +241,7 @@ impl Reached {
     }
 }
 
-/// Returns the one of these keys that is present. Reports a problem if none or several are present.
+/// Returns the one key that is present. Reports a problem if none or several of the keys are present.
 fn one<'f, 'i>(
     keys: &[&'static str],
     owner: &Item<'i>,
@@ -334,7 +334,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems) -> Rule {
     }
 }
 
-/// Reads a list of words of a closed set. An empty list is a problem, because it would match no notice.
+/// Reads a list of words of a closed set. An empty list is a problem, because the channel would receive no notice.
 fn read_choices<T: Copy + Ord>(
     key: &str,
     words: &[(&str, T)],

@@ -26,7 +26,7 @@ pub(crate) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<u64> {
     None
 }
 
-/// Returns the milliseconds of a duration. None for anything except digits and one unit.
+/// Returns a duration in milliseconds. None if the text is not digits and one unit.
 pub fn parse(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);

@@ -1,4 +1,5 @@
-//! `extends`: a workflow that changes a few keys of another one. Merges the trees before their content is read.
+//! `extends`: a workflow that changes a few keys of another workflow. The YAML trees are merged before their content is
+//! read.
 //!
 //! | key | effect of the file's own value on the extended workflow |
 //! |---|---|
@@ -6,7 +7,7 @@
 //! | `phases`, `tools` | replaces entries with the same `id` or `name`; other entries follow |
 //! | any other | replaces the value |
 //!
-//! The extended workflow must not extend another one: a reader looks at two files, never at a chain.
+//! The extended workflow must not extend a further workflow: a reader never has to look at more than two files.
 
 use std::collections::BTreeMap;
 
@@ -22,29 +23,29 @@ const BY_KEY: [&str; 4] = ["agents", "gates", "limits", "models"];
 /// Texts of the workflows that a file may extend.
 pub(crate) struct Bases {
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Workflows of the same folder. They precede shipped ones of the same name, as in runs.
+    /// Workflows of the same folder. They take precedence over shipped workflows with the same name.
     others: BTreeMap<String, String>,
 }
 
 impl Bases {
-    /// Returns the shipped workflows, with those of packs.
+    /// Returns the shipped workflows, including the workflows of packs.
     pub(crate) fn shipped(packs: &[&'static Shipped]) -> Self {
         Self { shipped: shipped::texts(packs).collect(), others: BTreeMap::new() }
     }
 
-    /// Returns no workflows, for a text that must not extend another one.
+    /// Returns no workflows, for a workflow that must not extend another workflow.
     pub(crate) fn none() -> Self {
         Self { shipped: BTreeMap::new(), others: BTreeMap::new() }
     }
 
-    /// Adds these workflows, by the names in their texts.
+    /// Adds workflows. Each text contains the name of its workflow.
     pub(crate) fn and<'t>(self, texts: impl Iterator<Item = &'t str>) -> Self {
         let name = |text| workflow_name(&yaml::parse(text, bounds::WORKFLOW_BYTES).ok()?);
         let others = texts.filter_map(|text| Some((name(text)?, text.to_owned())));
         Self { others: others.collect(), ..self }
     }
 
-    /// Returns the text of a base. A file may extend the shipped workflow that it replaces.
+    /// Returns the text of a base. If a file replaces a shipped workflow, it may also extend that shipped workflow.
     fn find(&self, base: &str, own: Option<&str>) -> Option<&str> {
         let other = self.others.get(base).filter(|_| own != Some(base));
         other.map(String::as_str).or_else(|| self.shipped.get(base).copied())
@@ -55,7 +56,7 @@ impl Bases {
     }
 }
 
-/// Returns the tree merged with its base. If that is impossible, returns the tree alone and reports a problem.
+/// Returns the tree merged with its base. If merging is impossible, reports a problem and returns the tree alone.
 pub(crate) fn resolve(
     own: Node,
     bases: &Bases,
@@ -69,7 +70,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Returns the tree of the workflow that `extended` names.
+/// Returns the tree of the workflow that `extends` names.
 fn base(
     own: &Node,
     extended: &Node,
@@ -106,7 +107,7 @@ fn merged(mut base: Node, own: Node) -> Node {
     let place = own.place;
     match (&mut base.value, own.value) {
         (Value::Map(entries), Value::Map(own)) => {
-            // The name is not inherited.
+            // The name of the base is not inherited.
             entries.retain(|(key, _)| !is(key, "name"));
             put(entries, own.into_iter(), |key, base, own| match key {
                 "phases" => by_name("id", base, own),
@@ -120,8 +121,8 @@ fn merged(mut base: Node, own: Node) -> Node {
     Node { place, ..base }
 }
 
-/// Replaces entries with the same key, and appends all others. Duplicate keys stay, because the reader of the mapping
-/// reports them.
+/// Replaces entries with the same key, and appends all other entries. Duplicate keys are kept, because reading the
+/// mapping reports them.
 fn put(
     entries: &mut Vec<(Node, Node)>,
     own: impl Iterator<Item = (Node, Node)>,

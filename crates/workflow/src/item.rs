@@ -1,6 +1,7 @@
-//! Readers of a YAML tree by a grammar: mappings with known keys, texts, names, counts, lists, JSON.
+//! Typed reading of a YAML tree: mappings with known keys, texts, names, counts, lists, JSON.
 //!
-//! Every reader reports its problems and returns None, so that the caller continues with the next key.
+//! If a value is invalid, the method reports a problem and returns None, so that the caller continues with the next
+//! key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,26 +13,26 @@ use crate::problem::Problems;
 use crate::suggest;
 use crate::yaml::{Node, Value};
 
-/// Node with its path from the top.
+/// YAML node with its path in the document.
 #[derive(Clone)]
 pub(crate) struct Item<'a> {
     pub(crate) node: &'a Node,
-    /// Path such as `phases[1].agent`. Empty at the top.
+    /// Path such as `phases[1].agent`. Empty for the whole document.
     pub(crate) path: String,
 }
 
-/// Keys of one mapping in a grammar.
+/// Keys that a mapping may have.
 pub(crate) struct Keys {
     pub(crate) known: &'static [&'static str],
-    /// Keys of the grammar that this version does not support yet.
+    /// Keys that are reserved, and that this version does not support yet.
     pub(crate) later: &'static [&'static str],
 }
 
-/// Mapping with checked keys.
+/// Mapping whose keys were checked.
 pub(crate) struct Fields<'a> {
     owner: Item<'a>,
     entries: BTreeMap<&'a str, Item<'a>>,
-    /// Known keys that an unknown key was probably meant to be. They are not also reported as missing.
+    /// Known keys of which an unknown key seems to be a misspelling. They are not reported as missing.
     meant: BTreeSet<&'static str>,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Item<'a> {
         Self { node, path: String::new() }
     }
 
-    /// Returns the value of a key of this mapping.
+    /// Returns the value of a key of this mapping, with its path.
     pub(crate) fn under(&self, key: &str, node: &'a Node) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { node, path: format!("{}{dot}{key}", self.path) }
@@ -50,7 +51,7 @@ impl<'a> Item<'a> {
         Self { node, path: format!("{}[{index}]", self.path) }
     }
 
-    /// Describes the value for a message.
+    /// Describes the value for a problem message.
     pub(crate) fn found(&self) -> String {
         match &self.node.value {
             Value::Null => "nothing".to_owned(),
@@ -71,8 +72,8 @@ impl<'a> Item<'a> {
         problems.at(self, format!("expected {what}, found {}", self.found()));
     }
 
-    /// Reads a mapping with free keys as `(name, key, value)`, in order. Duplicate keys and keys that are not texts are
-    /// reported and left out.
+    /// Reads a mapping with arbitrary keys as `(name, key, value)`, in order. Duplicate keys and keys that are not
+    /// texts are reported and left out.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Option<Vec<(&'a str, Self, Self)>> {
         let Value::Map(entries) = &self.node.value else {
             self.expected("a mapping", problems);
@@ -97,7 +98,7 @@ impl<'a> Item<'a> {
         Some(read)
     }
 
-    /// Reads a mapping of a grammar.
+    /// Reads a mapping with known keys.
     pub(crate) fn fields(&self, keys: &Keys, problems: &mut Problems) -> Option<Fields<'a>> {
         let mut fields = Fields { owner: self.clone(), entries: BTreeMap::new(), meant: BTreeSet::new() };
         for (name, key, value) in self.entries(problems)? {
@@ -127,7 +128,7 @@ impl<'a> Item<'a> {
         Some(items.iter().enumerate().map(|(index, node)| self.entry(index, node)).collect())
     }
 
-    /// Reads a list of distinct texts, each with its item. Invalid entries are left out.
+    /// Reads a list of distinct texts, each with its item. Invalid entries are reported and left out.
     pub(crate) fn texts(
         &self,
         max: usize,
@@ -186,7 +187,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Reads one of a closed set of words.
+    /// Reads a word of a closed set.
     pub(crate) fn one_of<T: Copy>(&self, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
         let Value::Text(text) = &self.node.value else {
             self.expected(&either(words), problems);
@@ -246,12 +247,12 @@ impl<'a> Fields<'a> {
         self.entries.get(key)
     }
 
-    /// Returns true if an unknown key was probably meant to be this one.
+    /// Returns true if an unknown key seems to be a misspelling of `key`.
     pub(crate) fn was_meant(&self, key: &str) -> bool {
         self.meant.contains(key)
     }
 
-    /// Returns a required key, or reports it as missing.
+    /// Returns the value of a required key. If it is missing, reports a problem.
     pub(crate) fn need(&self, key: &str, problems: &mut Problems) -> Option<&Item<'a>> {
         let found = self.entries.get(key);
         if found.is_none() && !self.was_meant(key) {

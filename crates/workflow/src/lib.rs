@@ -1,7 +1,7 @@
 //! Workflows as files: workflow YAML and rehearsal scripts, parsed, validated with line and column, digested.
 //!
 //! PURE: takes texts and returns data or problems. Never reads a file, never runs anything. [`workflow`] documents the
-//! grammar, [`rehearsal`] the scripts, and [`Library`] the workflows of a server.
+//! grammar of workflows, [`rehearsal`] documents scripts, and [`Library`] holds all workflows of a server.
 
 pub mod bounds;
 pub mod channels_file;

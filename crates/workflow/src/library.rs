@@ -1,6 +1,6 @@
-//! Workflows that a server offers: the shipped ones, overridden by those of a folder.
+//! Workflows that a server offers: shipped workflows, and workflows of a folder, which override shipped ones.
 //!
-//! Takes texts that the caller has read. If any text is invalid, there is no library.
+//! The caller reads the files. If any file is invalid, no library is built.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -16,20 +16,20 @@ use crate::shipped::{Shipped, external, rehearsals, samples, texts};
 use crate::workflow;
 use crate::yaml::Position;
 
-/// `(file name, text of the workflow, text of its rehearsal)`. The file name is used only for problems. A rehearsal is
-/// in the folder of its workflow, as `rehearsal.yaml`.
+/// `(file name, text of the workflow, text of its rehearsal)`. The file name is used only in problems. The file of the
+/// rehearsal is `rehearsal.yaml` in the folder of the workflow.
 pub type Override = (String, String, Option<String>);
 
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     workflows: BTreeMap<String, Arc<Definition>>,
     rehearsals: BTreeMap<String, Rehearsal>,
-    /// Names of workflows in the documents of other systems, each with the workflow's name.
+    /// Names that documents of other systems use for workflows here, each with the workflow's name.
     aliases: Vec<(&'static str, &'static str)>,
 }
 
-/// Rehearsal of one workflow. A shipped one is known to be valid, so it is parsed when it is first played and does not
-/// delay the start.
+/// Rehearsal of one workflow. A shipped rehearsal is parsed when it is first played: it is known to be valid, and
+/// parsing it at startup would delay the server.
 #[derive(Clone, Debug)]
 enum Rehearsal {
     Parsed(Script),
@@ -37,8 +37,8 @@ enum Rehearsal {
 }
 
 impl Library {
-    /// Returns the shipped workflows, those of packs, and `external`. An override replaces the workflow of its name,
-    /// including the rehearsal. `external` cannot be overridden.
+    /// Returns the shipped workflows, the workflows of packs, and `external`. An override replaces the workflow with
+    /// the same name and the rehearsal of that workflow. `external` cannot be overridden.
     pub fn new(
         catalogue: &[tool::Spec],
         packs: &[&'static Shipped],
@@ -82,12 +82,12 @@ impl Library {
         self.workflows.get(name).cloned()
     }
 
-    /// Returns the names, sorted, including `external`.
+    /// Returns the names of all workflows in alphabetical order, including `external`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.workflows.keys().map(String::as_str)
     }
 
-    /// Returns names from the documents of other systems, each with the name of its workflow here.
+    /// Returns names that documents of other systems use, each with the name of the workflow here.
     pub fn aliases(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.aliases.iter().copied()
     }
@@ -134,7 +134,7 @@ fn taken(file: &str, name: &str, place: Position, other: &str) -> Vec<Problem> {
     problems.finish::<()>(None).err().unwrap_or_default()
 }
 
-/// Returns the file name of the rehearsal.
+/// Returns the path of the rehearsal for the path of a workflow, for problems.
 fn rehearsal_path(file: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) => format!("{}rehearsal.yaml", &file[..=end]),

@@ -1,4 +1,4 @@
-//! People file: people who may sign in and decide, their groups, and their addresses.
+//! People file: people who may sign in and decide, their groups, and their contact addresses.
 //!
 //! ```yaml
 //! people:
@@ -40,7 +40,7 @@ const ROLES: [(&str, Role); 4] = [
     (Role::Auditor.as_str(), Role::Auditor),
 ];
 
-/// Returns the people and groups of a file, in its order. `file_name` is used only for problems.
+/// Returns the people and groups in the order of the file. `file_name` is used only in problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Roster, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, PEOPLE_BYTES, PEOPLE_NODES) {
@@ -59,10 +59,10 @@ fn read(top: &Item<'_>, problems: &mut Problems) -> Option<Roster> {
     let mut people = Vec::new();
     for (id, key, value) in fields.need("people", problems)?.entries(problems)? {
         let before = problems.len();
-        // A person that could not be read is a problem already.
+        // Problems of a person that could not be read are already reported.
         let Some(person) = person(&value, problems).filter(|_| problems.len() == before) else { continue };
         for problem in check(id, &person) {
-            // A problem of a field is reported at the field, a problem of the name at the name.
+            // A problem of a field is reported at the field. A problem of the id is reported at the id.
             let field = problem.pointer.split('/').nth(1).unwrap_or_default();
             let place = value.fields(&PERSON, problems).and_then(|fields| fields.find(field).cloned());
             problems.at(place.as_ref().unwrap_or(&key), problem.message);
@@ -135,7 +135,7 @@ fn dates<'i>(fields: &Fields<'i>, problems: &mut Problems) -> Vec<(String, Item<
     item.and_then(|item| item.texts(limits::HOLIDAYS, limits::NAME_BYTES, problems)).unwrap_or_default()
 }
 
-/// Reads one span, or a list of them.
+/// Reads a span of working hours, or a list of spans.
 fn spans(item: &Item<'_>, problems: &mut Problems) -> Vec<Span> {
     let texts = match &item.node.value {
         Value::List(_) => item.texts(limits::SPANS_OF_DAY, limits::NAME_BYTES, problems).unwrap_or_default(),

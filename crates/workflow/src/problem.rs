@@ -1,4 +1,4 @@
-//! Problems in a file, with their places. Only collects problems; reads no file and decides nothing.
+//! Problems in a file, with line and column. This module only collects problems.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use crate::bounds;
 use crate::item::Item;
 use crate::yaml::Position;
 
-/// One problem at one place: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
+/// Problem at a place in a file: `workflow.yaml:12:5: unknown key `agnets` (did you mean `agents`?)`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problem {
     pub file: String,
-    /// Line, 1-based.
+    /// Line, from 1.
     pub line: u64,
-    /// Column, 1-based, in characters.
+    /// Column, from 1, in characters.
     pub column: u64,
-    /// Path in the document, such as `phases[1].agent`. Empty for the whole document.
+    /// Path in the document, such as `phases[1].agent`. Empty if the problem concerns the whole document.
     pub path: String,
     pub message: String,
-    /// Key or name that was probably meant.
+    /// Existing key or name of which the text seems to be a misspelling.
     pub suggestion: Option<String>,
 }
 
@@ -31,11 +31,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Problems of one file while it is read.
+/// Collects the problems of one file while the file is read.
 pub(crate) struct Problems {
     file: String,
     list: Vec<Problem>,
-    /// Workflow that the file extends, with the place of its `extends`.
+    /// Name of the extended workflow, and the position of `extends` in the file.
     base: Option<(String, Position)>,
 }
 
@@ -44,7 +44,7 @@ impl Problems {
         Self { file: file.to_owned(), list: Vec::new(), base: None }
     }
 
-    /// Sets the extended workflow. Problems in it are reported at the place of `extends`.
+    /// Sets the extended workflow. Problems in inherited keys are reported at the position of `extends`.
     pub(crate) fn extends(&mut self, base: &str, place: Position) {
         self.base = Some((base.to_owned(), place));
     }
@@ -53,12 +53,12 @@ impl Problems {
         self.list.len()
     }
 
-    /// Reports a problem of an item.
+    /// Reports a problem at the position of an item.
     pub(crate) fn at(&mut self, item: &Item<'_>, message: impl Into<String>) {
         self.push(item.node.place, item.path.clone(), message.into(), None);
     }
 
-    /// Reports a name or key that does not exist. `candidates` are existing ones, for a suggestion.
+    /// Reports an unknown name or key. `candidates` are the existing names, for the suggestion of a similar name.
     pub(crate) fn unknown<'c>(
         &mut self,
         item: &Item<'_>,
@@ -70,7 +70,7 @@ impl Problems {
         self.push(item.node.place, item.path.clone(), message.into(), suggestion);
     }
 
-    /// Reports a problem at a place without an item, as in text that is not YAML.
+    /// Reports a problem at a position without an item, such as in text that is not YAML.
     pub(crate) fn push(
         &mut self,
         place: Position,
@@ -88,7 +88,7 @@ impl Problems {
         self.list.push(Problem { file, line, column, path, message, suggestion });
     }
 
-    /// Returns the value if there are no problems. Otherwise returns the problems in the order of the file.
+    /// Returns the value if no problem was reported. Otherwise returns the problems in the order of the file.
     pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<Problem>> {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self.list.truncate(bounds::PROBLEMS);

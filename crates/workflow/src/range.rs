@@ -1,8 +1,8 @@
-//! Ranges of addresses as people write them: `192.168.1.0/24`, `::1/128`. Knows no network.
+//! Ranges of IP addresses, written as `192.168.1.0/24` or `::1/128`. Uses no network.
 
 use ipnet::IpNet;
 
-/// Returns true for an address, `/` and a number of bits, with no bits set beyond that number.
+/// Returns true for an address, `/` and a number of bits. Bits of the address beyond that number must be zero.
 pub fn is_range(text: &str) -> bool {
     text.parse::<IpNet>().is_ok_and(|range| range.trunc() == range)
 }

@@ -1,6 +1,7 @@
-//! Rehearsal scripts: the replies and calls of each agent, turn by turn, for use without a configured model.
+//! Rehearsal scripts: scripted replies and calls of each agent, for runs without a configured model.
 //!
-//! Parses and validates scripts, including templates. Never renders a template or plays a step (`models` does).
+//! Parses and validates scripts, including their templates. Never renders a template or plays a step: the crate
+//! `models` does.
 //!
 //! ```yaml
 //! agents:
@@ -15,12 +16,14 @@
 //!     - error: {kind: unavailable, message: "the provider is down"}
 //! ```
 //!
-//! `again: true` on the last reply of an agent repeats it for every further request. Without it such a request fails.
+//! With `again: true`, the last reply of an agent is repeated for every further request. Without it, such a request
+//! fails.
 //!
 //! Every text, and every string inside `arguments`, is a minijinja template. Its variables are `task` (the run's task),
 //! `results.LABEL`, `last` (the newest result) and `messages` (messages of people since the previous reply).
-//! `results.LABEL` is the text result of an earlier call with `as: LABEL`. `expect` must hold for the request that the
-//! step answers. `contains` lists texts that its new part contains, `tools` lists tools that it offers.
+//! `results.LABEL` is the text result of an earlier call with `as: LABEL`. `expect` states conditions on the model
+//! request that the step answers. `contains` lists texts that the new messages of the request must contain. `tools`
+//! lists tools that the request must offer.
 
 use std::collections::BTreeMap;
 
@@ -33,20 +36,20 @@ mod template;
 pub use read::parse;
 pub(crate) use read::parse_for;
 
-/// Replies of every agent, in order.
+/// Scripted replies of every agent, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     pub agents: BTreeMap<String, Vec<Step>>,
 }
 
-/// One reply of the model.
+/// One scripted reply, or one scripted error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub expect: Option<Expect>,
     pub play: Play,
     pub name: Option<String>,
     pub pause_ms: Option<u64>,
-    /// True if this is the last reply and it repeats for every further request.
+    /// True if this is the agent's last reply and is repeated for every further request.
     pub again: bool,
 }
 
@@ -65,18 +68,18 @@ pub enum Play {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedCall {
-    /// Label for `results.LABEL` in later templates.
+    /// Label of the result for `results.LABEL` in later templates.
     pub name: Option<String>,
     pub tool: String,
-    /// Arguments. Strings in them are templates.
+    /// Arguments of the call. Strings in the arguments are templates.
     pub arguments: Value,
 }
 
-/// Conditions for the request that a step answers.
+/// Conditions on the model request that a step answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Texts that some message since the previous reply contains.
+    /// Each text must occur in a message since the previous reply.
     pub contains: Vec<String>,
-    /// Tools that the request offers.
+    /// Names of tools that the request must offer.
     pub tools: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! Rules file: calls that the installation allows, asks about or forbids. It applies to its own agents and to agents
-//! that run elsewhere.
+//! Rules file: calls that the installation allows, asks about or forbids. The rules apply to agents of Holdshort and to
+//! agents that run elsewhere.
 //!
 //! ```yaml
 //! rules:
@@ -7,8 +7,8 @@
 //!   - {agents: [billing-bot], tools: [lookup_order], do: allow}
 //! ```
 //!
-//! The rules have the form of a workflow's rules. Tools and agents are compared by full name, and may be unknown to
-//! every workflow.
+//! The rules have the same form as a workflow's rules. Tools and agents are compared by full name. A tool or agent in
+//! the file need not occur in any workflow.
 
 use holdshort_core::policy::Rule;
 
@@ -20,7 +20,7 @@ use crate::yaml::{self, Unreadable};
 
 const KEYS: Keys = Keys { known: &["rules"], later: &[] };
 
-/// Returns the rules of a file, in its order. `file_name` is used only for problems.
+/// Returns the rules in the order of the file. `file_name` is used only in problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Vec<Rule>, Vec<Problem>> {
     let mut problems = Problems::for_file(file_name);
     let node = match yaml::parse_large(text, bounds::RULES_BYTES, bounds::RULES_NODES) {

@@ -1,4 +1,4 @@
-//! Workflows inside the binary: their texts, and `external`, which has no text. Never parses them.
+//! Workflows inside the binary: their texts, and `external`, which is built without a text. Parses nothing.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +6,40 @@ use holdshort_core::asking::Asking;
 use holdshort_core::definition::{Definition, EXTERNAL, Gates, Limits};
 use serde_json::json;
 
-/// One folder below `workflows/`, or one of a pack.
+/// Files of one folder below `workflows/`, or of a workflow of a pack.
 #[derive(Debug)]
 pub struct Shipped {
     pub name: &'static str,
-    /// Names of the workflow in the documents of other systems.
+    /// Names that documents of other systems use for this workflow.
     pub aliases: &'static [&'static str],
-    /// Sentence that says what a demo of it shows.
+    /// Sentence that says what a demo of the workflow shows.
     pub shows: &'static str,
-    /// Description of the sample. A demo copies the sample to `folder`.
+    /// Description of the sample. A demo copies the sample into `folder`.
     pub sample_is: &'static str,
     pub folder: &'static str,
     pub workflow: &'static str,
     pub rehearsal: Option<&'static str>,
     pub readme: &'static str,
-    /// Input of a run on the sample, as JSON.
+    /// Input of a run on the sample, as a JSON text.
     pub input: &'static str,
-    /// Sample workspace: paths with `/`, and contents as bytes. Sorted by path.
+    /// Files of the sample workspace, as paths with `/` and contents. Sorted by path.
     pub sample: &'static [(&'static str, &'static [u8])],
 }
 
-/// Returns the shipped workflows that need no pack, by name.
+/// Returns the shipped workflows that have a sample and belong to no pack, sorted by name.
 pub fn shipped() -> &'static [Shipped] {
     const { &[CODELAB, COPILOT, PAIR, RESEARCH] }
 }
 
-/// Workflow without a sample and a rehearsal.
+/// Workflow without a sample and without a rehearsal.
 #[derive(Debug)]
 pub struct Plain {
     pub name: &'static str,
     pub workflow: &'static str,
 }
 
-/// Workflows for any task in any folder, by name: from one that never asks to one that asks everywhere (contract A16).
+/// Workflows for any task in any folder, sorted by name. They range from a workflow that never asks to a workflow that
+/// asks at every gate (contract A16).
 pub const PRESETS: [Plain; 5] = [
     Plain { name: "autonomous", workflow: include_str!("../../../workflows/autonomous/workflow.yaml") },
     Plain {
@@ -53,7 +54,7 @@ pub const PRESETS: [Plain; 5] = [
     Plain { name: "step_by_step", workflow: include_str!("../../../workflows/step_by_step/workflow.yaml") },
 ];
 
-/// Workflows of the compatible edges, with their rehearsals for use without a configured model.
+/// Workflows for tasks that arrive over the compatible edges. Each has a rehearsal for use without a configured model.
 pub const EDGES: [(Plain, &str); 1] = [(
     Plain { name: "codelab_ide", workflow: include_str!("../../../workflows/codelab_ide/workflow.yaml") },
     include_str!("../../../workflows/codelab_ide/rehearsal.yaml"),
@@ -69,7 +70,7 @@ pub(crate) fn texts(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'stati
         .chain(samples)
 }
 
-/// Returns the rehearsals in the binary, by the name of the workflow.
+/// Returns the rehearsals in the binary, each with the name of its workflow.
 pub(crate) fn rehearsals(packs: &[&'static Shipped]) -> impl Iterator<Item = (&'static str, &'static str)> {
     let of_samples = samples(packs).filter_map(|shipped| Some((shipped.name, shipped.rehearsal?)));
     EDGES.iter().map(|(plain, rehearsal)| (plain.name, *rehearsal)).chain(of_samples)
@@ -80,7 +81,7 @@ pub(crate) fn samples(packs: &[&'static Shipped]) -> impl Iterator<Item = &'stat
     shipped().iter().chain(packs.iter().copied())
 }
 
-/// Returns the workflow for interrupts from agents of other frameworks. It runs nothing.
+/// Returns the workflow for interrupts of agents that run in other frameworks. This workflow runs nothing.
 pub fn external() -> Definition {
     Definition {
         name: EXTERNAL.to_owned(),

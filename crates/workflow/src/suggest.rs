@@ -1,9 +1,10 @@
-//! Suggestions for misspelt names. Never corrects a name.
+//! Suggestions for misspelt names. Never replaces a name.
 
-/// Returns the nearest candidate, if it differs only by typing errors. In a tie the first one is returned.
+/// Returns the most similar candidate, if it differs only by typing errors. Of equally similar candidates the first is
+/// returned.
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let name = name.to_lowercase();
-    // One error per three letters is allowed. With more errors it is another word.
+    // One typing error per three letters is allowed. With more errors, it is probably not a misspelling.
     let allowed = (name.chars().count() / 3).max(1);
     candidates
         .into_iter()

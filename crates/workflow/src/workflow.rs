@@ -25,9 +25,9 @@
 //! | `result` | phase whose text becomes the run's text, if it has one (**the last phase**) | here |
 //! | `web` | `allow_addresses[]`: non-public address ranges that `web_fetch` may reach (**none**) | `settings` |
 //!
-//! A phase's `gates` and `limits` are merged over those of the workflow. Its `gates` are the three step gates, and the
-//! kinds of interrupts that it opens. Tools match by full name. Every unknown key is an error. All problems of a file
-//! are reported at once.
+//! A phase's `gates` and `limits` are merged over the workflow's. A phase may set the three step gates, and the kinds
+//! of interrupts that the phase opens. Tools match by full name. Every unknown key is an error. All problems of a file
+//! are reported together.
 
 mod agents;
 mod assignment;
@@ -76,14 +76,14 @@ const KEYS: Keys = Keys {
     later: &["mcp_servers"],
 };
 
-/// Parses and validates a workflow, which may extend a shipped one that needs no pack. `file_name` is used only for
-/// problems, and `catalogue` holds the available tools. Only the operator decides.
+/// Parses and validates a workflow, which may extend a shipped workflow that belongs to no pack. `file_name` is used
+/// only in problems. `catalogue` holds the available tools. The only person who can decide is the operator.
 pub fn parse(file_name: &str, text: &str, catalogue: &[tool::Spec]) -> Result<Definition, Vec<Problem>> {
     parse_placed(file_name, text, catalogue, &Deciders::local(), &Bases::shipped(&[]))
         .map(|(definition, _)| definition)
 }
 
-/// Parses and validates a workflow with other deciders.
+/// Parses and validates a workflow whose gates may name the people and groups in `deciders`.
 pub fn parse_for(
     file_name: &str,
     text: &str,
@@ -93,7 +93,7 @@ pub fn parse_for(
     parse_placed(file_name, text, catalogue, deciders, &Bases::shipped(&[])).map(|(definition, _)| definition)
 }
 
-/// Parses and validates a workflow that may extend these bases. Also returns the place of its name.
+/// Parses and validates a workflow that may extend one of these bases. Also returns the position of its name.
 pub(crate) fn parse_placed(
     file_name: &str,
     text: &str,
@@ -143,7 +143,7 @@ fn read(
     let network = fields.find("network").and_then(|item| item.flag(problems)).unwrap_or_default();
     let models = fields.find("models").map(|item| models::read(item, problems)).unwrap_or_default();
     let catalogue = &tools::catalogue(fields.find("tools"), catalogue, problems);
-    // With `agents` misspelt every reference to an agent would be a problem too. One problem is enough.
+    // If `agents` is misspelt, this is reported once, and not at every reference to an agent.
     let known = match fields.find("agents") {
         Some(item) => agents::read(item, catalogue, problems),
         None if fields.was_meant("agents") => None,
@@ -193,7 +193,7 @@ fn read(
     Some((definition, place))
 }
 
-/// Reads the phase whose text becomes the run's text.
+/// Reads the id of the phase whose text becomes the run's text.
 fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Option<String> {
     let named = item.text(bounds::LINE, problems)?;
     match phases.iter().find(|phase| phase.id == named) {
@@ -201,7 +201,7 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
             problems.at(item, format!("`{named}` is a checkpoint, which has no result text"));
         }
         Some(_) => return Some(named),
-        // A phase that could not be read is a problem already.
+        // The phases could not be read, which is already reported.
         None if phases.is_empty() => {}
         None => {
             let ids = phases.iter().map(|phase| phase.id.as_str());
@@ -211,14 +211,15 @@ fn read_result(item: &Item<'_>, phases: &[Phase], problems: &mut Problems) -> Op
     None
 }
 
-/// Returns true if there is no budget of money, or if some model has a price.
+/// Returns true if no limit has a budget of money, or if at least one model has a price.
 fn counts_money(definition: &Definition) -> bool {
     let budgets = definition.phases.iter().map(|phase| phase.limits).chain([definition.limits]);
     let mut prices = definition.models.values().filter_map(|terms| terms.price.as_ref());
     prices.next().is_some() || !budgets.into_iter().any(|limits| limits.budget_money.is_some())
 }
 
-/// Checks what is independent of the base in a workflow whose base is missing. Other names may belong to the base.
+/// Checks a workflow whose base does not exist. Only keys that do not depend on the base are checked: other keys may
+/// refer to names of the base.
 fn alone(top: &Item<'_>, problems: &mut Problems) {
     let Some(fields) = top.fields(&KEYS, problems) else { return };
     fields.need("name", problems).and_then(|item| read_name(item, problems));

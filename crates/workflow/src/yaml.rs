@@ -1,7 +1,7 @@
-//! YAML as a tree in which every key and value has its line and column. Knows none of the crate's grammars.
+//! YAML as a tree in which every key and value has its line and column. Knows no grammar of this crate.
 //!
-//! YAML 1.2 scalars: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge keys
-//! (`<<`) and application tags are rejected. Anchors and aliases work, within limits.
+//! Scalars follow YAML 1.2: only `true` and `false` are booleans, so `off` and `no` are texts, quoted or not. Merge
+//! keys (`<<`) and application tags are rejected. Anchors and aliases are allowed within limits.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ use serde_saphyr::{Error, Location, Options, Spanned, UserMessageFormatter};
 
 use crate::bounds;
 
-/// Line and column, 1-based, the column in characters.
+/// Line and column, both from 1. The column is in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) line: u64,
     pub(crate) column: u64,
-    /// True for a place in the workflow that the file extends.
+    /// True for a position in the workflow that the file extends.
     pub(crate) inherited: bool,
 }
 
@@ -28,13 +28,13 @@ impl Position {
 }
 
 impl From<Location> for Position {
-    /// Returns the start for an unknown location (0:0, as in an empty document).
+    /// Returns line 1 and column 1 for an unknown location (0:0, as in an empty document).
     fn from(location: Location) -> Self {
         Self { line: location.line().max(1), column: location.column().max(1), inherited: false }
     }
 }
 
-/// Value with its place.
+/// YAML value with its position.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -48,7 +48,7 @@ pub(crate) enum Value {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// Keys of any type, in order, including duplicates. The reader of the mapping reports them.
+    /// Entries with keys of any type, in order. Duplicate keys are included: reading the mapping reports them.
     Map(Vec<(Node, Node)>),
 }
 
@@ -57,7 +57,7 @@ impl Node {
         Self { value: Value::Null, place: Position::START }
     }
 
-    /// Marks the tree as inherited by a file that extends it. The recursion is at most [`bounds::DEPTH`] deep.
+    /// Marks the positions of the tree as inherited. The recursion is at most [`bounds::DEPTH`] deep.
     pub(crate) fn inherit(&mut self) {
         self.place.inherited = true;
         match &mut self.value {
@@ -71,7 +71,7 @@ impl Node {
     }
 }
 
-/// Error for a text that is not YAML or exceeds a limit.
+/// Error for a text that is not valid YAML or exceeds a limit.
 pub(crate) struct Unreadable {
     pub(crate) place: Position,
     pub(crate) message: String,
@@ -82,7 +82,7 @@ pub(crate) fn parse(text: &str, max_bytes: usize) -> Result<Node, Unreadable> {
     parse_large(text, max_bytes, bounds::NODES)
 }
 
-/// Parses one document with its own limit of scalars, lists and mappings.
+/// Parses one document with a custom limit for the number of scalars, lists and mappings.
 pub(crate) fn parse_large(text: &str, max_bytes: usize, max_nodes: usize) -> Result<Node, Unreadable> {
     if text.len() > max_bytes {
         let message = format!("the file has {} bytes; at most {max_bytes} are read", text.len());
@@ -106,7 +106,7 @@ fn explain(error: &Error) -> String {
     }
 }
 
-/// Returns the first line of a message, without the place that [`Unreadable`] contains anyway.
+/// Returns the first line of a parser message, without the position that [`Unreadable`] holds separately.
 fn bare(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line).trim_end_matches([' ', '.', ','])
@@ -126,7 +126,7 @@ fn options(max_bytes: usize, max_nodes: usize) -> Options {
         budget: serde_saphyr::budget! {
             max_depth: bounds::DEPTH,
             max_nodes: max_nodes,
-            // Each node has a start event. Lists and mappings also have an end event.
+            // Each scalar has one event. Each list and mapping has a start event and an end event.
             max_events: 2 * max_nodes + bounds::ALIAS_EVENTS,
             max_total_scalar_bytes: max_bytes,
         },

@@ -1,4 +1,4 @@
-//! A call: the facts about it, and the parts that show what it does.
+//! The call of an interrupt: facts about the call, and the parts of the card that show what the call does.
 
 use holdshort_protocol::{CommandEffect, Diff, EarlierCall, FetchCard, Interrupt, Script, TrialCard, plain};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::fact::{Fact, FactName};
 use super::part::{Part, TriedChange};
 use super::parts::{data, diff, text};
 
-/// Returns the call and the conditions that it would run under. `payload`: of the call.
+/// Returns the facts about the call and about the conditions under which it would run. `payload` is the call's payload.
 pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = vec![Fact::new(FactName::Tool, plain::line(text(payload, "tool")))];
     facts.extend(EarlierCall::list(payload).iter().map(|before| {
@@ -19,7 +19,7 @@ pub(super) fn facts(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
         }
     }));
     facts.extend(FetchCard::from_payload(payload).into_iter().flat_map(fetch));
-    // The part for a change already shows its path.
+    // The part with the change already shows the path.
     let path = Some(text(payload, "path")).filter(|_| Diff::from_payload(payload).is_none());
     let places = [(FactName::Path, path), (FactName::Directory, payload.get("cwd").and_then(Value::as_str))];
     let places =
@@ -43,7 +43,7 @@ fn fetch(fetch: FetchCard<'_>) -> Vec<Fact> {
     fetch.parts().into_iter().filter_map(fact).collect()
 }
 
-/// Returns the limits of a command: its reach and its time.
+/// Returns the conditions of a command: what it may reach, and how long it may run.
 fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     let mut facts = Vec::new();
     facts.extend(TrialCard::missing(payload).map(|why| {
@@ -75,7 +75,8 @@ fn conditions(payload: &Value, interrupt: &Interrupt) -> Vec<Fact> {
     facts
 }
 
-/// Returns the command, the change of a file, or the arguments of a call. If `is_open`, a note explains a decision.
+/// Returns the command, the change of a file, or the arguments of a call. While the interrupt is open, a note explains
+/// the consequence of a decision.
 pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     let note = payload.get("note").and_then(Value::as_str).filter(|note| is_open && !note.is_empty());
     let trial = TrialCard::from_payload(payload).map(tried);
@@ -97,7 +98,7 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
         parts.push(trial);
     } else if let Some(change) = Diff::from_payload(payload) {
         parts.extend(diff(payload, false));
-        // A call still has everything that it would write where its change is cut.
+        // If the change is shown only in part, the call still has the complete new text.
         parts.extend(match change.new_text(payload) {
             Some(text) => Some(Part::Data { label: "All of the new text", text: text.to_owned() }),
             None if change.truncated => data(payload, "arguments", "Arguments"),
@@ -109,7 +110,7 @@ pub(super) fn parts(payload: &Value, is_open: bool) -> Vec<Part<'_>> {
     parts
 }
 
-/// Returns the changes of a command in a trial.
+/// Returns the changes that a command made in its trial.
 fn tried(trial: TrialCard<'_>) -> Part<'_> {
     let changes = trial.changes().map(|change| {
         let diff = change.diff().filter(|diff| !diff.hunks.is_empty());

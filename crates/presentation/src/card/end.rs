@@ -1,4 +1,4 @@
-//! The end of an interrupt: its outcome, deciders and answer.
+//! The end of an interrupt: its outcome, the people who decided, and their answer.
 
 use std::borrow::Cow;
 
@@ -11,23 +11,23 @@ use super::facts::option_label;
 #[derive(Debug, Serialize)]
 pub struct End<'a> {
     pub outcome: &'static str,
-    /// Label of the chosen option.
+    /// Label of the chosen option. None if `outcome` already says the same.
     pub option: Option<Cow<'a, str>>,
     pub by: String,
-    /// Sentence that counts the other open calls that were released with it.
+    /// Sentence with the number of other open calls that the decision also released.
     pub also: Option<String>,
-    /// RFC 3339.
+    /// RFC 3339 timestamp.
     pub at: &'a str,
-    /// Time for the reader.
+    /// Timestamp, formatted for the reader.
     pub when: String,
     pub text: Option<&'a str>,
-    /// Members of an answer that is data.
+    /// Members of an answer that is structured data.
     pub answer: Vec<AnswerMember>,
-    /// Use of an approval by an agent that runs elsewhere.
+    /// Sentence that says if an agent outside Holdshort has used the approval.
     pub approval: Option<String>,
 }
 
-/// One member of an answer. The label is empty if the answer has no members.
+/// One member of an answer. The label is empty if the answer has no named members.
 #[derive(Debug, Serialize)]
 pub struct AnswerMember {
     pub label: String,
@@ -54,12 +54,12 @@ impl<'a> End<'a> {
     }
 }
 
-/// Returns true if the word for an outcome repeats the label of the option, such as *Approved* and *Approve*.
+/// Returns true if the name of an outcome repeats the label of the option, such as *Approved* and *Approve*.
 pub fn repeats(outcome: &str, label: &str) -> bool {
     outcome.to_lowercase().starts_with(&label.to_lowercase())
 }
 
-/// Returns the word for an outcome.
+/// Returns the name of an outcome for people.
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Approved => "Approved",

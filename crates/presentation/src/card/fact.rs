@@ -1,30 +1,30 @@
-//! One line of a card, in the words of the runtime.
+//! One line of a card, written by the runtime and not by an agent.
 
 use holdshort_protocol::PeopleLine;
 use serde::Serialize;
 
-/// One line of a card, in the words of the runtime.
+/// One line of a card, written by the runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
     pub name: FactName,
     pub label: &'static str,
-    /// One line, made plain.
+    /// Text in one line, already escaped with `plain`.
     pub text: String,
     pub tone: Tone,
 }
 
-/// Weight of a fact for the reader's eye.
+/// Emphasis of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     Plain,
-    /// A fact that a reader must not miss.
+    /// Fact that a reader must not miss.
     Notice,
-    /// A fact that speaks against an approval.
+    /// Fact that is a reason against an approval.
     Alarm,
 }
 
-/// Names of facts.
+/// Kind of a fact. It determines the label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactName {
@@ -68,7 +68,7 @@ pub enum FactName {
 }
 
 impl FactName {
-    /// Returns the label, at most two words where the terminal has a column for it.
+    /// Returns the label. In the terminal, where labels have a narrow column, labels have at most two words.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",

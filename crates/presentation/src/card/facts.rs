@@ -1,4 +1,4 @@
-//! Facts about an interrupt of any kind: the asker, the place, the reasons and the deadlines.
+//! Facts about an interrupt of any kind: the agent that asks, the run and step, the reasons and the deadlines.
 
 use holdshort_protocol::{
     GrantScope, Interrupt, InvolvedPeople, Level, Offer, Origin, PeopleLine, Quorum, describe_people, plain,
@@ -8,7 +8,7 @@ use holdshort_protocol::{
 use super::Setting;
 use super::fact::{Fact, FactName};
 
-/// Returns the facts about an interrupt. `call`: the facts about its call.
+/// Returns the facts about an interrupt. `call` holds the facts about its call.
 pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &[Fact]) -> Vec<Fact> {
     let time = setting.time;
     let mut facts = Vec::new();
@@ -16,7 +16,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
         let text = "none: this is a rehearsal, and the agent's words are scripted";
         facts.push(Fact::notice(FactName::Model, text));
     }
-    // The title of a single question of an agent elsewhere is its task.
+    // If an agent outside Holdshort asks a single question, the title of the interrupt is already the task.
     if let Some(task) = interrupt.task.as_ref().filter(|task| **task != interrupt.title) {
         facts.push(Fact::new(FactName::Task, plain::line(task)));
     }
@@ -57,7 +57,7 @@ pub(super) fn for_interrupt(interrupt: &Interrupt, setting: Setting<'_>, call: &
     facts
 }
 
-/// Returns the people asked, the votes, the missing votes, and the reader's right to decide.
+/// Returns the approvers, the votes, the missing votes, and whether the reader may decide.
 pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     let lines = InvolvedPeople::from(interrupt).lines(time).into_iter();
     lines
@@ -72,12 +72,12 @@ pub fn people(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
         .collect()
 }
 
-/// Returns the deadlines and their effects while no decision is made.
+/// Returns the deadlines of an open interrupt and what happens at each.
 fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(at) = &interrupt.expires_at {
         let label = plain::line(option_label(interrupt, &interrupt.on_expiry));
-        // An agent elsewhere chooses its labels.
+        // Agents outside Holdshort choose their own labels, so the effect of the option is added.
         let does = interrupt.offer(&interrupt.on_expiry).filter(|_| interrupt.origin == Origin::External);
         let does = does.map(|offer| format!(" ({})", plain::line(&offer.does))).unwrap_or_default();
         facts.push(Fact::new(FactName::Expires, format!("{}, then: {label}{does}", time(at))));
@@ -96,7 +96,7 @@ fn deadlines(interrupt: &Interrupt, time: fn(&str) -> String) -> Vec<Fact> {
     facts
 }
 
-/// Returns the calls that a grant for the session covers, if one is offered.
+/// Returns the calls that a grant for the session would cover. Returns nothing if no option gives a grant.
 pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
     let is_offered = interrupt.options.iter().any(Offer::gives_grant);
     let grant = interrupt.payload.get("grant").filter(|_| is_offered).and_then(GrantScope::from_value);
@@ -110,7 +110,7 @@ pub(super) fn grant(interrupt: &Interrupt) -> Vec<Fact> {
         .collect()
 }
 
-/// Returns the label of an option, or its id if it is not listed.
+/// Returns the label of an option, or its id if the interrupt does not offer the option.
 pub(super) fn option_label<'a>(interrupt: &'a Interrupt, id: &'a str) -> &'a str {
     interrupt.offer(id).map_or(id, |option| &option.label)
 }

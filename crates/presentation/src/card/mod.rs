@@ -1,9 +1,9 @@
-//! The card of an interrupt: all that a person is shown, built once as data.
+//! The card of an interrupt: everything that a person sees before a decision, as data.
 //!
-//! A surface (the terminal, the page without scripts, the form in Slack) draws the card in its own form and adds no
-//! words to it. Facts are one line each and already plain. Parts may be written by an agent. Commands, paths, names
-//! and JSON in them are already plain. Prose, lines of a change, scripts and output are made plain when they are
-//! printed.
+//! A surface (the terminal, the page without scripts, the form in Slack) renders the card in its own form and adds no
+//! text to it. Facts are single lines that are already escaped with [`plain`]. An agent may have written a part.
+//! Commands, paths, names and JSON in parts are already escaped. Prose, lines of a change, scripts and output are
+//! escaped when the surface prints them.
 
 mod call;
 mod end;
@@ -23,25 +23,24 @@ pub use self::facts::people;
 pub use self::part::{Part, Proposal, Subtask, TriedChange};
 pub use self::parts::readable;
 
-/// Card of an interrupt.
 #[derive(Debug, Serialize)]
 pub struct Card<'a> {
     pub kind: &'static str,
     pub title: Cow<'a, str>,
     /// Author of the title.
     pub title_by: TitleBy,
-    /// Facts about any interrupt: its agent, its place, its reasons and its deadlines.
+    /// Facts about the interrupt: its agent, its run and step, its reasons and its deadlines.
     pub facts: Vec<Fact>,
-    /// Traps for the reader's eye, such as look-alike letters.
+    /// Warnings about deceptive text, such as look-alike letters.
     pub warnings: Vec<String>,
-    /// Name of the agent that wrote the texts that are not facts.
+    /// Name of the agent that wrote the message and the parts.
     pub speaker: Cow<'a, str>,
-    /// Message of the speaker; empty if a part holds the same text.
+    /// Message of the speaker. Empty if a part holds the same text.
     pub said: &'a str,
-    /// The call and the conditions that it would run under.
+    /// Facts about the call, and about the conditions under which it would run.
     pub call: Vec<Fact>,
     pub parts: Vec<Part<'a>>,
-    /// Calls that an approval for the session covers.
+    /// Facts about the calls that an approval for the session would cover.
     pub grant: Vec<Fact>,
     pub end: Option<End<'a>>,
 }
@@ -51,20 +50,20 @@ pub struct Card<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum TitleBy {
     Runtime,
-    /// The speaker of the card.
+    /// The speaker of the card wrote the title.
     Speaker,
-    /// The title repeats the call, the plan or the text below it, in part in the agent's words.
+    /// The title repeats the call, the plan or the text of a part, and may contain the agent's words.
     Repeated,
 }
 
-/// Surroundings of a card that the interrupt does not hold.
+/// Information for a card that is not part of the interrupt.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// Call of an agent that runs elsewhere, if the interrupt is about one.
+    /// Call of an agent outside Holdshort, as the gates inspected it. None if the interrupt is not about such a call.
     pub judged: Option<&'a InspectedCall>,
-    /// True if no model plays the run.
+    /// True if the run is a rehearsal with scripted replies.
     pub is_rehearsal: bool,
-    /// Writes an RFC 3339 time for the reader.
+    /// Formats an RFC 3339 timestamp for the reader.
     pub time: fn(&str) -> String,
 }
 
@@ -72,7 +71,7 @@ impl<'a> Card<'a> {
     pub fn from_interrupt(interrupt: &'a Interrupt, setting: Setting<'a>) -> Self {
         let (call, mut parts) = parts::for_interrupt(interrupt, setting.judged);
         let said = interrupt.message.trim();
-        // The title of a question is its text, cut to one line.
+        // The title of a question is the text of the question, cut to one line.
         let is_title = |part: &Part<'_>| matches!(part, Part::Quote { label: "Question", text, .. } if *text == interrupt.title);
         let title_by = title_by(interrupt, parts.iter().any(is_title));
         let title = match title_by {
@@ -101,7 +100,8 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Returns the card as plain text, part by part and without its end. The second value is true if a part is cut.
+    /// Returns the parts of the card as plain text, without the end of the interrupt. The second value is true if a
+    /// part is shown incompletely.
     pub fn text(&self) -> (Vec<String>, bool) {
         let mut parts = vec![format!("{}: {}", self.kind, self.title)];
         parts.extend(self.warnings.iter().map(|warning| format!("Look twice: {warning}")));
@@ -121,7 +121,7 @@ impl<'a> Card<'a> {
     }
 }
 
-/// Returns the name of a kind as a heading.
+/// Returns the heading for a kind of interrupt.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval => "Tool call",
@@ -139,7 +139,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the author of the message: the runtime writes it for some kinds.
+/// Returns the author of the message. For some kinds of interrupts this is the runtime.
 fn speaker(interrupt: &Interrupt) -> &str {
     match interrupt.kind {
         Kind::Error | Kind::UnknownOutcome | Kind::Continuation => "Holdshort",

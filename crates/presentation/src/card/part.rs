@@ -1,32 +1,32 @@
-//! The parts of a card that a person reads, such as a command, a change or an agent's text.
+//! The parts of a card, such as a command, a change or an agent's text.
 
 use std::borrow::Cow;
 
 use holdshort_protocol::{Diff, OUTSIDE};
 use serde::Serialize;
 
-/// A part to read. Commands, paths, names, JSON and notes are already plain. Prose, lines of a change, scripts and
-/// output are not.
+/// Part of a card. Commands, paths, names, JSON and notes are already escaped with `plain`. Prose, lines of a change,
+/// scripts and output are not.
 #[derive(Debug, Serialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part<'a> {
     Command {
         text: Cow<'a, str>,
     },
-    /// Changes that a command made when it was tried.
+    /// Changes that a command made in its trial.
     Trial {
         head: &'static str,
         words: String,
-        /// State of Git after it, line by line.
+        /// Output of Git after the trial, line by line.
         git: Vec<Cow<'a, str>>,
         changes: Vec<TriedChange<'a>>,
-        /// Counts of the changes that are not listed.
+        /// Sentence with the number of changes that are not listed.
         unseen: Option<String>,
-        /// Changes that an undo leaves as they are, with the reasons.
+        /// Changes that an undo would not revert, with the reasons.
         left: Vec<String>,
         output: &'a str,
     },
-    /// A file that the command runs.
+    /// File that the command runs.
     Script {
         path: Cow<'a, str>,
         text: &'a str,
@@ -37,38 +37,38 @@ pub enum Part<'a> {
         is_new: bool,
         /// True if the task does not name this path.
         is_outside: bool,
-        /// True if an agent elsewhere drew it: nothing compares it with a file.
+        /// True if an agent outside Holdshort sent the change: the change was not compared with a file.
         is_quoted: bool,
         diff: Diff,
-        /// Counts of the lines that are not shown.
+        /// Sentence with the number of lines that are not shown.
         unseen: Option<String>,
     },
     Plan {
         subtasks: Vec<Subtask<'a>>,
     },
-    /// Alternatives, of which a person chooses one.
+    /// Proposals, of which a person chooses one.
     Proposals {
         proposals: Vec<Proposal<'a>>,
     },
-    /// A text of the agent.
+    /// Text of the agent.
     Quote {
         label: &'static str,
         text: Cow<'a, str>,
-        /// True if it is released exactly as it is shown, so that no surface cuts it.
+        /// True if exactly this text will be released. Every surface must then show it in full.
         is_exact: bool,
     },
-    /// Anything else, as JSON.
+    /// Other data, as JSON.
     Data {
         label: &'static str,
         text: String,
     },
-    /// Consequence of a decision, in the runtime's words.
+    /// Consequence of a decision, described by the runtime.
     Note {
         text: Cow<'a, str>,
     },
 }
 
-/// Change of one path in a trial.
+/// Change of one path in the trial of a command.
 #[derive(Debug, Serialize)]
 pub struct TriedChange<'a> {
     pub path: Cow<'a, str>,
@@ -77,11 +77,11 @@ pub struct TriedChange<'a> {
     /// True if the task does not name this path.
     pub is_outside: bool,
     pub diff: Option<Diff>,
-    /// Counts of the lines of the diff that are not shown.
+    /// Sentence with the number of diff lines that are not shown.
     pub unseen: Option<String>,
 }
 
-/// One step of a plan.
+/// Step of a plan.
 #[derive(Debug, Serialize)]
 pub struct Subtask<'a> {
     pub id: Cow<'a, str>,
@@ -90,10 +90,10 @@ pub struct Subtask<'a> {
     pub after: Vec<Cow<'a, str>>,
 }
 
-/// One alternative, with arguments for and against it.
+/// Proposal, with arguments for and against it.
 #[derive(Debug, Serialize)]
 pub struct Proposal<'a> {
-    /// One line, made plain.
+    /// Title in one line, already escaped with `plain`.
     pub title: Cow<'a, str>,
     pub description: &'a str,
     pub pros: Vec<&'a str>,
@@ -152,7 +152,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Returns true if the part does not show everything.
+    /// Returns true if the part is shown incompletely.
     pub(super) fn is_cut(&self) -> bool {
         match self {
             Self::Script { truncated, .. } => *truncated,

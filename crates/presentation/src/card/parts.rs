@@ -1,4 +1,4 @@
-//! The parts of a card by kind.
+//! The parts of a card, by kind of interrupt.
 
 use holdshort_protocol::{Diff, InspectedCall, Interrupt, Kind, Origin, is_outside, plain};
 use serde_json::{Map, Value};
@@ -7,8 +7,8 @@ use super::call;
 use super::fact::{Fact, FactName};
 use super::part::{Part, Proposal, Subtask};
 
-/// Returns the facts about a call, and the parts. All data of an agent elsewhere is its own claim, except `judged`,
-/// the call that the gates inspected.
+/// Returns the facts about the call, and the parts. If an agent outside Holdshort asks, only `judged`, the call that
+/// the gates inspected, is a fact. All other data is the agent's own claim.
 pub(super) fn for_interrupt<'a>(
     interrupt: &'a Interrupt,
     judged: Option<&'a InspectedCall>,
@@ -51,10 +51,10 @@ pub(super) fn for_interrupt<'a>(
     (Vec::new(), parts.into_iter().flatten().collect())
 }
 
-/// Texts that an agent elsewhere may send, each with its label.
+/// Keys of texts that an agent outside Holdshort may send, each with its label.
 const TEXTS: [(&str, &str); 3] = [("question", "Question"), ("context", "Context"), ("content", "Content")];
 
-/// Returns everything that an agent elsewhere sends: its texts, its drawings, and the rest as data.
+/// Returns everything that an agent outside Holdshort sent: texts, changes, and other data as JSON.
 fn external(payload: &Value) -> Vec<Part<'_>> {
     let texts = TEXTS.into_iter().filter_map(|(key, label)| quote(payload, key, label));
     let is_shown =
@@ -70,14 +70,14 @@ fn external(payload: &Value) -> Vec<Part<'_>> {
     texts.chain([diff(payload, true), plan(payload), rest].into_iter().flatten()).collect()
 }
 
-/// Returns the text of a review. It is exact if it is the result that a tool holds back.
+/// Returns the text of a review. It is exact if it is the result of a tool that is held back until the review.
 fn content(payload: &Value) -> Option<Part<'_>> {
     let text = text(payload, "content");
     let is_exact = payload.get("digest").is_some();
     (!text.is_empty()).then(|| Part::Quote { label: "Content", text: text.into(), is_exact })
 }
 
-/// Returns the change of a payload. `is_quoted`: an agent elsewhere drew it.
+/// Returns the change in a payload. `is_quoted` is true if an agent outside Holdshort sent the change.
 pub(super) fn diff(payload: &Value, is_quoted: bool) -> Option<Part<'_>> {
     let diff = Diff::from_payload(payload)?;
     let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -131,7 +131,7 @@ fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
     value.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns texts as a list, and other data as JSON; `None` for null.
+/// Returns an array of texts as a list, and other data as JSON. Returns `None` for null.
 fn listed(value: &Value) -> Option<String> {
     let texts =
         value.as_array().and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
@@ -141,7 +141,7 @@ fn listed(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a text as it is, and other data as JSON that is made plain.
+/// Returns a text unchanged, and other data as JSON that is escaped with `plain`.
 fn exact(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -149,7 +149,7 @@ fn exact(value: &Value) -> String {
     }
 }
 
-/// Returns a text as it is, and other data as JSON.
+/// Returns a text unchanged, and other data as JSON.
 pub fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

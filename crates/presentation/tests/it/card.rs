@@ -17,7 +17,7 @@ fn interrupt(kind: &str, payload: &Value) -> Interrupt {
     serde_json::from_value(value).expect("an interrupt")
 }
 
-/// Returns the name of a part, and its label if it has one.
+/// Returns the kind of a part, and its label if it has one.
 fn part_name(part: &Part<'_>) -> String {
     let part = serde_json::to_value(part).expect("JSON");
     let text = |key: &str| part[key].as_str().map(str::to_owned);
@@ -65,7 +65,7 @@ fn each_kind_has_its_parts() {
     }
 }
 
-/// Everything that an agent elsewhere sends is shown, and a text that has a part of its own is shown once.
+/// Everything that an agent outside Holdshort sends is shown. A text that is a separate part is not repeated as data.
 #[test]
 fn nothing_of_an_agent_elsewhere_is_left_out() {
     let payload =
@@ -81,7 +81,7 @@ fn nothing_of_an_agent_elsewhere_is_left_out() {
     }
 }
 
-/// A call that the gates inspected is a fact. Other data of the agent is not.
+/// The call that the gates inspected is shown as facts. Other data of the agent is not.
 #[test]
 fn the_judged_call_of_an_agent_elsewhere_stands_as_a_call() {
     let payload = json!({"tool": "run_command", "arguments": {"command": "rm -r build"}, "sandbox": "full", "cwd": "/srv"});
@@ -106,7 +106,7 @@ fn the_message_is_left_out_if_a_part_holds_it() {
     assert_eq!(Card::from_interrupt(&question, SETTING).said, "I ask.");
 }
 
-/// A title of an agent cannot pass for lines of facts.
+/// A title that an agent wrote cannot imitate lines of facts.
 #[test]
 fn proposals_of_an_agent_are_labelled_and_their_titles_are_one_line() {
     let title = "A\nRisk: low";

@@ -1,4 +1,4 @@
-//! A released text as a page.
+//! A released text as an HTML page.
 
 use holdshort_presentation::Document;
 

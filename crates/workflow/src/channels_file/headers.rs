@@ -1,4 +1,4 @@
-//! Additional headers of a webhook: `headers` holds values that are not secret, `header_files` names files with
+//! Additional headers of a webhook. `headers` holds values that are not secret, `header_files` names files that hold
 //! secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use crate::problem::Problems;
 
 const PLAIN: &str = "headers";
 const FILES: &str = "header_files";
-/// Words in the name of a header that authenticates.
+/// Words in header names that indicate a secret, such as a token.
 const SECRET: [&str; 13] = [
     "apikey",
     "auth",
@@ -54,7 +54,7 @@ pub(super) fn read(via: Via, fields: &Fields<'_>, problems: &mut Problems) -> BT
     headers
 }
 
-/// Returns the reason why a header of this name is rejected.
+/// Returns the reason why a header with this name is rejected.
 fn refused(key: &str, name: &str) -> Option<String> {
     let is_token = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if name.is_empty() || !is_token || name.len() > NAME {

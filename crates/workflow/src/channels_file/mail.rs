@@ -1,4 +1,4 @@
-//! Keys of a channel of type `email`: the server, the sender and the recipients.
+//! Keys of an `email` channel: the server, the sender and the recipients.
 
 use holdshort_core::channel::{Mail, Security, Source, To};
 
@@ -8,10 +8,10 @@ use crate::item::{Fields, Item};
 use crate::problem::Problems;
 use crate::yaml::Value;
 
-/// Keys of this type only.
+/// Keys that only an e-mail channel may have.
 pub(super) const KEYS: [&str; 7] =
     ["server", "security", "from", "user", "password_file", "password_env", "to"];
-/// Keys of other types, which an e-mail channel must not have.
+/// Keys of other channel types, which an e-mail channel must not have.
 const OF_OTHERS: [&str; 6] = ["url", "url_file", "url_env", "secret_file", "secret_files", "secret_env"];
 const SECURITIES: [(&str, Security); 3] =
     [("starttls", Security::Starttls), ("tls", Security::Tls), ("none", Security::None)];
@@ -71,7 +71,7 @@ pub(super) fn read(item: &Item<'_>, fields: &Fields<'_>, problems: &mut Problems
     })
 }
 
-/// Splits a server into host and port. The host of an IPv6 address is in brackets.
+/// Splits a server into host and port. An IPv6 address is written in brackets.
 fn split(server: &str) -> Option<(&str, Option<u16>)> {
     let is_host = |host: &str| {
         let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -110,7 +110,7 @@ fn password(item: &Item<'_>, fields: &Fields<'_>, has_user: bool, problems: &mut
     Some(if key == "password_env" { Source::Env(text) } else { Source::File(text) })
 }
 
-/// Reads `people`, or a list of addresses.
+/// Reads the recipients: `people`, or a list of addresses.
 fn to(fields: &Fields<'_>, problems: &mut Problems) -> Option<To> {
     let Some(item) = fields.find("to") else { return Some(To::People) };
     match &item.node.value {

@@ -1,4 +1,4 @@
-//! Keys of quiet hours and digests: `zone`, `quiet`, `digest`, and `personal` for one person.
+//! Keys of quiet hours and digests: `zone`, `quiet`, `digest`, and `personal` with settings for individual people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,8 @@ const PERSONAL: Keys = Keys { known: &["zone", "quiet", "digest"], later: &[] };
 const DAILY: &str = "daily ";
 const OFF: &str = "off";
 
-/// Reads the quiet hours and digest for everyone, and those of single people, which replace them.
+/// Reads the quiet hours and the digest of a channel, and those in `personal`, which replace the channel's for one
+/// person.
 pub(super) fn read(
     via: Via,
     has_people: bool,
@@ -52,7 +53,7 @@ pub(super) fn read(
     (all, personal)
 }
 
-/// Reads one hold. Missing keys are taken from the hold for everyone.
+/// Reads the quiet hours and the digest of a channel or a person. `all` supplies missing keys.
 fn hold(fields: &Fields<'_>, all: &Hold, problems: &mut Problems) -> Hold {
     let zone = fields.find("zone").and_then(|item| zone(item, problems));
     let quiet = match fields.find("quiet") {
@@ -86,7 +87,7 @@ fn is_off(item: &Item<'_>) -> bool {
         || matches!(item.node.value, Value::Bool(false))
 }
 
-/// Reads one quiet period, a list of them, or `off`.
+/// Reads a quiet period, a list of quiet periods, or `off`.
 fn quiet(item: &Item<'_>, own_zone: Option<&str>, problems: &mut Problems) -> Vec<Quiet> {
     if is_off(item) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Keys of a `slack` channel with buttons: a Slack app instead of a URL.
+//! Keys of a `slack` channel with buttons, which uses a Slack app instead of a webhook URL.
 
 use holdshort_core::channel::{SlackApp, Source, To};
 
@@ -7,11 +7,11 @@ use crate::bounds::{LINE, NAME};
 use crate::item::{Fields, Item};
 use crate::problem::Problems;
 
-/// Keys of this type only. Any of them makes the channel a Slack app.
+/// Keys that only a Slack app has. If one of them is present, the channel is a Slack app.
 pub(super) const KEYS: [&str; 5] =
     ["channel", "token_file", "token_env", "signing_secret_file", "signing_secret_env"];
 const PEOPLE: &str = "people";
-/// Base URL of Slack's methods.
+/// Base URL of the Slack Web API.
 const API: &str = "https://slack.com/api/";
 
 pub(super) struct Read {

@@ -19,7 +19,8 @@ const STEP: Keys =
 const CALL: Keys = Keys { known: &["as", "tool", "arguments"], later: &[] };
 const ERROR: Keys = Keys { known: &["kind", "message"], later: &[] };
 const EXPECT: Keys = Keys { known: &["contains", "tools"], later: &[] };
-/// Failures of a model. `script` is missing, because it stands for a failure of the script itself.
+/// Kinds of failures that a script may simulate. The kind `script` is excluded, because it reports faults of the
+/// script.
 const FAILURES: [(&str, FailureKind); 7] = [
     ("rate_limited", FailureKind::RateLimited),
     ("unavailable", FailureKind::Unavailable),
@@ -30,12 +31,12 @@ const FAILURES: [(&str, FailureKind); 7] = [
     ("rejected", FailureKind::Rejected),
 ];
 
-/// Parses a script and reports all problems. `file_name` is used only for problems.
+/// Parses a script and reports all problems. `file_name` is used only in problems.
 pub fn parse(file_name: &str, text: &str) -> Result<Script, Vec<Problem>> {
     read(file_name, text, None)
 }
 
-/// Parses a script for a workflow. An agent that the workflow does not have is a problem.
+/// Parses a script for a workflow. It is a problem if the script has an agent that the workflow lacks.
 pub(crate) fn parse_for(file_name: &str, text: &str, workflow: &Definition) -> Result<Script, Vec<Problem>> {
     read(file_name, text, Some(workflow))
 }
@@ -58,7 +59,7 @@ fn script(top: &Item<'_>, workflow: Option<&Definition>, problems: &mut Problems
     let mut agents = BTreeMap::new();
     for (agent, key, value) in fields.need("agents", problems)?.entries(problems)? {
         name::any_case(agent, &key, problems);
-        // The judge is not an agent of the workflow, but may be rehearsed.
+        // The judge of the gates is not an agent of the workflow, but a script may contain its replies.
         let is_one = |workflow: &&Definition| agent == OVERSEER || workflow.agents.contains_key(agent);
         if let Some(workflow) = workflow.filter(|workflow| !is_one(workflow)) {
             let message = format!("the workflow `{}` has no agent `{agent}`", workflow.name);
@@ -77,7 +78,8 @@ fn steps(item: &Item<'_>, problems: &mut Problems) -> Vec<Step> {
     steps.filter_map(|(n, item)| step(item, n == last, &mut labels, problems)).collect()
 }
 
-/// Reads one step. `labels` are the labels of earlier calls, which later templates may use.
+/// Reads one step. `labels` holds the labels of earlier calls, which later templates may use. The labels of this step
+/// are added.
 fn step(
     item: &Item<'_>,
     is_last: bool,
@@ -102,7 +104,7 @@ fn step(
     let pause_ms = fields.find("pause_ms").and_then(|item| item.count(bounds::PAUSE_MS, problems));
     let again = fields.find("again").filter(|item| item.flag(problems) == Some(true));
     let ends = |play: &Play| matches!(play, Play::Reply { calls, .. } if calls.is_empty());
-    // A reply with calls would repeat without end.
+    // A repeated reply with calls would make the run loop endlessly.
     if let Some(item) = again.filter(|_| !is_last || !play.as_ref().is_none_or(ends)) {
         problems
             .at(item, "`again` is only allowed on the last reply of an agent, and only if it has no calls");
@@ -135,7 +137,7 @@ fn reply(
     if text.is_empty() && items.is_empty() && !fields.was_meant("text") && !fields.was_meant("calls") {
         problems.at(item, "a step needs a `text`, `calls` or an `error`");
     }
-    // Results follow the whole reply, so a call cannot use results of its siblings.
+    // A call cannot use results of calls in the same reply, because they run after the reply is complete.
     let mut own = Vec::new();
     let mut calls = Vec::new();
     for item in &items {
@@ -172,7 +174,7 @@ fn call(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) -> 
     Some(ScriptedCall { name: label, tool, arguments })
 }
 
-/// Checks every text inside the arguments.
+/// Checks the template in every string of the arguments.
 fn templates(item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     match &item.node.value {
         yaml::Value::Text(text) => template::check(text, item, labels, problems),

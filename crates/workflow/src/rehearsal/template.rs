@@ -1,5 +1,5 @@
-//! Checks of a script's templates: their syntax, and that the variables in them exist at that point. Never renders a
-//! template.
+//! Checks the templates of a script: their syntax, and that each variable exists when the template is rendered. Never
+//! renders a template.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use minijinja::Environment;
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Variables of a template.
+/// Variables that a template may use.
 const VARIABLES: [&str; 4] = ["task", "results", "last", "messages"];
-/// Built-in functions of the template language.
+/// Functions that are built into minijinja.
 const FUNCTIONS: [&str; 3] = ["range", "dict", "namespace"];
 
-/// Reports a template that does not parse, an unknown variable, and `results.LABEL` before that call.
+/// Reports invalid syntax, an unknown variable, and `results.LABEL` of a call that is not earlier.
 pub(super) fn check(text: &str, item: &Item<'_>, labels: &BTreeSet<String>, problems: &mut Problems) {
     let environment = Environment::new();
     let template = match environment.template_from_str(text) {

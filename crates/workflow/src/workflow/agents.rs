@@ -1,4 +1,4 @@
-//! `agents`: the agents, with their instructions and tools. Resolves tool names against the catalogue. A hand-off is a
+//! `agents`: the agents with their instructions and tools. Tool names are resolved with the catalogue. A hand-off is a
 //! tool too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,12 +19,12 @@ const KEYS: Keys = Keys {
 
 const ENDS: [(&str, EndCondition); 2] = [("reply", EndCondition::Reply), ("finish", EndCondition::Finish)];
 
-/// Agents as written: with the asking tools, even if asking is disabled.
+/// Agents as the file states them. They keep the asking tools even if `asking` is disabled.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// Agents by name, also those with a problem, because others may refer to them.
+    /// Agents by name. Includes agents with a problem, so that references to them are not reported too.
     by_name: BTreeMap<String, Agent>,
-    /// Tools that hand over or end the work, by name.
+    /// Hand-off tools, by name.
     handoffs: BTreeMap<String, tool::Spec>,
 }
 
@@ -37,19 +37,19 @@ impl Agents {
         self.by_name.contains_key(name)
     }
 
-    /// Returns the tools that some agent has.
+    /// Returns the names of all tools that at least one agent has.
     pub(super) fn tools(&self) -> BTreeSet<&str> {
         self.by_name.values().flat_map(|agent| &agent.tools).map(String::as_str).collect()
     }
 
-    /// Returns the number of tools with which some agent asks people.
+    /// Returns the number of tools that ask people and that at least one agent has.
     pub(super) fn asking(&self, catalogue: &[tool::Spec]) -> usize {
         let named = self.tools();
         let asks = |spec: &&tool::Spec| spec.runs == tool::Runs::Opens(tool::Opens::Question);
         catalogue.iter().filter(asks).filter(|spec| named.contains(spec.name.as_str())).count()
     }
 
-    /// Returns the agents and the specs of their tools, as the engine runs them.
+    /// Returns the agents and the specs of their tools, in the form that the engine runs.
     pub(super) fn resolve(
         &self,
         catalogue: &[tool::Spec],
@@ -84,7 +84,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
         agents.by_name.insert(agent_name.to_owned(), agent);
         hand_over.extend(to.map(|to| (agent_name, to)));
     }
-    // Hand-offs are read after all agents are known.
+    // Hand-offs are read last, because they refer to all agents.
     for (from, to) in hand_over {
         let tools = handoffs::read(from, &to, &agents, problems);
         let names = tools.iter().map(|tool| tool.name.clone());
@@ -98,7 +98,7 @@ pub(super) fn read(item: &Item<'_>, catalogue: &[tool::Spec], problems: &mut Pro
     Some(agents)
 }
 
-/// Reads an agent, and its hand-offs as written.
+/// Reads an agent. Its hand-offs are returned unread.
 fn agent<'a>(
     item: &Item<'a>,
     catalogue: &[tool::Spec],
@@ -136,7 +136,7 @@ fn model(item: &Item<'_>, problems: &mut Problems) -> Option<String> {
     Some(model)
 }
 
-/// Returns all names as a list for a message.
+/// Formats all names as a list for a message.
 pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

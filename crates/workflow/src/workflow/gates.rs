@@ -1,4 +1,5 @@
-//! `gates` of a workflow and of a phase: the points where a person decides. Rules and kinds have files of their own.
+//! `gates` of a workflow and of a phase: the points at which a person decides. `rules.rs` and `kinds.rs` read rules and
+//! kinds of interrupts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ use crate::item::{Fields, Item, Keys};
 use crate::problem::Problems;
 use crate::{bounds, duration};
 
-/// Keys: the step gates, then the gates of the workflow only, then the kinds of interrupts.
+/// Known keys: step gates, then gates that only a workflow has, then kinds of interrupts.
 const KEYS: Keys = Keys { known: &KNOWN, later: &[] };
 const OWN: [&str; 13] = [
     "before_step",
@@ -34,7 +35,7 @@ const OWN: [&str; 13] = [
     "withhold",
     "release_ends_step",
 ];
-/// Number of step gates in `OWN`.
+/// Number of step gates at the start of `OWN`.
 const AROUND_STEPS: usize = 3;
 const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
     let mut keys = [""; OWN.len() + Kind::ALL.len()];
@@ -48,7 +49,8 @@ const KNOWN: [&str; OWN.len() + Kind::ALL.len()] = {
 
 const ASK_OR_OFF: [(&str, bool); 2] = [("ask", true), ("off", false)];
 const ON_OR_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
-/// Values of `after_step`. The flags are true if the gate asks, and if it passes a clean step without a question.
+/// Values of `after_step`. The first flag is true if the gate asks. The second flag is true if the gate does not ask
+/// about a clean step.
 const AFTER_STEP: [(&str, (bool, bool)); 3] =
     [("ask", (true, false)), ("unless_clean", (true, true)), ("off", (false, false))];
 const ASK_OR_SHOW: [(&str, PlanGate); 2] = [("ask", PlanGate::Ask), ("show", PlanGate::Show)];
@@ -58,7 +60,7 @@ const CHECKPOINTS: [(&str, Checkpoint); 4] = {
     [(a.as_str(), a), (b.as_str(), b), (c.as_str(), c), (d.as_str(), d)]
 };
 
-/// Reads the workflow's gates: the step gates (the default of every phase), and the others.
+/// Reads the workflow's gates: the step gates, which are the defaults of every phase, and all other gates.
 pub(super) fn read(
     item: &Item<'_>,
     agents: Option<&Agents>,
@@ -114,7 +116,7 @@ pub(super) fn read(
     (around_steps, gates)
 }
 
-/// Reads the scope and the duration of a grant for the session.
+/// Reads what a grant for the session covers, and when it expires.
 fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     const GRANTS: Keys = Keys { known: &["covers", "expires_after"], later: &[] };
     const COVERS: [(&str, GrantCovers); 2] =
@@ -126,8 +128,9 @@ fn grants(item: &Item<'_>, problems: &mut Problems) -> Option<Grants> {
     })
 }
 
-/// Reads the mandatory checkpoints: each is a name, or `{before_execution: {trial: true}}`. The name alone, or
-/// `trial: false`, asks before any trial, even if both entries are present.
+/// Reads the mandatory checkpoints: names, or `{before_execution: {trial: true}}`. With `trial: true` the checkpoint
+/// asks after the trial. The name alone, or `trial: false`, asks before any trial; if both forms are listed, asking
+/// before the trial takes precedence.
 fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
     const BEFORE_EXECUTION: Keys = Keys { known: &[Checkpoint::BeforeExecution.as_str()], later: &[] };
     const TRIAL: Keys = Keys { known: &["trial"], later: &[] };
@@ -150,13 +153,13 @@ fn mandatory(item: &Item<'_>, gates: &mut Gates, problems: &mut Problems) {
             problems.at(item, "trials are off; write `trial: on` in the `gates`");
         }
     }
-    // The stricter of two entries applies, in any order.
+    // Asking before the trial is stricter and takes precedence, for any order of the entries.
     gates.trial_before_execution =
         !gates.mandatory.is_empty() && !by_name.contains(&Checkpoint::BeforeExecution);
     gates.mandatory.extend(by_name);
 }
 
-/// Reads a phase's gates: its step gates, merged over the workflow's, and its own settings of interrupts.
+/// Reads a phase's gates: the step gates, merged over the workflow's step gates, and settings of kinds of interrupts.
 pub(super) fn of_phase(
     item: &Item<'_>,
     read: &Read,
@@ -197,7 +200,7 @@ pub(super) fn of_phase(
 }
 
 /// Returns true if a step gate applies to phases of this kind. A checkpoint has no steps. Planning and idea generation
-/// have gates on their results instead.
+/// have gates for their results instead.
 fn is_applicable(key: &str, kind: &PhaseKind) -> bool {
     match kind {
         PhaseKind::OneShot { .. } | PhaseKind::Control(_) | PhaseKind::Copilot(_) => true,

@@ -1,4 +1,4 @@
-//! JSON Schema of a workflow's input, and of a tool's. Checks the schema, never an input.
+//! JSON Schema of a workflow's input, or of a tool's parameters. The schema is checked; inputs are checked elsewhere.
 
 use holdshort_core::schema;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) fn read(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     object(item, "the input of a run", problems)
 }
 
-/// Reads a schema of objects.
+/// Reads a JSON Schema whose type is `object`.
 pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Option<Value> {
     let before = problems.len();
     let schema = item.json(problems)?;
@@ -43,7 +43,8 @@ pub(super) fn object(item: &Item<'_>, of: &str, problems: &mut Problems) -> Opti
     Some(schema)
 }
 
-/// Returns the message of a problem. It names a rejected keyword, because the reported place is the keyword's value.
+/// Returns the message for a schema problem. The message contains the rejected keyword, because the reported position
+/// is the position of the keyword's value.
 fn describe_problem(problem: &schema::Problem) -> String {
     match problem.pointer.rsplit('/').next() {
         Some(keyword) if keyword.starts_with('$') => format!("`{keyword}` {}", problem.message),
@@ -51,7 +52,7 @@ fn describe_problem(problem: &schema::Problem) -> String {
     }
 }
 
-/// Returns the item at a JSON pointer, or the last existing item on the way to it.
+/// Returns the item at a JSON pointer, or the last item on the path that exists.
 fn find<'a>(item: &Item<'a>, pointer: &str) -> Item<'a> {
     let mut found = item.clone();
     for part in pointer.split('/').skip(1) {

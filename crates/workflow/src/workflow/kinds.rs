@@ -1,4 +1,4 @@
-//! `gates.KIND`: changes of a workflow or a phase to one kind of interrupt, within the closed table of the core.
+//! `gates.KIND`: settings of a workflow or a phase for one kind of interrupt, within the options that the core defines.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const KEYS: Keys = Keys {
     later: &[],
 };
 
-/// Effects that `reject` has for some kind.
+/// Effects that `reject` has for at least one kind of interrupt.
 const REJECT: [(&str, Effect); 4] = [
     ("refuse", Effect::Refuse),
     ("drop_plan", Effect::DropPlan),
@@ -35,11 +35,11 @@ const REJECT: [(&str, Effect); 4] = [
     ("fail_run", Effect::FailRun),
 ];
 
-/// Kind of interrupt, with the options that it has at a gate.
+/// Kind of interrupt, and the options that are possible at a gate.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     kind: Kind,
-    /// Options at this gate. Empty for all options of the kind.
+    /// Ids of the possible options. Empty if all options of the kind are possible.
     only: &'static [&'static str],
 }
 
@@ -65,7 +65,7 @@ impl Table {
         rows.filter(move |row| self.only.is_empty() || self.only.contains(&row.id))
     }
 
-    /// Returns the row of an option, or reports an unknown option.
+    /// Returns the row of an option. Reports an unknown option.
     fn row(self, item: &Item<'_>, id: &str, problems: &mut Problems) -> Option<&'static Row> {
         let row = self.rows().find(|row| row.id == id);
         if row.is_none() {
@@ -77,7 +77,7 @@ impl Table {
     }
 }
 
-/// Reads the settings of one kind. `usual` applies to missing keys: for a phase, it is the workflow's settings.
+/// Reads the settings of one kind. `usual` supplies missing keys: for a phase, it holds the workflow's settings.
 pub(super) fn read(
     item: &Item<'_>,
     table: Table,
@@ -111,7 +111,8 @@ pub(super) fn read(
     Some(gate)
 }
 
-/// Reads the offered options, in order. At least one must not release work: otherwise the person could only agree.
+/// Reads the offered options, in order. At least one option must not release work: otherwise the person could not
+/// refuse.
 fn options(item: &Item<'_>, table: Table, problems: &mut Problems) -> Vec<String> {
     let before = problems.len();
     let named = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
@@ -156,7 +157,7 @@ fn on_expiry(item: &Item<'_>, table: Table, problems: &mut Problems) -> Option<S
     let kind = table.kind;
     let needs_a_person =
         row.text == Carry::Must || row.edit == Carry::Must || row.effects.contains(&Effect::Grant);
-    // An expiry brings no result.
+    // The result of a client call cannot come from an expiry.
     let needs_a_person = needs_a_person || (kind == Kind::ClientCall && id == "result");
     if needs_a_person {
         problems.at(item, format!("`{id}` needs input from a person, which is not available on expiry"));

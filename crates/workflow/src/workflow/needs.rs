@@ -1,18 +1,19 @@
-//! `needs`: the phases that must end before another one starts. Reports unknown phases and cycles.
+//! `needs`: the phases that must end before a phase starts. Reports unknown phases and cycles.
 
 use std::collections::BTreeSet;
 
 use crate::item::Item;
 use crate::problem::Problems;
 
-/// Needs of one phase. Phases are in the order of the file.
+/// Phase with its needs.
 pub(super) struct Node<'a> {
     pub(super) id: String,
-    /// Each need, with its place if it is written. The implied need (the phase before) has no place.
+    /// Ids of the needed phases. A need that is written in the file has an item. The implied need, which is the phase
+    /// before, has none.
     pub(super) needs: Vec<(String, Option<Item<'a>>)>,
 }
 
-/// Reports needs that name no phase, and every cycle of phases once.
+/// Reports needs that name an unknown phase, and every cycle of needs once.
 pub(super) fn check(nodes: &[Node<'_>], problems: &mut Problems) {
     for (need, item) in nodes.iter().flat_map(|node| &node.needs) {
         if let Some(item) = item
@@ -32,7 +33,7 @@ fn position(nodes: &[Node<'_>], id: &str) -> Option<usize> {
     nodes.iter().position(|node| node.id == id)
 }
 
-/// Returns every phase that ends before this one starts, the nearest first.
+/// Returns the indexes of all phases that end before the phase at index `at` starts, the nearest first.
 pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut look = vec![at];
@@ -45,8 +46,8 @@ pub(super) fn before(nodes: &[Node<'_>], at: usize) -> Vec<usize> {
     found
 }
 
-/// Searches for cycles, depth first along the needs. `way` leads to `at`. The depth is at most the number of phases
-/// ([`crate::bounds::PHASES`]).
+/// Searches for cycles, depth first along the needs. `way` is the path to `at`. The recursion is at most
+/// [`crate::bounds::PHASES`] deep.
 fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], problems: &mut Problems) {
     if let Some(start) = way.iter().position(|earlier| *earlier == at) {
         report(nodes, &way[start..], problems);
@@ -65,7 +66,7 @@ fn walk(nodes: &[Node<'_>], at: usize, way: &mut Vec<usize>, seen: &mut [bool], 
     way.pop();
 }
 
-/// Reports a cycle at the first of its needs that is written in the file.
+/// Reports a cycle at the first need of the cycle that is written in the file.
 fn report(nodes: &[Node<'_>], ring: &[usize], problems: &mut Problems) {
     let Some(first) = ring.first() else { return };
     let after = ring.iter().skip(1).chain([first]);

@@ -1,4 +1,4 @@
-//! `phases[].kind`, and the keys of each kind.
+//! `phases[].kind`, and the keys that each kind of phase has.
 
 use holdshort_core::definition::{
     CheckpointPhase, Control, Copilot, IdeaGeneration, NoChannel, PhaseKind, Planning, StepGates,
@@ -26,7 +26,7 @@ enum Kind {
     Call,
 }
 
-/// Names of the kinds: the own names first, then the names in the predecessor systems.
+/// Names of the kinds: first Holdshort's names, then the names that predecessor systems use.
 const KINDS: [(&str, Kind); 10] = [
     ("one_shot", Kind::OneShot),
     ("checkpoint", Kind::Checkpoint),
@@ -40,7 +40,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("hitl_control", Kind::HumanControl),
 ];
 
-/// Keys of a phase: the keys of every kind, then the keys that have a meaning only in some kinds.
+/// Known keys: first the keys of every kind, then the keys of only some kinds.
 pub(super) const KEYS: Keys = Keys {
     known: &[
         "id",
@@ -73,20 +73,20 @@ pub(super) const KEYS: Keys = Keys {
     ],
     later: &[],
 };
-/// Number of keys of every kind.
+/// Number of keys that every kind has.
 const COMMON: usize = 3;
 const PLANNING_AGENTS: Keys = Keys { known: &["planner", "improver", "reviewer"], later: &[] };
 const IDEA_AGENTS: Keys = Keys { known: &["maker", "critic"], later: &[] };
-/// Roles of all kinds.
+/// Agent roles of all kinds together.
 const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", "critic"], later: &[] };
 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// Values of `then`: the behavior after the last plan that was not approved.
+/// Values of `then`, which applies after the last plan was rejected. True continues with that plan.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
-/// Default number of plans that a person is shown, of ideas, and of reviews (contracts A9, A11, A13).
+/// Defaults: number of plans that a person is shown, number of ideas, number of reviews (contracts A9, A11, A13).
 const ITERATIONS: u32 = 3;
 const IDEAS: u32 = 3;
 const REVIEWS: u32 = 1;
@@ -125,33 +125,33 @@ impl Kind {
         }
     }
 
-    /// Returns the limits that mean nothing in this kind. Only plans have parallel steps. Only planners and single
-    /// agents make plans. Only steps that end in a gate are redone.
+    /// Returns the limits without an effect in this kind. `parallel` applies only to plans that are executed,
+    /// `plan_steps` only where a plan is made, `redos` only to steps that end in a gate.
     fn without(self) -> &'static [&'static str] {
         match self {
             Self::OneShot | Self::Copilot => &["parallel"],
             Self::Planning => &["redos", "parallel"],
             Self::Control | Self::HumanControl => &["plan_steps"],
             Self::IdeaGeneration => &["redos", "plan_steps", "parallel"],
-            // These kinds have no limits at all.
+            // These kinds have no key `limits`.
             Self::Checkpoint | Self::Call => &[],
         }
     }
 
-    /// Returns the step gates of a phase that names none. `hitl_control` asks before each step, unless the workflow has
-    /// step gates of its own (contract A14).
+    /// Returns the default step gates of a phase. `hitl_control` asks before each step, unless the workflow sets step
+    /// gates (contract A14).
     fn gates(self, base: StepGates) -> StepGates {
         let before_step = self == Self::HumanControl && base == StepGates::default();
         StepGates { before_step: base.before_step || before_step, ..base }
     }
 }
 
-/// Kind of a phase, with its settings.
+/// Kind of a phase with its settings, as read from the file.
 pub(super) struct Read {
     pub(super) kind: PhaseKind,
     /// Name of the kind.
     pub(super) word: &'static str,
-    /// Step gates before those of the phase are merged.
+    /// Default step gates, over which the phase's step gates are merged.
     pub(super) gates: StepGates,
 }
 
@@ -173,7 +173,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     if let Some(item) = fields.find("limits") {
         settings::meaningless(item, kind.without(), word, problems);
     }
-    // After a missing key, which is a problem, the other keys of the phase are still read.
+    // A missing key is a problem. The other keys of the phase are still read to find further problems.
     let read = match kind {
         Kind::OneShot => {
             PhaseKind::OneShot { agent: agent(fields, "agent", around, problems).unwrap_or_default() }
@@ -188,7 +188,7 @@ pub(super) fn read(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Prob
     Some(Read { kind: read, word, gates: kind.gates(around.gates) })
 }
 
-/// Checks keys that mean the same in every kind, so that a wrong kind hides no other problem.
+/// Checks the keys of a phase whose kind is missing or unknown, so that this problem does not hide other problems.
 fn of_no_kind(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) {
     maybe_agent(fields, "agent", around, problems);
     if let Some(roles) = fields.find("agents").and_then(|item| item.fields(&ROLES, problems)) {
@@ -240,7 +240,8 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     let agents = if let Some(item) = fields.find("workers") {
         workers(item, around.agents, problems)
     } else {
-        // Agents that do not plan may execute. If all agents plan, all may execute.
+        // By default, all agents without a role in planning may execute. If every agent has a role, all agents may
+        // execute.
         let all: Vec<String> = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned).collect();
         let others: Vec<String> = all.iter().filter(|name| !plans.contains(&Some(name))).cloned().collect();
         if others.is_empty() { all } else { others }
@@ -258,7 +259,7 @@ fn planning(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -
     })
 }
 
-/// Reads a control phase. `plan` is checked and completed after all phases are read.
+/// Reads a control phase. `plan` is set after all phases are read.
 fn control(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Control {
     let plan = fields.find("plan").and_then(|item| item.text(bounds::LINE, problems));
     let only = fields.find("only").and_then(|item| item.count(bounds::COUNT, problems));
@@ -280,8 +281,8 @@ fn ideas(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> O
     })
 }
 
-/// Reads a copilot phase. Routing must be requested: without `routing` the agent begins at once and asks by itself
-/// (contract E25).
+/// Reads a copilot phase. Without the key `routing` no route is proposed: the agent begins at once, and asks if it
+/// needs to (contract E25).
 fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> Copilot {
     let agent = agent(fields, "agent", around, problems).unwrap_or_default();
     let routing = fields.find("routing").and_then(|item| item.one_of(&ROUTING, problems));
@@ -304,7 +305,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
     let words = fields.find("simple_words").and_then(|item| item.count(bounds::COUNT, problems));
     let named = fields.find("team").map(|item| workers(item, around.agents, problems));
-    // By default a route may name every agent except the first agent and the router.
+    // By default, a route may name every agent except the phase's agent and the router.
     let everybody = || {
         let all = around.agents.into_iter().flat_map(Agents::names).map(str::to_owned);
         all.filter(|name| *name != agent && router.as_ref() != Some(name)).collect()
@@ -321,7 +322,7 @@ fn copilot(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) ->
     }
 }
 
-/// Reads a call that the run makes in the name of an agent. No model decides whether the call is made.
+/// Reads a call phase, in which the run calls a tool in the name of an agent. No model decides about the call.
 fn call(fields: &Fields<'_>, around: &Around<'_>, problems: &mut Problems) -> PhaseKind {
     let item = fields.need("tool", problems);
     let tool = item.and_then(|item| item.text(bounds::LINE, problems)).unwrap_or_default();

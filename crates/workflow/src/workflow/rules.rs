@@ -1,8 +1,8 @@
-//! `gates.rules`: the calls that are allowed, asked about or forbidden. Checks that each rule can match a call; never
-//! matches one.
+//! `gates.rules`: the calls that are allowed, asked about or forbidden. Checks that each rule can match a call. Calls
+//! are matched elsewhere.
 //!
-//! A rule that names a tool of no agent is a problem. With a misspelt name, `forbid` would not stop the call, and
-//! `allow` would always ask.
+//! It is a problem if no agent has a tool that a rule names: with a misspelt name, `forbid` would not stop the call,
+//! and `allow` would not allow it.
 
 use holdshort_core::policy::ChangeScope;
 use holdshort_core::policy::{Rule, RuleAction};
@@ -43,12 +43,12 @@ const CATEGORIES: [(&str, Category); 6] = [
     ("install", Category::Install),
     ("web", Category::Web),
 ];
-/// Operators between commands, and redirections.
+/// Shell operators between commands, and redirections.
 const OPERATORS: [&str; 9] = ["|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"];
-/// In `tools: ["*"]`: the rule is meant for every call.
+/// `tools: ["*"]` states that the rule applies to every call.
 const EVERY_TOOL: &str = "*";
 
-/// Reads the rules of an installation. Its agents and tools are unknown here.
+/// Reads the rules of the rules file. Agents and tools are not known there.
 pub(crate) fn of_installation(item: &Item<'_>, problems: &mut Problems) -> Option<Vec<Rule>> {
     read(item, None, &[], problems)
 }
@@ -109,7 +109,7 @@ fn strings<'a>(fields: &Fields<'a>, key: &str, problems: &mut Problems) -> Vec<(
     fields.find(key).and_then(|item| item.texts(bounds::LIST, bounds::LINE, problems)).unwrap_or_default()
 }
 
-/// Reads full names of tools. `["*"]` becomes the empty list, which matches every tool.
+/// Reads full names of tools. `["*"]` is returned as an empty list, which matches every tool.
 fn tools(
     fields: &Fields<'_>,
     agents: Option<&Agents>,
@@ -126,7 +126,7 @@ fn tools(
             }
             continue;
         }
-        // In the rules of an installation any agent may have any tool.
+        // The agents' tools are unknown for the rules file, so names of tools are not checked.
         let Some(had) = &had else {
             tools.push(text.clone());
             continue;
@@ -148,7 +148,8 @@ fn tools(
     tools
 }
 
-/// Reads patterns over the words of one simple command. Quotes and operators are removed before a pattern is matched.
+/// Reads patterns for the words of one simple command. Quotes and operators are removed before matching, so patterns
+/// must not contain them.
 fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "commands", problems);
     patterns.retain(|(pattern, item)| {
@@ -164,7 +165,7 @@ fn commands(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     patterns.into_iter().map(|(pattern, _)| pattern).collect()
 }
 
-/// Reads a word, or a list of globs.
+/// Reads `changes`: a word, or a list of globs.
 fn scope(item: &Item<'_>, problems: &mut Problems) -> Option<ChangeScope> {
     if matches!(item.node.value, Value::List(_)) {
         let texts = item.texts(bounds::LIST, bounds::LINE, problems).unwrap_or_default();
@@ -186,7 +187,7 @@ fn paths(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     globs(strings(fields, "paths", problems), problems)
 }
 
-/// Reads globs over paths relative to the workspace.
+/// Reads globs for paths relative to the workspace.
 fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String> {
     let mut paths = Vec::new();
     for (text, item) in texts {
@@ -201,7 +202,7 @@ fn globs(texts: Vec<(String, Item<'_>)>, problems: &mut Problems) -> Vec<String>
     paths
 }
 
-/// Reads patterns over host and path.
+/// Reads patterns for the host and the path of a URL.
 fn urls(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let mut patterns = strings(fields, "urls", problems);
     patterns.retain(|(pattern, item)| match Pattern::parse(pattern) {
@@ -232,7 +233,7 @@ fn rule_agents(fields: &Fields<'_>, agents: Option<&Agents>, problems: &mut Prob
     names
 }
 
-/// Reports patterns over commands and URLs if no tool of the rule takes such an argument.
+/// Reports patterns for commands or URLs if no tool of the rule has such an argument.
 fn can_match(
     fields: &Fields<'_>,
     rule: &Rule,

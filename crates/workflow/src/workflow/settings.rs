@@ -1,4 +1,4 @@
-//! `limits`, `asking` and `web`: numbers, switches and addresses. The core defines the defaults.
+//! `limits`, `asking` and `web`. The core defines the defaults.
 
 use holdshort_core::asking::{Asking, Deliver, Form};
 use holdshort_core::definition::Limits;
@@ -22,7 +22,7 @@ const ASKING: Keys =
 const FORM: [(&str, Form); 2] = [("tool", Form::Tool), ("reply", Form::Reply)];
 const DELIVER: [(&str, Deliver); 2] = [("at_once", Deliver::AtOnce), ("per_stage", Deliver::PerStage)];
 
-/// Returns the limits written here, merged over the `base`.
+/// Returns the limits in the file, merged over `base`.
 pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> Limits {
     let mut limits = base;
     let Some(fields) = item.fields(&LIMITS, problems) else { return limits };
@@ -62,7 +62,7 @@ pub(super) fn limits(item: &Item<'_>, base: Limits, problems: &mut Problems) -> 
     limits
 }
 
-/// Reports limits that mean nothing in a phase of this kind.
+/// Reports limits without an effect in a phase of this kind.
 pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: &mut Problems) {
     let Some(fields) = item.fields(&LIMITS, &mut Problems::for_file("")) else { return };
     for key in keys {
@@ -72,7 +72,7 @@ pub(super) fn meaningless(item: &Item<'_>, keys: &[&str], kind: &str, problems: 
     }
 }
 
-/// Reads `asking`. `who_asks` is the number of asking tools of agents, or None if the agents cannot be read.
+/// Reads `asking`. `who_asks` is the number of asking tools that agents have. None if the agents could not be read.
 pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Problems) -> Option<Asking> {
     let fields = item.fields(&ASKING, problems)?;
     let flag = |key: &str, problems: &mut Problems| fields.find(key).and_then(|item| item.flag(problems));
@@ -84,7 +84,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     let asking = Asking {
         enabled: flag("enabled", problems).unwrap_or(true),
         form,
-        // Agents that return questions do so together (contract C8).
+        // With `form: reply`, questions are delivered together at the end of a stage by default (contract C8).
         deliver: deliver.unwrap_or(match form {
             Form::Tool => Deliver::AtOnce,
             Form::Reply => Deliver::PerStage,
@@ -103,7 +103,7 @@ pub(super) fn asking(item: &Item<'_>, who_asks: Option<usize>, problems: &mut Pr
     Some(asking)
 }
 
-/// Reads the addresses that the web tool may reach. Reports a problem if no agent has that tool.
+/// Reads the address ranges that `web_fetch` may reach. Reports a problem if no agent has `web_fetch`.
 pub(super) fn web(item: &Item<'_>, agents: Option<&Agents>, problems: &mut Problems) -> Option<Web> {
     let fields = item.fields(&WEB, problems)?;
     if agents.is_some_and(|agents| !agents.tools().contains(FETCH)) {

@@ -1,5 +1,5 @@
-//! `tools`: the workflow's own tools, which the client runs. They are added to the built-in ones, and replace one of
-//! the same name.
+//! `tools`: tools of the workflow, which the client runs. A tool of the workflow replaces a built-in tool with the same
+//! name.
 
 use holdshort_core::asking::RECORD;
 use holdshort_core::handoff::FINISH;
@@ -19,7 +19,7 @@ const KEYS: Keys = Keys {
 
 const EFFECTS: [(&str, Effect); 2] = [("read", Effect::Read), ("write", Effect::Write)];
 
-/// Categories that a writing tool may declare. A tool without a category may do anything.
+/// Categories that a writing tool may declare. A tool without a category is treated as able to do anything.
 const CATEGORIES: [(&str, Category); 5] = [
     ("file_write", Category::FileWrite),
     ("bash", Category::Bash),
@@ -28,10 +28,10 @@ const CATEGORIES: [(&str, Category); 5] = [
     ("web", Category::Web),
 ];
 
-/// Prefixes of names that have a meaning for the run.
+/// Prefixes of tool names that are reserved for tools of the run.
 const RESERVED: [&str; 2] = ["handoff_to_", "invoke_"];
 
-/// Returns every tool that an agent may name: the workflow's own, then the built-in ones.
+/// Returns every tool that an agent may have: first the workflow's tools, then the built-in tools.
 pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mut Problems) -> Vec<Spec> {
     let mut tools: Vec<Spec> = Vec::new();
     for item in own.and_then(|item| item.list(bounds::LIST, problems)).unwrap_or_default() {
@@ -49,7 +49,7 @@ pub(super) fn catalogue(own: Option<&Item<'_>>, built_in: &[Spec], problems: &mu
     tools
 }
 
-/// Reads a tool. A tool with a problem is still returned if it has a name, because agents refer to it.
+/// Reads a tool. A tool with a problem is returned if its name is valid, so that agents can refer to the tool.
 fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Option<Spec> {
     let name = fields.need("name", problems).and_then(|item| read_name(item, built_in, problems));
     let description = fields.need("description", problems).and_then(|item| item.text(bounds::TEXT, problems));
@@ -69,7 +69,7 @@ fn read(fields: &Fields<'_>, built_in: &[Spec], problems: &mut Problems) -> Opti
             ),
         }
     }
-    // A tool that does not declare itself harmless is treated as writing.
+    // A tool without `effect` is treated as writing.
     let effect =
         fields.find("effect").and_then(|item| item.one_of(&EFFECTS, problems)).unwrap_or(Effect::Write);
     let category = match (fields.find("category"), effect) {
@@ -106,7 +106,8 @@ fn read_name(item: &Item<'_>, built_in: &[Spec], problems: &mut Problems) -> Opt
     Some(text)
 }
 
-/// Reads the schema of the parameters, an object. By default it rejects other properties.
+/// Reads the JSON Schema of the parameters, an object. Unless the schema says otherwise, unknown properties are
+/// rejected.
 fn parameters(item: &Item<'_>, problems: &mut Problems) -> Option<Value> {
     let mut schema = input::object(item, "what a tool takes", problems)?;
     if let Value::Object(map) = &mut schema {

@@ -1,4 +1,4 @@
-//! `gates.withhold`: fields of the workflow's interrupts that are withheld from a role.
+//! `gates.withhold`: fields of the payload of interrupts that people with a certain role must not see.
 
 use std::collections::BTreeSet;
 

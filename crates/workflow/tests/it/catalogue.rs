@@ -1,4 +1,4 @@
-//! Catalogue of tools for the tests: the names of the built-in tools, and one tool of a pack.
+//! Tool catalogue of the tests: the names of the built-in tools, and one tool of a pack.
 
 use holdshort_core::tool::{Category, Effect, OnCrash, Opens, PhaseTool, Runs, Spec};
 use serde_json::{Value, json};

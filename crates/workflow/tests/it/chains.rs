@@ -1,4 +1,4 @@
-//! Chains of agents and people of contract A7, each as a workflow and a whole run.
+//! Orders of agents and people in contract A7, each as a workflow and a complete run.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::stage::{Stage, calls, hands, plans, says};
 use holdshort_core::message::Reply;
 use serde_json::json;
 
-/// A planning team. Its control agent chooses the agent of a subtask that names none.
+/// Team that plans. Its control agent chooses an agent for each subtask that names no agent.
 const TEAM: &str = "
 name: team
 agents:
@@ -33,14 +33,14 @@ fn planning(subtasks: &[&'static str]) -> [(&'static str, Vec<Reply>); 2] {
     [("planner", vec![plans(subtasks), plans(subtasks)]), ("plan_reviewer", vec![says("Good.")])]
 }
 
-/// Plays the team with a plan of these subtasks.
+/// Runs the team with a plan of these subtasks.
 fn team(gates: &str, subtasks: &[&'static str], script: &[(&str, &[Reply])]) -> Stage {
     let planning = planning(subtasks);
     let planning = planning.iter().map(|(agent, replies)| (*agent, replies.as_slice()));
     stage(gates, &planning.chain(script.iter().copied()).collect::<Vec<_>>())
 }
 
-/// Without people: control → [engineer | researcher | terminator].
+/// Without people: control → engineer, researcher or terminator.
 #[test]
 fn control_chooses_and_says_when_it_is_done() {
     let control = [hands("engineer", "Write the script."), hands("terminator", "The script is there.")];
@@ -63,8 +63,8 @@ fn control_chooses_and_says_when_it_is_done() {
     );
 }
 
-/// The choosing agent receives the subtask. The chosen agent receives it with the message of the hand-off. A
-/// handed-over subtask belongs to the agent that ended it.
+/// The control agent receives the subtask. The agent that it chooses receives the subtask and the message of the
+/// hand-off. A subtask that was handed over is recorded for the agent that completed it.
 #[test]
 fn whoever_works_knows_the_subtask() {
     let control = [hands("researcher", "Read the data.")];
@@ -92,7 +92,7 @@ fn whoever_works_knows_the_subtask() {
     );
 }
 
-/// Mandatory checkpoint: the reviewer → admin → control.
+/// Mandatory checkpoint: reviewer → admin → control.
 #[test]
 fn a_person_stands_between_the_plan_and_the_work() {
     let gates = "gates: {plan: show, mandatory: [after_planning]}\n";
@@ -104,7 +104,7 @@ fn a_person_stands_between_the_plan_and_the_work() {
     assert!(team.request("work/look").contains("Mind the gaps."));
 }
 
-/// engineer → admin → engineer: the agent itself asks.
+/// engineer → admin → engineer: the agent itself hands over to a person.
 #[test]
 fn the_same_agent_goes_on_after_a_person() {
     let engineer = [hands("admin", "500 files would go."), says("Done.")];
@@ -127,7 +127,8 @@ fn the_same_agent_goes_on_after_a_person() {
     );
 }
 
-/// All gates: planner → reviewer → admin → control, then for each step before → work (with a gate on a call) → after.
+/// All gates: planner → reviewer → admin → control. Then for each step: gate before → work with a gate on a call → gate
+/// after.
 #[test]
 fn both_layers_ask_in_their_own_places() {
     let gates = "
@@ -169,7 +170,7 @@ fn a_person_stands_before_the_agent_that_deploys() {
     assert!(team.request("work/ship").contains("Not before Monday."));
 }
 
-/// The terminator accepts any result of an agent as its last message: a plan, an idea.
+/// The message to the terminator may be any result of an agent, such as a plan or an idea.
 #[test]
 fn the_terminator_takes_what_a_last_word_would_be() {
     let text = "

@@ -39,7 +39,7 @@ channels:
     assert_eq!(siem.headers, BTreeMap::from(wanted));
 }
 
-/// The channel of callbacks to agents has a reserved name.
+/// The name of the channel that sends callbacks to agents is reserved.
 #[test]
 fn the_name_of_a_channel_of_ours_is_taken() {
     let text = "channels:\n  agent-callbacks: {type: teams, url_env: TEAMS}\n";

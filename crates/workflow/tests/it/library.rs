@@ -86,7 +86,7 @@ fn all_problems_of_all_files_are_told() {
     );
 }
 
-/// Workflow to extend, with a plan.
+/// Workflow for other workflows to extend, with a planning phase.
 const BASE: &str = "
 name: base
 description: The base.
@@ -150,8 +150,8 @@ limits: {rounds: 9, redos: 1}
     assert_eq!(base.name, "base", "which stays as it is");
 }
 
-/// A base is found by its name: it may be the shipped workflow that the file replaces. A workflow of the folder
-/// precedes a shipped one of the same name.
+/// `extends` finds a workflow by its name, even the shipped workflow that the file replaces. A workflow of the folder
+/// takes precedence over a shipped workflow with the same name.
 #[test]
 fn what_is_extended_is_found_by_its_name() {
     let quiet = "name: pair\nextends: pair\nlimits: {rounds: 3}\n";
@@ -220,8 +220,8 @@ fn what_can_not_be_extended_has_its_place() {
                 "mine.yaml:2:1: unknown key `extend` (did you mean `extends`?)",
             ],
         ),
-        // A problem of a key written here is reported here. A problem that it causes in inherited keys is reported at
-        // `extends`.
+        // A problem of a key in this file is reported at that key. A problem that the key causes in inherited keys is
+        // reported at `extends`.
         (
             "name: mine\nextends: base\nphases: [{id: plan, kind: checkpoint, message: Look.}]\ngates: {plan: aks}\n",
             vec![

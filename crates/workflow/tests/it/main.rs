@@ -1,4 +1,4 @@
-//! Tests of the public interface: the meaning of workflow files, the problems of bad ones, and the shipped workflows.
+//! Tests of the public interface: what workflow files mean, the problems of invalid files, and the shipped workflows.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

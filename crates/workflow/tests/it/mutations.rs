@@ -1,10 +1,10 @@
-//! Broken input does no harm: seeded mutations of good files give a value or problems, never a panic.
+//! Broken input is harmless: seeded mutations of valid files give a value or problems, never a panic.
 
 use holdshort_workflow::{EDGES, PRESETS, parse, rehearsal, shipped};
 
 use crate::catalogue::catalogue;
 
-/// `SplitMix64`: sufficient to choose places, and the same on every machine.
+/// Pseudo-random generator `SplitMix64`: good enough to choose positions, and equal on every machine.
 struct Random(u64);
 
 impl Random {

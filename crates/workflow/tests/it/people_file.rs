@@ -1,4 +1,4 @@
-//! People file: its content, and its problems by line and column.
+//! People file: its content, and its problems with line and column.
 
 use holdshort_core::actor::Role;
 use holdshort_core::people::PeopleSource;

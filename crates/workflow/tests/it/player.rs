@@ -1,4 +1,4 @@
-//! Plays a rehearsal in a folder, with minimal tools. [`Person`] holds the answers of the person.
+//! Plays a rehearsal in a folder, with minimal tools. [`Person`] holds the decisions of the person.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,16 +8,16 @@ use holdshort_workflow::rehearsal::{Play, ScriptedCall, Step};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde_json::Value;
 
-/// Behavior of the person.
+/// Decisions of the person.
 #[derive(Clone, Copy)]
 pub(crate) struct Person {
-    /// Answer to the question.
+    /// Answer to every question.
     pub(crate) answer: &'static str,
-    /// Labels of the calls to refuse.
+    /// Labels of the calls that the person refuses.
     pub(crate) refuses: &'static [&'static str],
 }
 
-/// Outcome: the results by label, and all rendered texts and arguments.
+/// Result of playing: the results by label, and all rendered texts and arguments.
 pub(crate) struct Played {
     pub(crate) results: BTreeMap<String, String>,
     pub(crate) said: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// Returns the arguments of the request for a review.
+    /// Returns the arguments of the call that requests a review.
     pub(crate) fn review(&self) -> &Value {
         let review = self.calls.iter().rfind(|(tool, _)| tool == "request_review");
         &review.expect("it asks for a review").1
@@ -98,7 +98,7 @@ fn run(tool: &str, arguments: &Value, folder: &Path, person: Person) -> String {
     }
 }
 
-/// Returns the combined output, followed by `exit code N`.
+/// Runs a command and returns its combined output, followed by `exit code N`.
 pub(crate) fn shell(command: &str, folder: &Path) -> String {
     let output = Command::new("/bin/sh")
         .args(["-c", &format!("{command} 2>&1")])

@@ -1,4 +1,4 @@
-//! Interrupts of each preset, with the same team, the same plan, and a failing command in it.
+//! Interrupts of each preset, for the same team and the same plan with a failing command.
 
 use holdshort_core::asking::Asking;
 use holdshort_core::definition::{PlanGate, StepGates};
@@ -9,7 +9,8 @@ use serde_json::json;
 use crate::catalogue::catalogue;
 use crate::stage::{Stage, calls, finishes, hands, plans, says};
 
-/// Plays a subtask without an agent, and one of the engineer, whose command fails. A person agrees to everything.
+/// Plays a subtask without an agent, and a subtask of the engineer with a failing command. The person agrees to
+/// everything.
 fn played(preset: &str) -> (Vec<String>, String) {
     let plan = plans(&["look", "build@engineer"]);
     let planner = [plan.clone(), plan];
@@ -78,7 +79,7 @@ fn what_stops_and_what_does_not() {
     assert_eq!(table.map(|(preset, _)| preset), PRESETS.each_ref().map(|preset| preset.name));
 }
 
-/// Presets differ in their gates, and in nothing else that matters.
+/// A preset differs from the base only in its gates, and in settings that its gates need.
 #[test]
 fn a_preset_is_the_base_with_other_gates() {
     let library =

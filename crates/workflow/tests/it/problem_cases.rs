@@ -1,6 +1,6 @@
-//! Problems of bad workflows, word for word: one table of texts and problems.
+//! Problems of invalid workflows, word for word: one table of texts and problems.
 
-/// Workflow text, whose lines count from 1, with its expected problems.
+/// Workflow text, whose first line is line 1, with the expected problems.
 pub(crate) struct Case {
     pub(crate) about: &'static str,
     pub(crate) text: &'static str,

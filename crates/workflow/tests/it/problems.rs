@@ -1,4 +1,4 @@
-//! Problems of bad workflows: the table of `problem_cases`, and cases that are too long for a table.
+//! Problems of invalid workflows: the table of `problem_cases`, and cases that are too long for a table.
 
 use holdshort_workflow::parse;
 

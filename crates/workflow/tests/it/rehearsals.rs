@@ -1,4 +1,4 @@
-//! Rehearsal scripts: the content of good ones, and the problems of bad ones.
+//! Rehearsal scripts: the content of valid scripts, and the problems of invalid scripts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Rules file: its content, and its problems by line and column.
+//! Rules file: its content, and its problems with line and column.
 
 use holdshort_core::policy::RuleAction;
 use holdshort_workflow::rules_file::parse;

@@ -1,4 +1,5 @@
-//! Shipped sample: it equals the folder, its tests fail, and the edits of the rehearsal fix them.
+//! Shipped sample: the binary embeds the folder's files, the sample's tests fail, and the edits of the rehearsal fix
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ fn the_tables_are_the_folders() {
     for plain in plain() {
         let mut files = BTreeMap::new();
         collect(&root.join(plain.name), "", &mut files);
-        // The README is for people who read the folder, and is not embedded.
+        // The README is not embedded, because it is only for people who read the folder.
         files.remove("README.md");
         let embedded: BTreeMap<String, Vec<u8>> = [
             ("workflow.yaml", Some(plain.workflow)),

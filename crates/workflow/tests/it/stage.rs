@@ -1,5 +1,5 @@
-//! Plays a run of a workflow from its text to its end, without I/O. Agents follow a script, tools do nothing, and a
-//! person decides open interrupts.
+//! Plays a run of a workflow from start to end, without I/O. Agents follow a script, tools do nothing, and the test
+//! decides open interrupts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Stage {
     pub(crate) run: Run,
     session: Session,
     system: System,
-    /// Next replies of each agent.
+    /// Remaining replies of each agent.
     script: BTreeMap<String, VecDeque<Reply>>,
     /// Agents that were called and interrupts that were opened, in order: `planner`, `(plan_approval)`.
     chain: Vec<String>,
@@ -45,12 +45,13 @@ pub(crate) fn hands(to: &str, message: &str) -> Reply {
     calls(&format!("handoff_to_{to}"), json!({ "message": message }))
 }
 
-/// Returns the last reply of an agent with `ends: finish`.
+/// Returns the last reply of an agent that has `ends: finish`.
 pub(crate) fn finishes(summary: &str) -> Reply {
     calls("finish", json!({ "summary": summary }))
 }
 
-/// Returns a plan of these subtasks, each after the one before. A subtask may name its agent: `build@engineer`.
+/// Returns a plan with these subtasks. Each subtask needs the previous one. A subtask may name its agent:
+/// `build@engineer`.
 pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
     let mut before: Option<&'static str> = None;
     let mut subtask = |written: &&'static str| {
@@ -67,7 +68,7 @@ pub(crate) fn plans(subtasks: &[&'static str]) -> Reply {
 }
 
 impl Stage {
-    /// Starts the run with the script of its agents.
+    /// Starts a run. `script` holds the replies of each agent.
     pub(crate) fn new(definition: Arc<Definition>, script: &[(&str, &[Reply])]) -> Self {
         let mut draw = Draw::new(Seed([1; 16]), NOW);
         let script = script.iter().map(|(agent, replies)| ((*agent).to_owned(), replies.to_vec().into()));
@@ -114,7 +115,7 @@ impl Stage {
         self.run = decided.run;
     }
 
-    /// Performs due actions until the run waits for a person or the script is at its end.
+    /// Performs pending actions until the run waits for a person or the script has no further replies.
     fn play(&mut self) {
         while self.play_once() {}
     }
@@ -179,18 +180,18 @@ impl Stage {
         })
     }
 
-    /// Returns the result of a call. The command `false` fails, and everything else succeeds.
+    /// Returns the result of a tool call. The command `false` fails. All other calls succeed.
     fn outcome(&self, call: &str) -> Outcome {
         let code = i32::from(self.run.calls[call].argument("command") == Some("false"));
         Outcome::Done { text: format!("exit code {code}"), data: json!({ "exit_code": code }) }
     }
 
-    /// Returns the chain since the last call, in order.
+    /// Returns the agents and interrupts since the previous call of this function, in order.
     pub(crate) fn chain(&mut self) -> String {
         std::mem::take(&mut self.chain).join(" ")
     }
 
-    /// Decides the only open interrupt and continues. Returns the chain since then.
+    /// Decides the only open interrupt and continues. Returns the agents and interrupts since the decision.
     #[track_caller]
     pub(crate) fn decide(&mut self, option: &str, text: &str) -> String {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
@@ -206,13 +207,14 @@ impl Stage {
         self.chain()
     }
 
-    /// Returns the option that agrees to the open interrupt, if one is open.
+    /// Returns the option that agrees to the open interrupt. None if no interrupt is open.
     pub(crate) fn agrees(&self) -> Option<&'static str> {
         let (_, open) = self.run.open_interrupts().next()?;
         ["approve", "continue", "retry"].into_iter().find(|option| open.offers(option).is_some())
     }
 
-    /// Returns the text of the next request of a step. Checks that every call in it is followed by its result.
+    /// Returns the text of the next model request of a step. Checks that every call in the request is followed by its
+    /// result.
     #[track_caller]
     pub(crate) fn request(&self, step: &str) -> String {
         let messages = self.run.request(step).expect("the step has started").messages;
@@ -235,7 +237,7 @@ impl Stage {
         said.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns how the run ended: `completed done`, or the reason with its text.
+    /// Returns the end of the run: `completed done`, or the status and the reason with its text.
     pub(crate) fn ended(&self) -> String {
         match &self.run.ended {
             Some(ended) => {

@@ -1,4 +1,4 @@
-//! Meaning of good workflows: defaults, merging, durations, YAML's booleans, disabled asking.
+//! Meaning of valid workflows: defaults, merging, durations, YAML's booleans, disabled asking.
 
 use std::collections::BTreeMap;
 
@@ -298,16 +298,16 @@ asking: {enabled: false}
 ";
     let definition = good(text);
     assert_eq!(definition.agents["solo"].tools, ["create_plan", "read_file"]);
-    // No agent names the last tool: the run provides it.
+    // No agent has `record_assumption`: the run adds this tool.
     assert_eq!(
         definition.tools.keys().collect::<Vec<_>>(),
         ["create_plan", "read_file", "record_assumption"]
     );
-    // The rule still matches only that tool, which no agent has. It must not begin to match every tool.
+    // The rule still names only `ask_human`, which no agent has. An empty list would match every tool.
     assert_eq!(definition.gates.rules[0].tools, ["ask_human"]);
 }
 
-/// Agents that return questions do so together, unless the workflow says otherwise (contract C8).
+/// With `form: reply`, questions are delivered together, unless the workflow sets `deliver` (contract C8).
 #[test]
 fn how_agents_ask() {
     let asking = |written: &str| {
@@ -462,7 +462,7 @@ phases:
     assert_eq!(definition.phases[2].kind, PhaseKind::Checkpoint(look));
 }
 
-/// A schema as libraries print it is accepted: the root is a reference, with definitions and the name of the draft.
+/// A schema is accepted in the form that libraries generate: the root is a `$ref`, with definitions and `$schema`.
 #[test]
 fn what_libraries_print_is_what_a_tool_takes() {
     for library in ["pydantic", "zod"] {
@@ -492,7 +492,7 @@ fn what_libraries_print_is_what_a_tool_takes() {
     }
 }
 
-/// The stricter of two entries for the same checkpoint applies.
+/// If a checkpoint is listed twice, the stricter entry applies.
 #[test]
 fn a_checkpoint_asks_about_the_trial_only_where_nothing_says_before_it() {
     let (name, first, after) =
