@@ -1,5 +1,5 @@
-//! Load on a server that runs already, so that a profiler can be attached to it. The server must have the workflow
-//! of `cycle.rs`.
+//! Puts load on a server that already runs, so that a profiler can be attached to the server. The server must have the
+//! workflow of `cycle.rs`.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::stats::percentile;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// HOST:PORT, as the server printed it.
+    /// HOST:PORT, as the server printed it at startup.
     address: SocketAddr,
     /// Token of the operator.
     #[arg(long)]

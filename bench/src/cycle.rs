@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::client::Client;
 use crate::server::Target;
 
-/// Name of the workflow in [`WORKFLOW_FILE`], which the native row runs.
+/// Name of the workflow in [`WORKFLOW_FILE`]. [`Row::Native`] runs it.
 const WORKFLOW: &str = "one-checkpoint";
 pub(crate) const WORKFLOW_FILE: &str = "\
 name: one-checkpoint
@@ -21,10 +21,10 @@ phases:
   - {id: gate, kind: checkpoint, message: May this go on?}
 ";
 
-/// Serialised bytes of the payload of an interrupt, or of the input of a run.
+/// Size of an interrupt's payload, or of a run's input, in bytes of JSON.
 pub(crate) const PAYLOAD_BYTES: usize = 500;
 
-/// Maximum number of polls for an expected state before the cycle fails.
+/// Maximum number of polls for an expected state. After more polls the cycle fails.
 const LOOKS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,7 +53,7 @@ struct Items {
     items: Vec<Interrupt>,
 }
 
-/// An asker and a person, each with a connection.
+/// Connections of an agent that asks and of a person who decides.
 pub(crate) struct Pair {
     row: Row,
     asker: Client,
@@ -67,7 +67,7 @@ impl Pair {
     pub(crate) async fn connect(target: &Target, row: Row) -> Result<Self> {
         let asker = match row {
             Row::External => &target.agent,
-            // The token of an agent may not start native runs.
+            // An agent's token may not start native runs.
             Row::Native => &target.operator,
         };
         Ok(Self {
@@ -84,7 +84,7 @@ impl Pair {
         self.asker.sent + self.person.sent
     }
 
-    /// Runs one cycle. Returns the time from sending the decision until the asker has the outcome.
+    /// Runs one cycle. Returns the time from sending the decision until the agent receives the outcome.
     pub(crate) async fn cycle(&mut self) -> Result<Duration> {
         match self.row {
             Row::External => self.external().await,
@@ -117,8 +117,8 @@ impl Pair {
         anyhow::bail!("the run {run} opened no interrupt")
     }
 
-    /// Decides on an interrupt while the asker waits by long poll. The poll is sent first, so the asker already
-    /// waits when the decision is committed.
+    /// Decides an interrupt while the agent waits by long poll. The poll is sent first, so that the agent already waits
+    /// when the decision is committed.
     pub(crate) async fn decide(&mut self, interrupt: &str, run: Option<&str>) -> Result<Duration> {
         let Self { asker, person, decision, path, .. } = self;
         path.clear();
@@ -166,7 +166,7 @@ pub(crate) fn body(row: Row) -> Bytes {
     body.to_string().into()
 }
 
-/// Returns an idempotency key that is unique over all rounds.
+/// Returns an idempotency key that is unique over all rounds of the bench.
 pub(crate) fn key() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! Figures of the disk: how many syncs it completes per second, and how many flushes it was asked for.
+//! Figures of the disk: the number of syncs per second, and the number of flushes.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use crate::load::count;
 
 const BLOCK: [u8; 4096] = [7; 4096];
 
-/// Returns the number of `fdatasync` calls per second, each after an appended block of 4 kB.
+/// Returns how many times per second a block of 4 kB can be appended and synced with `fdatasync`.
 pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     let path = folder.join("sync");
     let mut file = File::create(&path)?;
@@ -28,11 +28,11 @@ pub(crate) fn syncs_per_second(folder: &Path, time: Duration) -> Result<f64> {
     Ok(rate)
 }
 
-/// Returns how many flushes the folder's disk has carried out since the machine started, for all processes.
-/// Returns `None` if the kernel does not count flushes.
+/// Returns the number of flushes of the folder's disk since the machine started, for all processes together. Returns
+/// `None` if the kernel does not count flushes.
 pub(crate) fn flushes(folder: &Path) -> Option<u64> {
     let device = fs::metadata(folder).ok()?.dev();
-    // Splits the number into the same bits as `gnu_dev_major` and `gnu_dev_minor`.
+    // Extracts the same bits as `gnu_dev_major` and `gnu_dev_minor`.
     let major = (device >> 8) & 0xfff;
     let minor = (device & 0xff) | ((device >> 12) & !0xff);
     let stat = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;

@@ -1,4 +1,4 @@
-//! The machine and the versions that the figures were measured with. Must not name hosts or people.
+//! The machine and the software versions of a measurement. Must not contain names of hosts or people.
 
 use std::fmt;
 use std::fs;
@@ -35,14 +35,14 @@ impl fmt::Display for Facts {
     }
 }
 
-/// Returns the cores, the processor and the kernel.
+/// Describes the machine: the number of cores, the processor and the kernel.
 pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let processor = model.map_or("unknown processor", |(_, model)| model);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    // The part after the number can name builds and machines.
+    // The suffix of the kernel version may contain names of builds and machines, so it is dropped.
     let kernel = kernel.trim().split('-').next().unwrap_or_default();
     format!("{cores} cores ({processor}), Linux {kernel}")
 }

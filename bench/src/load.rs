@@ -1,4 +1,4 @@
-//! Cycles at a given concurrency for a given time.
+//! Runs cycles with a given concurrency for a given time.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::server::Target;
 #[derive(Default)]
 pub(crate) struct Sample {
     pub(crate) elapsed: Duration,
-    /// Time from decision to done, one for each cycle.
+    /// Time from decision to done, one entry per cycle.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: u64,
 }
@@ -26,21 +26,21 @@ impl Sample {
     }
 }
 
-/// Converts a count to `f64`. Counts are far below 2^52.
+/// Converts a count to `f64`. Counts are far below 2^52, so no precision is lost.
 #[expect(clippy::cast_precision_loss, reason = "small counts are exact in f64")]
 pub(crate) fn count(n: impl TryInto<u64>) -> f64 {
     n.try_into().unwrap_or_default() as f64
 }
 
-/// Condition that ends the load.
+/// Condition that ends a measurement.
 #[derive(Clone, Copy)]
 pub(crate) enum Until {
     Time(Duration),
-    /// Number of cycles per connection pair.
+    /// Number of cycles per pair of connections.
     Cycles(u64),
 }
 
-/// Runs cycles on all connections in one thread, which leaves the other core to the server.
+/// Runs cycles on all connections in one thread, so that another core is free for the server.
 pub(crate) fn run(target: &Target, row: Row, concurrency: usize, until: Until) -> Result<Sample> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -78,7 +78,7 @@ async fn cycles(mut pair: Pair, began: Instant, until: Until) -> Result<(Vec<Dur
     }
 }
 
-/// Returns the median time of an HTTP round trip without work.
+/// Returns the median time of an HTTP round trip in which the server does no work.
 pub(crate) fn round_trip(target: &Target) -> Result<Duration> {
     const TRIPS: usize = 2_000;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

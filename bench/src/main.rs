@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: cycles per second of Holdshort and of a hand-written loop, measured in turns on one machine.
+//! `cargo xtask bench`: cycles per second of Holdshort and of a hand-written loop, measured alternately on one machine.
 //!
-//! Starts both as processes and talks to them over HTTP. Prints its figures and asserts no time. `measure.rs`
-//! holds the order of the measurements, `cycle.rs` the work, `hand/` the loop. `parked/` measures waiting runs and
-//! `streams/` clients that follow events. `length/` measures long runs, `audit/` the verification of a journal,
-//! `trials/` trials, and `turns/` a turn of a conversation. `peers.rs` measures other systems at the same work.
-//! `results.rs` keeps the page.
+//! Starts both programs as processes and talks to them over HTTP. Prints figures, and never fails because of a slow
+//! time. `measure.rs` holds the order of the measurements, `cycle.rs` a cycle, `hand/` the loop. `parked/` measures
+//! waiting runs, `streams/` clients that follow events, `length/` long runs, `audit/` the verification of a journal,
+//! `trials/` trials of commands, and `turns/` a turn of a conversation. `peers.rs` measures other systems with the same
+//! cycle. `results.rs` writes `RESULTS.md`.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 
@@ -45,22 +45,22 @@ use crate::results::Part;
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Args {
-    /// Take seconds instead of minutes, to check that the bench works. The figures are not precise.
+    /// Take seconds instead of minutes, to check that the bench works. The figures are imprecise.
     #[arg(long)]
     quick: bool,
-    /// Write all tables to bench/RESULTS.md too. They replace the tables in it.
+    /// Also write all tables to bench/RESULTS.md, and replace the tables that are there.
     #[arg(long, conflicts_with_all = ["only", "store"])]
     save: bool,
-    /// One row only.
+    /// Row to measure. By default, both rows are measured.
     #[arg(long, value_name = "ROW")]
     only: Option<Row>,
-    /// Database of the journal. By default both are measured, one after the other.
+    /// Database of the journal. By default, both databases are measured, one after the other.
     #[arg(long, value_name = "STORE")]
     store: Option<Kind>,
-    /// Program of Holdshort [default: `holdshort` in the folder of this program].
+    /// Path of the `holdshort` program [default: `holdshort` in the folder of this program].
     #[arg(long, global = true, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Folder on the disk to measure, for databases that are removed afterwards [default: the folder of this program].
+    /// Folder for temporary databases, on the disk to measure [default: the folder of this program].
     #[arg(long, global = true, value_name = "DIR")]
     folder: Option<PathBuf>,
     #[command(subcommand)]
@@ -78,19 +78,19 @@ enum Kind {
 enum Verb {
     /// Cost of an audit of a long journal, and of the hash chain per append
     Audit(audit::Options),
-    /// Cost of a decision in a long run, and of the first one after a restart
+    /// Cost of a decision in a long run, and of the first decision after a restart
     Length(length::Options),
-    /// Put load on a server that runs already, to profile it
+    /// Put load on a server that already runs, to profile it
     Load(attach::Options),
     /// Cost of waiting runs: disk, memory, and the first requests after a start
     Parked(parked::Options),
-    /// Other systems at the same work, each installed from its registry
+    /// Other systems with the same cycle, each installed from its registry
     Peers(peers::Options),
-    /// Many clients that follow events: time until an event reaches all, and the cost of each client
+    /// Many clients that follow events: time until all clients have an event, and the cost per client
     Streams(streams::Options),
-    /// Cost of trying a command, and of committing its changes
+    /// Cost of a command's trial, and of committing its changes
     Trials(trials::Options),
-    /// Cost of one turn of a conversation, without its model
+    /// Cost of one turn of a conversation, without the model
     Turns(turns::Options),
     #[command(name = server::LOOP_VERB, hide = true)]
     ServeLoop(hand::Options),
@@ -114,7 +114,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Measures the selected rows in the selected databases. Default: both rows in both.
+/// Measures the selected rows in the selected databases.
 fn cycles(args: &Args) -> Result<String> {
     let (binary, folder) = (args.binary()?, args.folder()?);
     let plan = if args.quick { Plan::QUICK } else { Plan::FULL };

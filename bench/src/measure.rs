@@ -1,4 +1,4 @@
-//! One row: Holdshort and the hand-written loop, measured in turns.
+//! Measures Holdshort and the hand-written loop alternately, for one row.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,30 +13,30 @@ use crate::plan::{CROWD, Plan};
 use crate::server::Server;
 use crate::{disk, hand, load, stats, wal};
 
-/// Cycles over which commits are counted: few enough for one generation of the log.
+/// Number of cycles over which commits are counted. SQLite must not restart the write-ahead log in this time.
 const COUNTED: u64 = 20;
-/// Attempts to count commits. SQLite may restart the log during a count.
+/// Maximum number of attempts to count commits. An attempt fails if SQLite restarts the write-ahead log.
 const TRIES: usize = 5;
-/// Connections of the loop to PostgreSQL, and concurrent askers of the loop without HTTP.
+/// Number of connections of the loop to PostgreSQL, and of concurrent askers of the loop without HTTP.
 pub(crate) const CONNECTIONS: usize = 32;
 
-/// Figures of one server.
+/// Figures of one server program.
 pub(crate) struct Side {
-    /// Cycles per second at concurrency 1, one for each round.
+    /// Cycles per second at concurrency 1, one entry per round.
     pub(crate) alone: Vec<f64>,
-    /// Cycles per second at concurrency [`CROWD`], one for each round.
+    /// Cycles per second at concurrency [`CROWD`], one entry per round.
     pub(crate) together: Vec<f64>,
-    /// Time from decision to done at concurrency 1, of all rounds.
+    /// Time from decision to done at concurrency 1, for all cycles of all rounds.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) requests: f64,
-    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, which does not tell durable commits from others.
+    /// Durable commits per cycle in SQLite. `None` in PostgreSQL, which does not distinguish durable commits.
     pub(crate) commits: Option<f64>,
     pub(crate) log_bytes: f64,
-    /// Flushes of the whole disk for each cycle. Empty if the kernel does not count them.
+    /// Flushes of the disk per cycle, including flushes of other processes. Empty if the kernel does not count flushes.
     pub(crate) flushes_alone: Vec<f64>,
     pub(crate) flushes_together: Vec<f64>,
     pub(crate) cycles: usize,
-    /// Resident memory now and at its highest.
+    /// Current and peak resident memory, in bytes.
     pub(crate) memory: (u64, u64),
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct Measured {
     pub(crate) hand: Side,
     /// Figures of the loop without HTTP: cycles per second, and the median time from decision to done.
     pub(crate) in_process: (f64, Duration),
-    /// Cycles per second of many askers at once. Measured in PostgreSQL only, where the loop has no group commit
-    /// of its own.
+    /// Cycles per second of many askers at the same time, without HTTP. Measured only in PostgreSQL, where the loop has
+    /// no group commit.
     pub(crate) many_in_process: Option<f64>,
     pub(crate) round_trip: Duration,
     pub(crate) syncs: Vec<f64>,
@@ -96,7 +96,7 @@ pub(crate) fn row(
 }
 
 impl Side {
-    /// Warms the server up, then counts the commits and log bytes of a cycle.
+    /// Warms the server up, then counts the commits and the bytes of log per cycle.
     fn warm(server: &Server, row: Row, plan: Plan, database: Option<&testpg::Server>) -> Result<Self> {
         load::run(&server.target, row, CROWD, Until::Time(plan.warm_up))?;
         load::run(&server.target, row, 1, Until::Time(plan.warm_up))?;
@@ -139,7 +139,7 @@ impl Side {
     }
 }
 
-/// Returns the durable commits and bytes of log for each cycle, at concurrency 1.
+/// Returns the durable commits per cycle and the bytes of write-ahead log per cycle, at concurrency 1.
 fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
     for _ in 0..TRIES {
         let before = wal::read(&server.data)?;
@@ -152,7 +152,7 @@ fn counted(server: &Server, row: Row) -> Result<(f64, f64)> {
     bail!("the write-ahead log of {} is begun anew too often to count commits", server.data.display())
 }
 
-/// Returns the bytes of log for each cycle, in PostgreSQL.
+/// Returns the bytes of PostgreSQL's write-ahead log per cycle.
 fn logged(database: &testpg::Server, server: &Server, row: Row) -> Result<f64> {
     let written = || {
         let at = database.run("psql", &["-Atc", "SELECT pg_current_wal_lsn() - '0/0'"])?;
@@ -163,7 +163,7 @@ fn logged(database: &testpg::Server, server: &Server, row: Row) -> Result<f64> {
     Ok(count(written()? - before) / count(COUNTED))
 }
 
-/// Returns the version of PostgreSQL and its durability settings.
+/// Returns PostgreSQL's version and durability settings.
 fn version(database: &testpg::Server) -> Result<String> {
     let ask = |sql| database.run("psql", &["-Atc", sql]).map(|said| said.trim().to_owned());
     let (version, fsync, commit) =
@@ -176,7 +176,7 @@ fn flushed(before: Option<u64>, server: &Server, cycles: usize) -> Option<f64> {
     Some(count(flushes) / count(cycles))
 }
 
-/// Rounds the commits of Holdshort per cycle to a whole number for the loop, which needs at least two.
+/// Returns the number of commits per cycle for the loop: Holdshort's number, rounded, and at least two.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
 fn whole(commits: Option<f64>) -> u32 {
     commits.unwrap_or_default().round().max(2.0) as u32

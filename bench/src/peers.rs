@@ -1,4 +1,4 @@
-//! `peers`: other systems at the same work. `peers/run.py` installs and runs them. This module writes the table.
+//! `peers`: other systems with the same cycle. `peers/run.py` installs and runs them. This module writes the table.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,12 +13,12 @@ use crate::results::{self, Part};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Names of the systems to run, such as `restate`. By default all.
+    /// Names of the systems to run, such as `restate`. By default, all systems are run.
     peers: Vec<String>,
-    /// Make the table from the last results, without running anything.
+    /// Write the table from the last results, without running anything.
     #[arg(long, conflicts_with = "peers")]
     table: bool,
-    /// Write the table to bench/RESULTS.md too.
+    /// Also write the table to bench/RESULTS.md.
     #[arg(long)]
     save: bool,
 }
@@ -44,7 +44,7 @@ struct Measured {
     seconds: f64,
 }
 
-/// Cycles per second, over the rounds.
+/// Cycles per second, over all rounds.
 #[derive(Deserialize)]
 struct Rate {
     median: f64,

@@ -1,4 +1,4 @@
-//! Number and duration of measurements: a quick plan and a full one.
+//! Number and duration of the measurements, for a quick and for a full bench.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) struct Plan {
     pub(crate) syncs: Duration,
 }
 
-/// The higher of the two concurrencies.
+/// Number of concurrent pairs in the measurement at high concurrency.
 pub(crate) const CROWD: usize = 64;
 
 impl Plan {

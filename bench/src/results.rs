@@ -1,4 +1,4 @@
-//! `RESULTS.md` with a part for each command. A command with `--save` rewrites its part and keeps the others.
+//! `RESULTS.md`, with one section per command. A command with `--save` rewrites its section and keeps all others.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Part of the page, in the order of the page.
+/// Section of `RESULTS.md`, in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Cycles,
@@ -33,7 +33,7 @@ const TITLE: &str =
     "# Results\n\nEach part is written by the command that it names, and says on what it was measured.\n";
 
 impl Part {
-    /// Returns the line that marks the start of the part.
+    /// Returns the line that marks the start of the section.
     fn mark(self) -> &'static str {
         match self {
             Self::Cycles => "<!-- cycles -->",
@@ -48,12 +48,12 @@ impl Part {
     }
 }
 
-/// Returns the folder of the bench, which holds results and plots.
+/// Returns the folder `bench/`, which holds results and plots.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
 }
 
-/// Replaces one part of the page.
+/// Replaces the content of one section.
 pub(crate) fn save(part: Part, text: &str) -> Result<()> {
     let path = folder().join("RESULTS.md");
     let page = fs::read_to_string(&path).unwrap_or_default();
@@ -72,7 +72,7 @@ fn replaced(page: &str, part: Part, text: &str) -> String {
     made
 }
 
-/// Returns the text of a part, from its mark to the next mark.
+/// Returns the text of a section: from its mark to the next mark.
 fn found(page: &str, part: Part) -> Option<&str> {
     let (_, after) = page.split_once(part.mark())?;
     let end = PARTS.iter().filter_map(|other| after.find(other.mark())).min();

@@ -1,4 +1,4 @@
-//! The processes of the two servers: start, figures, stop.
+//! Processes of Holdshort and of the hand-written loop: start, figures, stop.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,10 +14,10 @@ use serde::Deserialize;
 use crate::cycle::WORKFLOW_FILE;
 use crate::hand::Database;
 
-/// Name of the hidden verb that starts the loop.
+/// Name of the hidden command that starts the loop.
 pub(crate) const LOOP_VERB: &str = "serve-loop";
 
-/// Address of a server, and the tokens that it accepts.
+/// Address of a server, and tokens that the server accepts.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
@@ -29,13 +29,13 @@ pub(crate) struct Target {
 pub(crate) struct Server {
     child: Child,
     pub(crate) target: Target,
-    /// Folder of its database.
+    /// Folder of the server's database.
     pub(crate) data: PathBuf,
-    /// Time from the start of the process until it printed that it listens.
+    /// Time from the start of the process until it printed its address.
     pub(crate) ready_after: Duration,
 }
 
-/// Line that both servers print once they listen.
+/// JSON line that a server prints once it listens.
 #[derive(Deserialize)]
 struct Ready {
     listening: String,
@@ -50,7 +50,7 @@ impl Server {
         Self::start(command, data)
     }
 
-    /// Starts Holdshort with a model.
+    /// Starts Holdshort with a model and a journal in SQLite.
     pub(crate) fn with_model(binary: &Path, folder: &Path, base_url: &str) -> Result<Self> {
         let (mut command, data) = ours(binary, folder)?;
         command.args(["--model", "bench", "--base-url", base_url]);
@@ -64,7 +64,7 @@ impl Server {
         Self::start(command, data)
     }
 
-    /// Starts the hand-written loop, which is a verb of this program.
+    /// Starts the hand-written loop, which is a command of this program.
     pub(crate) fn hand_written(folder: &Path, database: &Database) -> Result<Self> {
         let data = folder.join("loop");
         fs::create_dir_all(&data)?;
@@ -92,7 +92,7 @@ impl Server {
         if let Some(stdout) = child.stdout.take() {
             BufReader::new(stdout).read_line(&mut line)?;
         }
-        // From here on dropping `server` kills the process, also after an error.
+        // `server` is created early: from here on, dropping it kills the process, also after an error.
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let target = Target { address: nowhere, operator: String::new(), agent: String::new() };
         let mut server = Self { child, target, data, ready_after: began.elapsed() };
@@ -103,7 +103,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Sends SIGTERM and waits for the end. The write-ahead log is empty then.
+    /// Sends SIGTERM and waits until the process has ended. After that the write-ahead log is empty.
     pub(crate) fn stop(mut self) -> Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         let status = self.child.wait()?;
@@ -111,7 +111,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the resident memory now and at its highest, in bytes.
+    /// Returns the current and the peak resident memory, in bytes.
     pub(crate) fn memory(&self) -> Result<(u64, u64)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let field = |name: &str| {
@@ -121,10 +121,10 @@ impl Server {
         field("VmRSS:").zip(field("VmHWM:")).context("the kernel says nothing of the server's memory")
     }
 
-    /// Returns the processor time that the process has used.
+    /// Returns the processor time that the server process has used.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name in brackets before these fields may hold any character.
+        // The process name, in parentheses before these fields, may hold any character.
         let (_, fields) = stat.rsplit_once(") ").context("the kernel says nothing of the server's time")?;
         let ticks =
             fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
@@ -143,7 +143,7 @@ impl Server {
         Ok(true)
     }
 
-    /// Returns the number of sockets of the process, including a few that are not connections of clients.
+    /// Returns the number of open sockets of the process. A few of them are not connections of clients.
     pub(crate) fn connections(&self) -> Result<usize> {
         let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()))?;
         let links = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
@@ -158,14 +158,14 @@ fn ours(binary: &Path, folder: &Path) -> Result<(Command, PathBuf)> {
     let mut command = Command::new(binary);
     command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
     command.arg("--workflows").arg(&workflows);
-    // The bench measures the server and not its rate limits.
+    // High rate limits, so that the bench does not measure the limits.
     command.args(["--agent-requests", "1000000", "--decision-rate", "1000000"]);
     Ok((command, data))
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The process may have ended already. Its data is deleted in any case.
+        // Killing fails if the process has already ended, which is fine: its data is deleted anyway.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Median, lowest and highest value over the rounds.
+/// Median, lowest and highest value over all rounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Computes the spread of at least one value.
+    /// Computes the spread. `values` must not be empty.
     pub(crate) fn from_values(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
@@ -26,7 +26,7 @@ impl Spread {
         Self { median, low: at(0), high: at(values.len().wrapping_sub(1)) }
     }
 
-    /// Formats the spread with the given number of decimals.
+    /// Formats the spread with a unit and the given number of decimals.
     pub(crate) fn in_unit(self, decimals: usize, unit: &str) -> String {
         let Self { median, low, high } = self;
         format!("{median:.decimals$} {unit} ({low:.decimals$} to {high:.decimals$})")

@@ -1,4 +1,4 @@
-//! Counts durable commits from outside: SQLite marks the last frame of each in its write-ahead log.
+//! Counts durable commits by reading SQLite's write-ahead log: SQLite marks the last frame of each commit.
 //!
 //! Format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
 
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
-/// Contents of a log since it was last restarted.
+/// Content of a write-ahead log since its last restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Log {
     salt: [u8; 8],
@@ -18,13 +18,13 @@ pub(crate) struct Log {
     pub(crate) bytes: u64,
 }
 
-/// Returns the commits and bytes added since `before`, or `None` if the log was restarted in between.
+/// Returns the commits and bytes added since `before`. Returns `None` if the log was restarted in between.
 pub(crate) fn since(before: Log, after: Log) -> Option<(u64, u64)> {
     let same = before.salt == after.salt && before.commits <= after.commits;
     same.then(|| (after.commits - before.commits, after.bytes - before.bytes))
 }
 
-/// Reads the log of the one database in the folder.
+/// Reads the write-ahead log of the only database in the folder.
 pub(crate) fn read(folder: &Path) -> Result<Log> {
     let path = find(folder)?;
     parse(&fs::read(&path)?).with_context(|| format!("{} is no write-ahead log", path.display()))
@@ -45,7 +45,7 @@ fn parse(log: &[u8]) -> Option<Log> {
         bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes)
     };
     let header = log.get(..HEADER)?;
-    // The lowest bit gives the byte order of checksums.
+    // The lowest bit of the magic number gives the byte order of the checksums.
     if number(header, 0)? & !1 != 0x377f_0682 {
         return None;
     }
@@ -53,7 +53,7 @@ fn parse(log: &[u8]) -> Option<Log> {
     let salt: [u8; 8] = header[16..24].try_into().ok()?;
     let mut found = Log { salt, commits: 0, bytes: 0 };
     for frame in log[HEADER..].chunks_exact(FRAME_HEADER + page) {
-        // The frames that follow are left over from before the log was restarted.
+        // A different salt marks the remaining frames as older than the last restart of the log.
         if frame[8..16] != salt {
             break;
         }

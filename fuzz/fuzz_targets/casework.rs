@@ -1,4 +1,4 @@
-//! libFuzzer feeds the target of the pack what it thinks of for `casework`.
+//! libFuzzer target `casework`. Its body is in the compliance pack.
 
 #![no_main]
 

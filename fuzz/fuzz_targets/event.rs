@@ -1,4 +1,4 @@
-//! libFuzzer feeds `holdshort_testkit::fuzz` what it thinks of for `event`.
+//! libFuzzer target `event`. Its body is in `holdshort_testkit::fuzz`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer feeds the target of the pack what it thinks of for `training`.
+//! libFuzzer target `training`. Its body is in the coach pack.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! The browser app inside the binary: the committed build of `dist/`, and the style that pages without scripts share.
+//! The browser app inside the binary: the committed build in `dist/`, and the style sheet of pages without scripts.
 //!
-//! Knows no addresses and no headers beyond a file's own: `server` gives the files out. Nothing here builds the
-//! app: `cargo xtask ui` does.
+//! This crate has no routes, and only the headers that depend on a file. The crate `server` serves the files. `cargo
+//! xtask ui` builds the app; this crate does not.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -12,17 +12,17 @@ use rust_embed::RustEmbed;
 #[folder = "dist/"]
 struct Dist;
 
-/// One file of the build.
+/// File of the build.
 #[derive(Clone, Debug)]
 pub struct Asset {
     pub bytes: Cow<'static, [u8]>,
-    /// A strong entity tag with its quotes: SHA-256 of the bytes.
+    /// Strong entity tag, including its quotes: the SHA-256 of the file.
     pub etag: String,
-    /// With the charset where it is text.
+    /// MIME type, with the charset for text files.
     pub content_type: String,
 }
 
-/// The file at a path of the build: `index.html`, `assets/index.js`.
+/// Returns the file at a path of the build, such as `index.html` or `assets/index.js`.
 pub fn asset(path: &str) -> Option<Asset> {
     let file = Dist::get(path)?;
     let mut etag = String::new();
@@ -38,12 +38,12 @@ pub fn asset(path: &str) -> Option<Asset> {
     })
 }
 
-/// Every path of the build.
+/// Returns the paths of all files of the build.
 pub fn paths() -> impl Iterator<Item = Cow<'static, str>> {
     Dist::iter()
 }
 
-/// Colours, sizes and controls, as the app has them.
+/// Style sheet with the app's colours, sizes and controls.
 pub const STYLE: &str =
     concat!(include_str!("../src/style/tokens.css"), include_str!("../src/style/base.css"));
 

@@ -1,6 +1,6 @@
-//! A build of the browser app, file by file: compares two builds, and checks the size of one.
+//! A build of the browser app, as its files: compares two builds, and checks the size of a build.
 //!
-//! Scripts are read as text: an import is recognized by the form that a minifier writes.
+//! Scripts are searched as text: an import is recognized by the form that the minifier writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,16 +10,16 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Limit of the files that a browser fetches before it shows anything, in compressed bytes.
+/// Maximum compressed bytes of all files that a browser fetches before it shows the first page.
 const FIRST_LOAD: usize = 60_000;
-/// Limit of each script that is fetched later, in compressed bytes.
+/// Maximum compressed bytes of a script that is fetched later.
 const LAZY_CHUNK: usize = 100_000;
-/// Limit of all files, in bytes as embedded in the binary.
+/// Maximum bytes of all files, as embedded in the binary.
 const ALL: usize = 600_000;
 
 const PAGE: &str = "index.html";
 
-/// Bytes of the files by path, with `/`.
+/// Bytes of the files, by path with `/`.
 #[derive(Debug, Default)]
 pub(crate) struct Bundle(BTreeMap<String, Vec<u8>>);
 
@@ -33,7 +33,7 @@ impl Bundle {
         Ok(Self(files))
     }
 
-    /// Returns the differences of another bundle from this one.
+    /// Returns the differences between this bundle and `other`.
     pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
         let difference = |path: &&String| match (self.0.get(*path), other.0.get(*path)) {
@@ -45,7 +45,7 @@ impl Bundle {
         paths.iter().filter_map(difference).collect()
     }
 
-    /// Returns the page, the files that it names, and the scripts that these import statically.
+    /// Returns the page, the files that the page names, and the scripts that these files import statically.
     fn first_load(&self) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
         let mut next: Vec<&str> = vec![PAGE];
@@ -59,7 +59,7 @@ impl Bundle {
         found
     }
 
-    /// Returns the file that a name in another file refers to.
+    /// Returns the path of the file to which `name` in the file `from` refers.
     fn at(&self, from: &str, name: &str) -> Option<&str> {
         let name = name.split('?').next().unwrap_or_default();
         let path = match (name.strip_prefix('/'), name.strip_prefix("./"), from.rsplit_once('/')) {
@@ -85,7 +85,8 @@ fn walk(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> R
     Ok(())
 }
 
-/// Returns the names of files that the browser fetches together with this one. `import("…")` fetches later.
+/// Returns the names of files that the browser fetches together with this file. Dynamic imports with `import("…")` are
+/// not included.
 fn find_references<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
     let marks: &[&str] = match ending(path) {
         "html" => &["src=\"", "href=\""],
@@ -103,7 +104,7 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Prints the sizes next to their limits. Returns an error if a limit is exceeded.
+/// Prints the sizes with their limits. Returns an error if a size exceeds its limit.
 pub(crate) fn weigh(bundle: &Bundle) -> Result<()> {
     if !bundle.0.contains_key(PAGE) {
         bail!("the bundle has no {PAGE}");

@@ -1,4 +1,4 @@
-//! Checks of references, as tests: the ids of `docs/contract/` are exactly those that the sources cite.
+//! Tests of references: the ids that `docs/contract/` defines are exactly the ids that the sources cite.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use crate::tree::all;
 
 const PAGES: &str = "docs/contract/";
 
-/// Words that cite by number: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
+/// Words before numbers that cite an item: `lesson 16`, `lessons 1 to 3, 17`, `cases 24 and 25`.
 const NUMBERED: [&str; 2] = ["lesson", "case"];
 
 /// Returns the ids that a text cites: `A27`, `A12 to A14`, and numbers after the words in [`NUMBERED`].
 fn cited(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    // Word that a bare number belongs to, the id before the current word, and true if a range is open after it.
+    // The word before a bare number, the previous id, and true if a range such as `1 to` is open.
     let mut numbered = None;
     let mut last: Option<(String, u32)> = None;
     let mut range = false;
@@ -38,7 +38,7 @@ fn cited(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Parses an id such as `A27`: a letter of the pages and at most two digits.
+/// Parses an id such as `A27`: the letter of a page, and at most two digits.
 fn lettered(word: &str) -> Option<(String, u32)> {
     let letter = word.chars().next().filter(|letter| ('A'..='E').contains(letter))?;
     Some((letter.to_string(), number(&word[1..])?))
@@ -53,12 +53,13 @@ fn format_id(name: &str, number: u32) -> String {
     if name == "case " { format!("{name}{number:02}") } else { format!("{name}{number}") }
 }
 
-/// Returns the ids that documents and comments cite, each with its file.
+/// Returns the ids that documents and comments cite, each with the file that cites it.
 fn citations() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     let commented = all(".rs").into_iter().map(|(name, text)| (name, comments(&text)));
     for (name, text) in all(".md").into_iter().chain(commented) {
-        // The pages define the ids, this file cites every form as an example, and the changelog is about the past.
+        // Excluded: the pages that define the ids, this file with its examples, and the changelog, which describes the
+        // past.
         if name.starts_with(PAGES) || name == file!() || name == "CHANGELOG.md" {
             continue;
         }
@@ -67,7 +68,7 @@ fn citations() -> BTreeSet<(String, String)> {
     found
 }
 
-/// Joins the comments into one text: a range or a list may continue in the next line.
+/// Joins the comments of a file into one text, because a range or a list may continue in the next line.
 fn comments(text: &str) -> String {
     let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
     lines.map(|line| line.trim_start_matches(['/', '!'])).collect::<Vec<_>>().join("\n")

@@ -1,9 +1,9 @@
-//! Durations that the documents and the commands state, measured on two cores. `verify` prints the duration of a run.
+//! Durations that documents and commands state, measured on two cores. `verify` prints its actual duration.
 
-/// Duration of `cargo xtask verify` on a fresh clone whose downloads are done.
+/// Duration of `cargo xtask verify` on a fresh clone, without downloads.
 pub(crate) const WHOLE: &str = "about 25 minutes on two cores";
 
-/// Duration of `cargo install`, or any other optimised build, of a fresh clone.
+/// Duration of an optimised build of a fresh clone, such as `cargo install`.
 #[cfg(test)]
 const RELEASE: &str = "about seven minutes on two cores";
 

@@ -1,4 +1,5 @@
-//! Checks, as a test, that `deny.toml` allows the licence of every package of `Cargo.lock`, even without `cargo deny`.
+//! Tests that `deny.toml` allows the licence of every package in `Cargo.lock`, even where `cargo deny` is not
+//! installed.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use serde_json::Value;
 
 use crate::run::{cargo, root};
 
-/// Returns the licences that `deny.toml` allows: the quoted words of its list.
+/// Returns the licences that `deny.toml` allows.
 fn allowed() -> BTreeSet<String> {
     let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let (_, list) = text.split_once("\nallow = [\n").unwrap();
@@ -15,7 +16,7 @@ fn allowed() -> BTreeSet<String> {
     lines.map(|line| line.trim_matches([',', '"']).to_owned()).collect()
 }
 
-/// Returns true if these licences satisfy an SPDX expression. Older packages write `/` for `OR`.
+/// Returns true if the allowed licences satisfy an SPDX expression. Older packages write `/` instead of `OR`.
 fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words: Vec<&str> = spaced.split_whitespace().collect();
@@ -23,7 +24,8 @@ fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     either(&mut words, allowed) && words.is_empty()
 }
 
-/// Evaluates `OR`, which binds less than `AND`. Reads the whole expression, even if its beginning decides.
+/// Evaluates `OR`, which has a lower precedence than `AND`. All words are consumed, even if the first decide the
+/// result.
 fn either(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
     let mut met = both(words, allowed);
     while words.pop_if(|word| *word == "OR").is_some() {

@@ -1,4 +1,4 @@
-//! Programs that the tests need beyond Rust, Node and Python, and their installation.
+//! Programs that the tests need in addition to Rust, Node and Python, and how to install them.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,33 +8,35 @@ use anyhow::{Result, bail};
 
 use crate::run::step;
 
-/// Debian packages, each with a file that shows that it is installed: a program on the path, or an absolute path, in
-/// which `*` stands for any one folder.
+/// Debian packages, each with a file that exists if the package is installed. The file is a program on the path or an
+/// absolute path, in which `*` matches one folder name.
 const NEEDED: [(&str, &str); 15] = [
     ("git", "git"),
     ("python3", "python3"),
-    // Library with which the clients of the examples speak WebSocket.
+    // WebSocket library of the example clients.
     ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("curl", "curl"),
-    // Programs that tests run over a layer. Commands see the system's programs, not those that a person installed.
+    // Programs that tests run over an overlay. Commands in an overlay see only programs of the system, not of a
+    // person's home.
     ("make", "make"),
     ("sqlite3", "sqlite3"),
     ("/usr/bin/pip3", "python3-pip"),
     ("setsid", "util-linux"),
-    // Shows which programs a command line starts.
+    // Lists the programs that a command line starts.
     ("strace", "strace"),
     ("chromium", "chromium"),
     ("chromium-headless-shell", "chromium-headless-shell"),
-    // Without a font a browser draws boxes instead of letters.
+    // Without a font, the browser draws boxes instead of letters.
     ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "fonts-dejavu-core"),
-    // The server program, in a folder named after its version. Tests start their own servers, not Debian's cluster.
+    // PostgreSQL server, in a folder named after its version. Tests start their own servers and do not use Debian's
+    // cluster.
     ("/usr/lib/postgresql/*/bin/postgres", "postgresql"),
     ("/usr/sbin/nginx", "nginx-light"),
-    // Library for servers with wrong clocks, in the folder of the machine's architecture.
+    // Library that runs servers with a wrong clock, in a folder named after the machine's architecture.
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// Installs missing packages with apt if run as root. Otherwise returns an error that says what to install.
+/// Installs missing packages with apt if the user is root. Otherwise returns an error with the command to install them.
 pub(crate) fn prepare() -> Result<()> {
     let missing: Vec<&str> =
         NEEDED.iter().filter(|(witness, _)| !is_installed(witness)).map(|(_, package)| *package).collect();
@@ -52,7 +54,7 @@ pub(crate) fn prepare() -> Result<()> {
     )
 }
 
-/// Returns the instructions to install missing packages by hand.
+/// Returns instructions for installing missing packages by hand.
 fn by_hand(missing: &[&str]) -> String {
     let packages = missing.join(" ");
     format!(
@@ -62,7 +64,7 @@ fn by_hand(missing: &[&str]) -> String {
 }
 
 fn is_root() -> bool {
-    // The folder belongs to the effective user of the process.
+    // The owner of this folder is the effective user of the process.
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 

@@ -1,7 +1,7 @@
-//! The project's own commands: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask dist`,
-//! `cargo xtask sim`, `cargo xtask reader`, `cargo xtask circles`.
+//! Commands for developers of Holdshort: `cargo xtask verify`, `cargo xtask ui`, `cargo xtask bench`, `cargo xtask
+//! dist`, `cargo xtask sim`, `cargo xtask reader`, `cargo xtask circles`.
 //!
-//! Runs other programs and reads their output. Holds no rule of the product.
+//! Runs other programs and reads their output. Contains no logic of the product.
 
 #![expect(clippy::print_stdout, reason = "a command-line tool prints")]
 

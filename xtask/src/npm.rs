@@ -1,4 +1,4 @@
-//! npm in folders of the project: the browser app, the tests' identity provider, and libraries that verify webhooks.
+//! npm in folders of the project: the browser app, the identity provider of tests, and libraries that verify webhooks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::time::SystemTime;
 
 use crate::run::root;
 
-/// Returns the folder of the identity provider that tests sign in with.
+/// Returns the folder of the identity provider with which tests sign in.
 pub(crate) fn provider() -> PathBuf {
     root().join("crates/testkit/oidc")
 }
 
-/// Returns the folder of the libraries that tests verify webhooks with.
+/// Returns the folder of the libraries with which tests verify webhooks.
 pub(crate) fn webhooks() -> PathBuf {
     root().join("crates/testkit/webhooks")
 }
@@ -23,12 +23,12 @@ pub(crate) fn npm(folder: &Path) -> Command {
     command
 }
 
-/// Returns the command that installs the packages of the lock file. None if they are installed.
+/// Returns the command that installs the packages of the lock file. None if the packages are already installed.
 pub(crate) fn install(folder: &Path) -> Option<Command> {
     let written = |name: &str| -> Option<SystemTime> {
         fs::metadata(folder.join(name)).and_then(|metadata| metadata.modified()).ok()
     };
-    // npm writes this file last.
+    // npm writes this file at the end of an installation.
     let installed = written("node_modules/.package-lock.json");
     if installed > written("package-lock.json") && installed > written("package.json") {
         return None;

@@ -1,15 +1,15 @@
-//! `cargo xtask reader`: runs many command lines that the reader classifies as reading in real shells, and checks that
-//! nothing changed. A second parser tells which commands the lines hold. The lines, the shells and the second parser
-//! are in `crates/tools/tests/it/reader/`.
+//! `cargo xtask reader`: runs many command lines in real shells and checks that nothing changed. The command reader has
+//! classified all of these command lines as reading. A second parser checks which commands a command line contains. The
+//! command lines, the shells and the second parser are in `crates/tools/tests/it/reader/`.
 
 use anyhow::Result;
 
 use crate::run::{cargo, step};
 
-/// Default number of lines, as many as a person has the patience for.
+/// Default number of command lines, chosen so that a person can wait for the result.
 const LINES: &str = "10000";
 
-/// Number of parallel shells. Nearly all of the time goes into starting programs.
+/// Number of shells that run in parallel. Starting programs takes nearly all of the time.
 const JOBS: &str = "2";
 
 pub(crate) fn reader(arguments: &[&str]) -> Result<()> {

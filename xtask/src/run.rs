@@ -1,4 +1,4 @@
-//! Runs programs and passes on their output.
+//! Runs programs and prints their output.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-/// Returns the root of the project.
+/// Returns the root folder of the project.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Returns the target directory of Cargo. Builds with other flags use a subdirectory of it.
+/// Returns Cargo's target directory. Builds with other flags use a subdirectory of it.
 pub(crate) fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
@@ -26,22 +26,22 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Interval between two signs of life of a step that may print nothing for minutes.
+/// Interval between messages of a step that prints nothing itself for minutes.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
 
-/// Prints a sign of life at intervals, until it is dropped.
+/// Prints a message at intervals, until it is dropped. The message shows that the program still runs.
 pub(crate) struct Heartbeat {
     _ended: Sender<()>,
 }
 
 impl Heartbeat {
-    /// Prints the name of a step.
+    /// Prints the name and the duration of a step at intervals.
     pub(crate) fn for_step(name: &str) -> Self {
         let name = name.to_owned();
         Self::saying(move || name.clone())
     }
 
-    /// Prints what `text` returns.
+    /// Prints the result of `text` at intervals.
     pub(crate) fn saying(text: impl Fn() -> String + Send + 'static) -> Self {
         let (sender, ended) = channel();
         thread::spawn(move || {
@@ -51,7 +51,7 @@ impl Heartbeat {
     }
 }
 
-/// Calls `each` with the seconds that have passed, until the sender is dropped.
+/// Calls `each` with the elapsed seconds at intervals, until the sender is dropped.
 fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     let since = Instant::now();
     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
@@ -59,7 +59,7 @@ fn signs(ended: &Receiver<()>, every: Duration, mut each: impl FnMut(u64)) {
     }
 }
 
-/// Runs a command to its end. An exit code other than 0 is an error that names the step.
+/// Runs a command until it exits. An exit code other than 0 is an error that contains the name of the step.
 pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     println!("\n== {name}");
     let _alive = Heartbeat::for_step(name);
@@ -70,7 +70,7 @@ pub(crate) fn step(name: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command to its end. Prints every line of its standard output and passes it to `each`.
+/// Runs a command until it exits. Prints every line of its standard output and passes the line to `each`.
 pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     println!("\n== {name}");
     let mut child = command
@@ -87,7 +87,7 @@ pub(crate) fn lines(name: &str, command: &mut Command, mut each: impl FnMut(&str
     Ok(child.wait().with_context(|| format!("{name}: cannot be awaited"))?.success())
 }
 
-/// Step that runs in parallel with others. Its output is printed when it has ended.
+/// Step that runs in parallel with other steps. Its output is printed after it has ended.
 pub(crate) struct ParallelStep {
     name: &'static str,
     running: JoinHandle<std::io::Result<Output>>,
@@ -98,7 +98,7 @@ impl ParallelStep {
         Self { name, running: thread::spawn(move || command.output()) }
     }
 
-    /// Waits for the step. An exit code other than 0 is an error that names the step.
+    /// Waits until the step has ended. An exit code other than 0 is an error that contains the name of the step.
     pub(crate) fn end(self) -> Result<()> {
         let Self { name, running } = self;
         let output = running.join().map_err(|_| anyhow!("{name}: its thread panicked"))?;

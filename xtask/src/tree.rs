@@ -1,13 +1,13 @@
-//! Checks of the tree itself, as tests: first lines, sizes, links of the documents, texts of the app.
+//! Tests of the repository: first lines of files, sizes, links in documents, texts of the app.
 
 use std::path::{Path, PathBuf};
 
 use crate::run::root;
 
-/// Source files by ending, with the start of their first line.
+/// File extensions of source files, with the required start of the first line.
 const SOURCES: [(&str, &str); 4] = [(".rs", "//! "), (".ts", "// "), (".js", "// "), (".svelte", "<!-- ")];
 
-/// Files that a program writes and that are not committed.
+/// Generated files that are not committed.
 const GENERATED: [&str; 1] = ["ui/src/api/schema.d.ts"];
 
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
@@ -49,7 +49,7 @@ fn every_source_file_says_what_it_is_for() {
     }
 }
 
-/// Every text of the app is used. The compiler checks that every used key exists.
+/// Every text of the app is used. The compiler checks the opposite: that every used key exists.
 #[test]
 fn every_text_of_the_app_is_read_somewhere() {
     const TEXTS: &str = "ui/src/texts/en.ts";
@@ -88,7 +88,7 @@ fn links_of_the_documents_lead_somewhere() {
     assert!(dead.is_empty(), "dead links: {dead:#?}");
 }
 
-/// The map and the invariants name existing files, so a renamed file is renamed there too.
+/// `ARCHITECTURE.md` and `CONTRIBUTING.md` name only existing files. After renaming a file, change its name there too.
 #[test]
 fn the_map_names_files_that_exist() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
@@ -104,7 +104,8 @@ fn the_map_names_files_that_exist() {
     assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
-/// Each invariant and each line of defence names existing tests, so a renamed test is renamed there too.
+/// Each invariant and each security measure names only existing tests. If a test is renamed, its name must be changed
+/// there too.
 #[test]
 fn what_is_promised_names_tests_that_exist() {
     let page = |name: &str| std::fs::read_to_string(root().join(name)).unwrap();
@@ -123,7 +124,7 @@ fn what_is_promised_names_tests_that_exist() {
     assert!(missing.is_empty(), "named, but missing: {missing:#?}");
 }
 
-/// The names of ignored tests begin with the word by which `cargo xtask verify --long` selects them.
+/// Names of ignored tests begin with the word with which `cargo xtask verify --long` selects them.
 #[test]
 fn each_campaign_has_its_name() {
     const REASON: &str = "#[ignore = \"a campaign: cargo xtask verify --long\"]";
@@ -138,7 +139,8 @@ fn each_campaign_has_its_name() {
     assert!(campaigns > 0, "no campaign was found");
 }
 
-/// A library without tests has its harness off, which would be built in vain. A harness that is off misses no test.
+/// A library without tests must disable its test harness, to save building it. A library with tests must not disable its
+/// test harness.
 #[test]
 fn harnesses_are_off_where_there_are_no_tests() {
     const OFF: &str = "[lib]\ntest = false\ndoctest = false\n";
@@ -171,7 +173,8 @@ fn harnesses_are_off_where_there_are_no_tests() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Packs know the product, but the product knows no pack. One program composes both, and its tests cover both.
+/// Packs depend on the product, but no crate of the product depends on a pack. Only the `holdshort` program and the
+/// testkit use packs.
 #[test]
 fn nothing_but_the_program_knows_a_pack() {
     const COMPOSES: [&str; 2] = ["crates/holdshort/", "crates/testkit/"];
@@ -196,5 +199,5 @@ fn nothing_but_the_program_knows_a_pack() {
     assert!(known.is_empty(), "{known:#?}");
 }
 
-/// Files with words of the crew wire (source document 003), which speaks of compliance reviews.
+/// Files that may contain the word `compliance`: the crew protocol has compliance reviews (source document 003).
 const WORDS_OF_A_WIRE: [&str; 2] = ["crates/edges/src/crew/pause.rs", "crates/notify/src/format/crew.rs"];

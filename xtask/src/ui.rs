@@ -1,5 +1,5 @@
 //! `cargo xtask ui`: checks the browser app, and builds it into `ui/dist`, which is committed and embedded. `verify`
-//! builds the app elsewhere and rejects a committed build that differs. All calls of npm go through `npm.rs`.
+//! builds the app into another folder and rejects a committed build that differs. All npm commands are in `npm.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ pub(crate) fn ui() -> Result<()> {
     bundle::weigh(&Bundle::read(&dist())?)
 }
 
-/// Rejects a committed bundle that differs from the sources. Requires the packages that `install` installs.
+/// Fails if the committed build differs from a build of the sources. Requires the packages that `install` installs.
 pub(crate) fn verify() -> Result<()> {
     check()?;
     let folder = target().join("ui-dist");
@@ -33,7 +33,7 @@ pub(crate) fn verify() -> Result<()> {
     bundle::weigh(&built)
 }
 
-/// Returns the command of the tests that drive the real binary in a browser.
+/// Returns the command that runs the tests of the real binary in a browser.
 pub(crate) fn tests() -> Command {
     script("test", &[])
 }
@@ -47,13 +47,13 @@ fn build(into: &Path) -> Result<()> {
     step("the bundle", &mut script("build", &["--outDir", into, "--emptyOutDir", "--logLevel", "warn"]))
 }
 
-/// Returns the command that installs the build tools of the app. None if they are installed.
+/// Returns the command that installs the app's build tools. None if they are already installed.
 pub(crate) fn install() -> Option<Command> {
     npm::install(&folder())
 }
 
-/// Returns the command for a script of `ui/package.json`. The scripts that check, build and test first generate the
-/// types of the API.
+/// Returns the command that runs a script of `ui/package.json`. The scripts that check, build and test first generate
+/// the API's types.
 fn script(name: &str, arguments: &[&str]) -> Command {
     let mut command = npm::npm(&folder());
     command.args(["run", "--silent", name, "--"]).args(arguments);

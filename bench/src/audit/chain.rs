@@ -1,5 +1,5 @@
-//! Cost that the single hash chain over all events adds to an append in SQLite: a hash, and its bytes in the
-//! event's row.
+//! Cost that the hash chain over all events adds to an append in SQLite: the time of a hash, and bytes in the row of the
+//! event.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use holdshort_core::digest::Digest;
 use holdshort_core::head::Head;
 
-/// Number of hashes that are timed.
+/// Number of hashes over which the time is averaged.
 const HASHES: u32 = 200_000;
 
 pub(super) struct Chain {
     /// Time to hash one event.
     pub(super) hash: Duration,
-    /// Bytes of the hash in the row of one event.
+    /// Bytes that the hash takes in the row of one event.
     pub(super) bytes: usize,
 }
 

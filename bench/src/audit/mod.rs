@@ -1,9 +1,8 @@
-//! `audit`: the cost of verifying a journal. Fills a journal through the real server, ten times as many events
-//! each time, and stops the server. Then runs `audit verify` on the journal as a separate process and reports
-//! events per second and memory.
+//! `audit`: the cost of verifying a journal. Fills a journal through the real server and stops the server. Then runs
+//! `audit verify` on the journal as a separate process, and reports events per second and memory. Repeats this with ten
+//! times as many events.
 //!
-//! `verify.rs` runs one audit. `chain.rs` measures what the single hash chain over all events adds to an append.
-//! `report.rs` writes the table.
+//! `verify.rs` runs one audit. `chain.rs` measures what the hash chain adds to an append. `report.rs` writes the table.
 
 mod chain;
 mod report;
@@ -23,30 +22,30 @@ use crate::server::Server;
 use chain::Chain;
 use verify::Audit;
 
-/// Number of audits of each journal.
+/// Number of audits per journal.
 const AUDITS: usize = 3;
-/// Estimated events of one cycle of [`Row::External`]. The audit reports the exact number.
+/// Estimated number of events in one cycle of [`Row::External`]. The audit reports the exact number.
 const EVENTS_OF_CYCLE: u64 = 5;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Approximate number of events in the final journal; every power of ten from 10,000 on is measured too.
+    /// Approximate number of events in the largest journal; each power of ten from 10,000 up to it is measured too.
     #[arg(long, default_value_t = 100_000)]
     events: u64,
-    /// Write the table to bench/ too.
+    /// Also write the table to bench/.
     #[arg(long)]
     save: bool,
 }
 
-/// Journal of one size in one database.
+/// Journal of one size, in one database.
 struct Rung {
     store: &'static str,
     audits: Vec<Audit>,
-    /// Events per second while the last part of the journal was written.
+    /// Events per second while the newest part of the journal was written.
     written_per_second: f64,
 }
 
-/// Returns the table.
+/// Runs the measurements and returns the table.
 pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let database = holdshort_testpg::Server::start()?;
     let url = database.database();
@@ -73,13 +72,13 @@ pub(crate) fn audit(options: &Options, binary: &Path, folder: &Path) -> Result<S
     Ok(text)
 }
 
-/// Returns 10,000, 100,000 and so on, then the last size.
+/// Returns 10,000, 100,000 and so on below `last`, then `last`.
 fn sizes(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(10_000_u64), |events| events.checked_mul(10));
     powers.take_while(|events| *events < last).chain([last]).collect()
 }
 
-/// Runs cycles until the journal has about `events` more events, then stops the server. Returns events per second.
+/// Runs cycles until the journal has grown by about `events`, then stops the server. Returns events per second.
 fn fill(binary: &Path, folder: &Path, url: Option<&str>, events: u64) -> Result<f64> {
     let server = match url {
         Some(url) => Server::ours_on(binary, folder, url)?,

@@ -1,4 +1,4 @@
-//! One `audit verify`, as a process without a server: its time and its memory.
+//! Runs `audit verify` once, as a process without a server, and measures its time and memory.
 
 use std::fs;
 use std::io::Read as _;
@@ -11,15 +11,15 @@ use serde::Deserialize;
 
 use crate::load::count;
 
-/// Time between two reads of the memory of the process. The kernel keeps the highest value, so a read misses only
-/// memory that the process takes after the last read.
+/// Interval at which the memory of the process is read. The kernel keeps the peak, so only memory that is allocated
+/// after the last read is missed.
 const LOOK: Duration = Duration::from_millis(2);
 
 pub(super) struct Audit {
     pub(super) events: u64,
     pub(super) streams: u64,
     pub(super) took: Duration,
-    /// Highest resident memory, in bytes.
+    /// Peak resident memory, in bytes.
     pub(super) memory: u64,
 }
 

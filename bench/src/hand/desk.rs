@@ -1,4 +1,4 @@
-//! The whole loop without HTTP: ask, wait, decide.
+//! The complete hand-written loop without HTTP: ask, wait, decide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -33,7 +33,7 @@ impl Desk {
         Ok(id)
     }
 
-    /// Records a decision. The decision is durable when this returns.
+    /// Records a decision. The decision is durable when the function returns.
     pub(super) async fn decide(self: &Arc<Self>, id: i64, option: &str) -> Result<()> {
         self.store.decide(id, option).await?;
         if self.commits <= 2 {
@@ -54,7 +54,7 @@ impl Desk {
         self.waiters.resolve(id, option);
     }
 
-    /// Waits for the decision and returns its option.
+    /// Waits for the decision of a question. Returns the chosen option.
     pub(super) async fn wait(&self, id: i64) -> Result<String> {
         match self.waiters.wait(id) {
             Some(decided) => decided.await.context("the loop has ended"),

@@ -1,9 +1,9 @@
-//! The hand-written loop, the baseline of the bench: the code that a careful person writes with axum and a
-//! database for this one purpose.
+//! The hand-written loop, which is the baseline of the bench: code that a careful developer would write with axum and a
+//! database for this single purpose.
 //!
-//! The loop has the same addresses as Holdshort, and no journal, hash chain, projections, idempotency or workflows.
-//! In SQLite it makes as many durable commits per cycle as Holdshort, in PostgreSQL three transactions. Start reading
-//! at `desk.rs`.
+//! The loop serves the same URLs as Holdshort. It has no journal, hash chain, projections, idempotency or workflows. In
+//! SQLite it makes as many durable commits per cycle as Holdshort, in PostgreSQL three transactions. Start reading at
+//! `desk.rs`.
 
 mod desk;
 mod in_process;

@@ -1,5 +1,5 @@
-//! The loop in PostgreSQL. A cycle is three transactions of two prepared statements each, so twelve round trips
-//! with `BEGIN` and `COMMIT`. Commits are durable by PostgreSQL's default: `synchronous_commit` is on.
+//! The loop in PostgreSQL. A cycle is three transactions of two prepared statements each, which is twelve round trips
+//! with `BEGIN` and `COMMIT`. Commits are durable, because `synchronous_commit` is on by default.
 
 use anyhow::Result;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod};
@@ -23,7 +23,7 @@ impl Postgres {
         Ok(Self(pool))
     }
 
-    /// Returns the last id, and the ids of the open questions.
+    /// Returns the highest id, and the ids of the open questions.
     pub(super) async fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         let client = self.0.get().await?;
         let last = client.query_one("SELECT coalesce(max(id), 0) FROM asks", &[]).await?.get(0);

@@ -1,4 +1,4 @@
-//! The loop over HTTP, at the addresses of the native API, as a process of its own.
+//! Serves the loop over HTTP as a separate process, at the URLs of the native API.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -25,13 +25,13 @@ const AGENT: &str = "loop-agent-0123456789abcdef0123456789abcdef";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Folder of the SQLite database.
+    /// Folder for the SQLite database.
     #[arg(long, required_unless_present = "store")]
     pub data: Option<PathBuf>,
-    /// Durable commits of one cycle in SQLite.
+    /// Number of durable commits per cycle in SQLite.
     #[arg(long, default_value_t = 2)]
     pub commits: u32,
-    /// URL of a PostgreSQL database, used instead of SQLite.
+    /// URL of a PostgreSQL database. Replaces SQLite.
     #[arg(long)]
     pub store: Option<String>,
     #[arg(long, default_value_t = 32)]

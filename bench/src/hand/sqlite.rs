@@ -1,5 +1,5 @@
-//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share a
-//! transaction. Their answers are sent after COMMIT.
+//! The loop in SQLite: WAL, `synchronous=FULL`, one writer with group commit. All waiting jobs share a transaction.
+//! Each job is confirmed after the COMMIT.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot};
 
 const DATABASE: &str = "loop.db";
-/// Limits of the store of Holdshort, so that groups, pages and checkpoints are the same in both.
+/// Limits of Holdshort's store, so that commit groups, pages and checkpoints have the same size in both programs.
 const GROUP_LIMIT: usize = 256;
 const QUEUE_LIMIT: usize = 1024;
 const PAGE_BYTES: u32 = 1024;
@@ -30,14 +30,14 @@ enum Job {
         id: i64,
         option: String,
     },
-    /// A further durable commit of the cycle.
+    /// Additional durable commit of a cycle.
     Follow {
         id: i64,
         step: u32,
     },
 }
 
-/// Channel that confirms a commit. The sender is dropped without a message if the commit of the group failed.
+/// Channel that confirms a commit. If the commit fails, the sender is dropped without a message.
 type Answer = oneshot::Sender<()>;
 
 pub(super) struct Sqlite {
@@ -61,7 +61,7 @@ impl Sqlite {
         Ok(Self { queue, reader })
     }
 
-    /// Returns the last id, and the ids of the open questions.
+    /// Returns the highest id, and the ids of the open questions.
     pub(super) fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Option<i64> = reader.query_row("SELECT max(id) FROM asks", [], |row| row.get(0))?;
@@ -89,7 +89,7 @@ impl Sqlite {
         Ok(row.optional()?.flatten())
     }
 
-    /// Queues a job and waits for its commit. The job is durable when this returns.
+    /// Queues a job and waits for its commit. The job is durable when the function returns.
     async fn write(&self, job: Job) -> Result<()> {
         let (answer, committed) = oneshot::channel();
         self.queue.send((job, answer)).await.context("the writer has ended")?;

@@ -1,4 +1,4 @@
-//! Storage for the questions of the loop: the same few verbs on either database.
+//! Storage for the questions of the loop, in SQLite or PostgreSQL.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use anyhow::Result;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 
-/// Commits of one cycle in PostgreSQL: the question, the decision, and the completion of the run.
+/// Number of commits per cycle in PostgreSQL: the question, the decision, and the completion of the run.
 const POSTGRES_COMMITS: u32 = 3;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
-    /// SQLite database in a folder, with the number of durable commits per cycle.
+    /// SQLite database in a folder. `commits` is the number of durable commits per cycle.
     Folder { folder: PathBuf, commits: u32 },
-    /// PostgreSQL database, with the number of connections to it.
+    /// PostgreSQL database. `connections` is the size of the connection pool.
     Url { url: String, connections: usize },
 }
 
@@ -24,8 +24,8 @@ pub(super) enum Store {
 }
 
 impl Database {
-    /// Returns the number of durable commits of one cycle. The first asks, the second decides, and the others
-    /// follow without a request.
+    /// Returns the number of durable commits per cycle. The first commit records the question, the second records the
+    /// decision, and the remaining commits follow without a request.
     pub(super) fn commits(&self) -> u32 {
         match self {
             Self::Folder { commits, .. } => *commits,
@@ -44,7 +44,7 @@ impl Store {
         }
     }
 
-    /// Returns the last id, and the ids of the open questions.
+    /// Returns the highest id, and the ids of the open questions.
     pub(super) async fn load_questions(&self) -> Result<(i64, Vec<i64>)> {
         match self {
             Self::Sqlite(store) => store.load_questions(),
@@ -66,7 +66,7 @@ impl Store {
         }
     }
 
-    /// Makes a further durable commit of the cycle.
+    /// Makes one additional durable commit of the cycle.
     pub(super) async fn follow(&self, id: i64, step: u32) -> Result<()> {
         match self {
             Self::Sqlite(store) => store.follow(id, step).await,

@@ -1,11 +1,11 @@
-//! The tasks that wait for each decision.
+//! Tasks that wait for decisions.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Waiting tasks of every open question. A question without an entry is decided or was never asked.
+/// Waiting tasks, by id of the open question. A question without an entry is already decided or does not exist.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<i64, Vec<oneshot::Sender<String>>>>);
 
@@ -21,7 +21,7 @@ impl Waiters {
         Some(receiver)
     }
 
-    /// Sends the decision to all waiting tasks. Called after the commit.
+    /// Sends the decision to all tasks that wait for it. Must be called after the commit.
     pub(super) fn resolve(&self, id: i64, option: &str) {
         let waiting = self.lock().remove(&id).unwrap_or_default();
         for sender in waiting {

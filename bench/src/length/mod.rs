@@ -1,5 +1,5 @@
-//! `length`: the cost of a decision by the length of its run, and of the first decision after a restart. The
-//! server is a process with its journal in SQLite.
+//! `length`: the cost of a decision in runs of different lengths, and the cost of the first decision after a restart.
+//! The server is a separate process with a journal in SQLite.
 //!
 //! `report.rs` writes the table.
 
@@ -19,7 +19,7 @@ use crate::facts::Facts;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Lengths that are measured before the last one.
+/// Lengths that are measured in addition to `--events`.
 const LENGTHS: [u64; 2] = [50, 5_000];
 
 #[derive(Debug, clap::Args)]
@@ -27,21 +27,21 @@ pub(crate) struct Options {
     /// Number of events of the longest run.
     #[arg(long, default_value_t = 50_000)]
     events: u64,
-    /// Number of decisions that are measured at each length.
+    /// Number of decisions to measure per length.
     #[arg(long, default_value_t = 200)]
     decisions: usize,
-    /// Write the table to bench/ too.
+    /// Also write the table to bench/.
     #[arg(long)]
     save: bool,
 }
 
-/// Costs at one length.
+/// Costs of a run of one length.
 struct Row {
-    /// Number of events of the run before its decisions were measured.
+    /// Number of events in the run before the first measured decision.
     events: u64,
     asks: Vec<Duration>,
     decisions: Vec<Duration>,
-    /// Time of the first decision after a restart, which reads the run from the journal.
+    /// Time of the first decision after a restart. The server has to read the run from the journal.
     first: Duration,
 }
 
@@ -65,7 +65,7 @@ struct Run {
     seq: u64,
 }
 
-/// Returns the table.
+/// Runs the measurements and returns the table.
 pub(crate) fn length(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.decisions > 1, "too few decisions");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -149,7 +149,7 @@ impl People {
         Ok(took)
     }
 
-    /// Asks one more question in the run and answers it. Returns the time of the question and of the answer.
+    /// Asks a question in the run and answers it. Returns the time of asking and the time of answering.
     async fn decide_on_another(&mut self, run: &str) -> Result<(Duration, Duration)> {
         let (asked, took) = self.ask(run).await?;
         Ok((took, self.decide(&asked.id).await?))

@@ -1,4 +1,4 @@
-//! The table of costs by length.
+//! The table of costs by length of the run.
 
 use std::fmt::Write as _;
 use std::time::Duration;

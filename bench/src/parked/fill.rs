@@ -1,4 +1,4 @@
-//! Makes parked runs: interrupts of agents over HTTP, many at once, so that they share commits.
+//! Creates waiting runs: agents open interrupts over HTTP, many at the same time, so that appends share commits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,9 +10,9 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Target;
 
-/// Number of connections, equal to the number of appends that share a commit.
+/// Number of connections: as many as the appends that can share a commit.
 const CONNECTIONS: usize = 256;
-/// One id in this many is kept.
+/// One in this many interrupt ids is remembered.
 const REMEMBERED: u64 = 100;
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct OpenedInterrupt {
     id: String,
 }
 
-/// Opens `asks` interrupts. Returns the ids of some of them.
+/// Opens `asks` interrupts. Returns the remembered ids.
 pub(super) fn fill(target: &Target, asks: u64) -> Result<Vec<String>> {
     static LEFT: AtomicU64 = AtomicU64::new(0);
     LEFT.store(asks, Ordering::Relaxed);

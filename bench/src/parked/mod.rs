@@ -1,8 +1,8 @@
-//! `parked`: the cost of waiting runs. Fills a data folder through the real server, ten times as many runs each
-//! time, and restarts the server on it. Measures disk, memory, and the times of the first requests.
+//! `parked`: the cost of waiting runs. Fills a data folder through the real server, and restarts the server on the
+//! folder. Measures disk, memory, and the times of the first requests. Repeats this with ten times as many runs.
 //!
-//! `fill.rs` makes the runs, `split.rs` divides their bytes by use, `start.rs` measures one start of the server.
-//! `report.rs` and `plot.rs` write the table and the picture.
+//! `fill.rs` creates the runs, `split.rs` attributes the bytes of the database to uses, `start.rs` measures one start
+//! of the server. `report.rs` writes the table, `plot.rs` the picture.
 
 mod fill;
 mod plot;
@@ -23,39 +23,39 @@ use start::Start;
 
 pub(crate) use report::thousands;
 
-/// Number of starts at each count. Before each, the pages of the database are evicted from the cache, as after a
-/// reboot.
+/// Number of measured starts per count of runs. Before each start, the database is evicted from the page cache, as
+/// after a reboot.
 const STARTS: usize = 5;
-/// Number of interrupts that only the write-ahead log holds when the server is killed.
+/// Number of interrupts that are only in the write-ahead log when the server is killed.
 const UNFINISHED: u64 = 500;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Number of waiting runs in the end; every smaller power of ten from 1,000 on is measured too.
+    /// Largest number of waiting runs; each power of ten from 1,000 up to it is measured too.
     #[arg(long, default_value_t = 100_000)]
     runs: u64,
-    /// Write the table and the plot to bench/ too.
+    /// Also write the table and the plot to bench/.
     #[arg(long)]
     save: bool,
 }
 
-/// Figures with a given number of parked runs.
+/// Figures for one number of waiting runs.
 struct Rung {
     runs: u64,
-    /// Interrupts opened per second while the last of the runs were made.
+    /// Interrupts opened per second while the newest of the runs were created.
     asks_per_second: f64,
     split: Split,
     starts: Vec<Start>,
-    /// Time until ready after the server was killed. The start must recover the log.
+    /// Time until the server is ready after it was killed. The start has to recover the write-ahead log.
     after_a_kill: Duration,
 }
 
-/// Returns the table.
+/// Runs the measurements and returns the table.
 pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let mut rungs: Vec<Rung> = Vec::new();
     let mut asked: Vec<String> = Vec::new();
     for runs in counts(options.runs) {
-        // Runs decided during the previous starts no longer wait, so they are not counted.
+        // Runs that were decided in earlier measurements do not wait any more, so they are not counted.
         let server = Server::ours(binary, folder)?;
         let (before, began) = (open(&rungs), Instant::now());
         asked.extend(fill::fill(&server.target, runs - before)?);
@@ -78,13 +78,13 @@ pub(crate) fn parked(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// Returns 1,000, 10,000 and so on, then the last count.
+/// Returns 1,000, 10,000 and so on below `last`, then `last`.
 fn counts(last: u64) -> Vec<u64> {
     let powers = std::iter::successors(Some(1_000_u64), |runs| runs.checked_mul(10));
     powers.take_while(|runs| *runs < last).chain([last]).collect()
 }
 
-/// Returns the number of waiting runs after the last rung was measured.
+/// Returns the number of waiting runs after the last measurement.
 fn open(rungs: &[Rung]) -> u64 {
     let Some(last) = rungs.last() else { return 0 };
     last.runs - STARTS as u64 + UNFINISHED

@@ -1,5 +1,5 @@
-//! The picture of the cost per run over the number of runs: four small plots, with counts in powers of ten from left
-//! to right and values from 0. A flat line is a cost that does not grow.
+//! The picture of the cost per run: four small plots. The horizontal axis is the number of runs, in powers of ten. The
+//! vertical axis starts at 0. A horizontal line means that the cost does not grow.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use super::Rung;
 use super::report::{ms, spread, thousands};
 use crate::load::count;
 
-/// Width and height of one plot, and the margin around its lines, in pixels.
+/// Width and height of one plot, and its margin, in pixels.
 const SIZE: (f64, f64) = (360.0, 220.0);
 const ROOM: (f64, f64) = (56.0, 40.0);
 const COLOURS: [&str; 3] = ["#1f6feb", "#d1242f", "#1a7f37"];
 
-/// Line of a plot: its name, and a value for each rung.
+/// Line of a plot: its name, and one value per count of runs.
 type Line = (&'static str, Vec<f64>);
 
 pub(super) fn plot(rungs: &[Rung]) -> String {

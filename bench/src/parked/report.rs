@@ -1,4 +1,4 @@
-//! The table of costs of parked runs.
+//! The table of costs of waiting runs.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::stats::Spread;
 
-/// Row of the table: its title, and its text for a rung.
+/// Row of the table: its title, and a function that formats the figure of a measurement.
 type Row<'a> = (&'a str, &'a dyn Fn(&Rung) -> String);
 
 pub(super) fn report(facts: &Facts, last: u64, rungs: &[Rung]) -> String {

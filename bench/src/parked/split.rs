@@ -1,4 +1,4 @@
-//! Bytes of a database by use, counted page by page with the `dbstat` table of SQLite.
+//! Bytes of a database by use, from the `dbstat` table of SQLite.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::load::count;
 /// Bytes on disk by use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// The journal itself: events and large contents.
+    /// Events and large contents of the journal.
     pub(super) events: u64,
     /// Idempotency keys.
     pub(super) keys: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Reads the one database in a folder. No server may use the database.
+    /// Measures the only database in a folder. No server may use the database at the same time.
     pub(super) fn measure(folder: &Path) -> Result<Self> {
         let path = super::start::database(folder)?;
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -79,7 +79,7 @@ mod tests {
         let split = Split::measure(folder.path()).unwrap();
         assert_eq!(split.total(), std::fs::metadata(&path).unwrap().len());
         assert!(split.events > 20_000);
-        // One page each, and the page of the schema.
+        // Each table takes one page. The schema takes another page.
         assert_eq!((split.keys, split.rows, split.indexes, split.free), (4096, 4096, 4096, 4096));
     }
 }

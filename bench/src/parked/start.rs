@@ -1,4 +1,4 @@
-//! One start of the server on a full data folder, with the times of its first requests.
+//! Starts the server once on a full data folder, and measures the times of its first requests.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use crate::client::Client;
 use crate::cycle::{Pair, Row};
 use crate::server::{Server, Target};
 
-/// Number of times that the first page of the inbox is read again.
+/// Number of further reads of the inbox's first page.
 const LOOKS: usize = 20;
-/// Maximum number of pages, of 200 interrupts each, that are read before a deep page.
+/// Maximum number of inbox pages, of 200 interrupts each, that are read to reach a deep page.
 const DEPTH: usize = 250;
 
 pub(super) struct Start {
-    /// Time from the start of the process until it listens.
+    /// Time from the start of the process until the server listens.
     pub(super) ready_after: Duration,
-    /// Resident memory right after the start, and after the inbox pages were read.
+    /// Resident memory in bytes: directly after the start, and after the inbox pages were read.
     pub(super) memory: u64,
     pub(super) memory_later: u64,
-    /// Time from sending the first decision until its asker has the outcome.
+    /// Time from sending the first decision until its agent receives the outcome.
     pub(super) decision: Duration,
-    /// Time of the first read of the inbox's first page, and the median of the next reads.
+    /// Time of the first read of the inbox's first page, and the median time of further reads.
     pub(super) first_look: Duration,
     pub(super) look: Duration,
-    /// Time of the deepest page that was read, and the number of interrupts before it.
+    /// Time to read the deepest page, and the number of interrupts before that page.
     pub(super) deep_look: Duration,
     pub(super) depth: u64,
 }
@@ -39,12 +39,12 @@ struct Items {
     next_cursor: Option<String>,
 }
 
-/// Starts the server, decides on one of the open interrupts, and reads the inbox.
+/// Starts the server, decides one of the interrupts in `asked`, and reads the inbox.
 pub(super) fn start(binary: &Path, folder: &Path, asked: &mut Vec<String>) -> Result<Start> {
     evict(&folder.join("ours"))?;
     let server = Server::ours(binary, folder)?;
     let (memory, _) = server.memory()?;
-    // An interrupt from the middle is on neither the oldest nor the newest page.
+    // An interrupt from the middle is neither on the first nor on the last page.
     let interrupt = asked.swap_remove(asked.len() / 2);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let start = runtime.block_on(async {
@@ -72,7 +72,7 @@ async fn looks(target: &Target) -> Result<Vec<Duration>> {
     Ok(looks)
 }
 
-/// Follows the cursor to a deep page, then reads a page of the default size there.
+/// Follows the cursor to a deep page, then measures a page of the default size there.
 async fn deep(target: &Target) -> Result<(Duration, u64)> {
     let mut client = Client::connect(target, &target.operator).await?;
     let (mut cursor, mut depth) = (None::<String>, 0);
@@ -89,13 +89,13 @@ async fn deep(target: &Target) -> Result<(Duration, u64)> {
     Ok((sent.elapsed(), depth))
 }
 
-/// Evicts the database from the kernel's cache, as after a reboot.
+/// Evicts the database from the kernel's page cache, as after a reboot.
 pub(super) fn evict(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_file() {
             let file = File::open(&path)?;
-            // The kernel keeps pages that are not on disk yet.
+            // The kernel does not evict pages that are not yet written to disk.
             file.sync_all()?;
             fadvise(&file, 0, None, Advice::DontNeed)?;
         }
@@ -103,7 +103,7 @@ pub(super) fn evict(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path of the one database in a folder.
+/// Returns the path of the only database in a folder.
 pub(super) fn database(folder: &Path) -> Result<PathBuf> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,11 +1,11 @@
-//! Arrival times of each event at the clients.
+//! Times at which each event arrives at each client.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::Notify;
 
-/// Arrival times, shared by all clients of a crowd. Events are numbered from 0, in the order of commits.
+/// Arrival times of events, shared by all clients. Events are numbered from 0, in the order of their commits.
 pub(super) struct Board {
     clients: usize,
     arrivals: Mutex<Vec<Vec<Instant>>>,
@@ -29,7 +29,7 @@ impl Board {
         }
     }
 
-    /// Waits until an event has reached all clients. Returns its arrival times in order.
+    /// Waits until all clients have received an event. Returns the arrival times in ascending order.
     pub(super) async fn reached(&self, event: usize) -> Vec<Instant> {
         loop {
             if let Some(all) = self.all(event) {

@@ -1,5 +1,5 @@
-//! A client that follows events: it only reads and counts the interrupts that open, so that ten thousand clients fit
-//! on the machine of the server.
+//! A client that follows events. It only counts the interrupts that open, so that ten thousand clients can run on the
+//! machine of the server.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::board::Board;
 use crate::server::Target;
 
-/// Text that occurs exactly once in the event of each interrupt.
+/// Text that occurs exactly once in the event of an opened interrupt.
 const MARK: &[u8] = br#""type":"interrupt_opened""#;
 const READ_BYTES: usize = 4096;
 
-/// Transport by which a client follows.
+/// Transport over which a client receives events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
-    /// Server-sent events of everything that happens.
+    /// Server-sent events of the whole journal.
     Events,
-    /// A WebSocket that subscribes to the inbox.
+    /// WebSocket that subscribes to the inbox.
     Socket,
 }
 
@@ -39,7 +39,8 @@ impl Transport {
     }
 }
 
-/// Client that the server has sent its starting position. The client receives all events committed from then on.
+/// Client that has received its starting position from the server. It receives all events that are committed after
+/// that.
 pub(super) enum Follower {
     Events(TcpStream),
     Socket(Box<WebSocketStream<TcpStream>>),
@@ -54,7 +55,7 @@ impl Follower {
         }
     }
 
-    /// Reads until the server ends the stream, which the server does not do unasked.
+    /// Reads until the server ends the stream. The server does not end a stream during a measurement.
     pub(super) async fn follow(self, board: Arc<Board>) -> Result<()> {
         match self {
             Self::Events(stream) => read_events(stream, &board).await,
@@ -63,7 +64,7 @@ impl Follower {
     }
 }
 
-/// Requests all events after `seen` and reads until the server sends the starting position.
+/// Requests all events after `seen`, and reads until the server has sent the starting position.
 pub(super) async fn events(mut stream: TcpStream, target: &Target, seen: Option<&str>) -> Result<TcpStream> {
     let seen = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     let request = format!(
@@ -116,7 +117,7 @@ async fn read_events(mut stream: TcpStream, board: &Board) -> Result<()> {
             board.arrived(seen);
             seen += 1;
         }
-        // A read may end within the mark. Keeping less than one mark never counts a mark twice.
+        // A read may end in the middle of the mark. Less than one mark is kept, so that no mark is counted twice.
         let kept = bytes.len().saturating_sub(MARK.len() - 1);
         bytes.drain(..kept);
     }

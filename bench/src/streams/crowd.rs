@@ -1,4 +1,4 @@
-//! Many clients on one server: their cost while nothing happens, and the time that an event takes to reach all.
+//! Many clients on one server: their cost while they are idle, and the time until an event has reached all of them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::client::Client;
 use crate::cycle::{self, Row};
 use crate::server::Server;
 
-/// Number of clients that connect at the same time.
+/// Number of clients that connect concurrently.
 const AT_ONCE: usize = 64;
-/// Time from the last connection until memory is read.
+/// Pause between the last connection and the measurement of idle memory.
 const REST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Crowd {
     pub(super) way: Transport,
     pub(super) clients: usize,
-    /// Time until all clients had their starting position.
+    /// Time until all clients had received their starting position.
     pub(super) connected_after: Duration,
-    /// Resident memory before the first client, with all clients idle, and after the events.
+    /// Resident memory in bytes: before the first client, with all clients idle, and after all events.
     pub(super) memory: [u64; 3],
-    /// Times from sending the request until its event reached half of the clients, and all. One for each event.
+    /// Time from sending a request until half of the clients have received its event, one entry per event.
     pub(super) half: Vec<Duration>,
     pub(super) all: Vec<Duration>,
-    /// Times until the request was answered.
+    /// Time until the response to the request, one entry per event.
     pub(super) answered: Vec<Duration>,
-    /// Processor time per event, of the server and of the clients.
+    /// Processor time per event, of the server and of all clients.
     pub(super) processor: Duration,
     pub(super) clients_processor: Duration,
 }

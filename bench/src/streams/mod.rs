@@ -1,8 +1,8 @@
-//! `streams`: many clients that follow one server. Measures the time until an event has reached all of them, and
-//! the cost of an idle client. Measures also how the server handles a client that does not read.
+//! `streams`: many clients that follow one server. Measures the time until an event has reached all clients, and the
+//! cost of an idle client. Also measures how the server handles a client that does not read.
 //!
-//! `client.rs` follows by server-sent events or WebSocket. `board.rs` keeps arrival times. `crowd.rs` measures
-//! many clients, `slow.rs` one that does not read.
+//! `client.rs` follows events over server-sent events or WebSocket. `board.rs` keeps arrival times. `crowd.rs` measures
+//! many clients, `slow.rs` a client that does not read.
 
 mod board;
 mod client;
@@ -19,26 +19,26 @@ use crate::facts::Facts;
 use crate::results::{self, Part};
 use client::Transport;
 
-/// Files that are not sockets of clients: the database, the log, the runtime, and those of this program.
+/// Open files other than the clients' sockets: the database, the log, the runtime, and files of this program.
 const OTHER_FILES: u64 = 200;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Number of clients that follow at once.
+    /// Number of clients that follow the server at the same time.
     #[arg(long, default_value_t = 10_000)]
     clients: usize,
-    /// Number of events, sent one after the other.
+    /// Number of events, which are sent one after the other.
     #[arg(long, default_value_t = 40)]
     events: usize,
-    /// Skip the client that does not read, which takes half a minute.
+    /// Skip the measurement of a client that does not read, which takes half a minute.
     #[arg(long)]
     no_slow: bool,
-    /// Write the table to bench/RESULTS.md too.
+    /// Also write the table to bench/RESULTS.md.
     #[arg(long)]
     save: bool,
 }
 
-/// Returns the table.
+/// Runs the measurements and returns the table.
 pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     let files = raise_files(options.clients as u64 + OTHER_FILES)?;
     let mut crowds = Vec::new();
@@ -63,8 +63,8 @@ pub(crate) fn streams(options: &Options, binary: &Path, folder: &Path) -> Result
     Ok(text)
 }
 
-/// Raises the limit of open files, for this program and its server, to the machine's maximum. Returns the limit
-/// before.
+/// Raises the limit of open files to the machine's maximum, for this program and for its server. Returns the previous
+/// limit.
 fn raise_files(needed: u64) -> Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     ensure!(

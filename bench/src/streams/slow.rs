@@ -1,5 +1,5 @@
-//! A client that does not read, among others that do. Measures whether the server drops it, whether the others
-//! wait for it, and whether it can resume after its last event.
+//! A client that does not read, next to clients that read. Measures whether the server disconnects the slow client,
+//! whether the reading clients have to wait, and whether the slow client can resume after its last event.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,26 +25,26 @@ use crate::stats::percentile;
 
 /// Number of clients that read.
 pub(super) const OTHERS: usize = 100;
-/// Size and number of large requests. Together they exceed what the kernel's buffers and the server's queue hold
-/// for one client.
+/// Size and number of large requests. In total, their events exceed the kernel's buffers and the server's queue for one
+/// client.
 const LARGE_BYTES: usize = 50_000;
 pub(super) const LARGE: usize = 300;
-/// Small receive buffer in the kernel for the client that does not read.
+/// Size of the slow client's receive buffer in the kernel.
 const RECEIVE_BYTES: u32 = 4096;
-/// Maximum wait for the server to close the connection. The server closes it after half a minute.
+/// Maximum time to wait until the server disconnects the slow client. The server disconnects it after half a minute.
 const LONGEST: Duration = Duration::from_secs(45);
-/// End of a body that is sent in chunks. After it the server sends no more.
+/// End of a chunked response body.
 const END: &[u8] = b"\r\n0\r\n\r\n";
 
 pub(super) struct Slow {
-    /// Median times until a large event had reached all other clients: before the slow client connected, and while
-    /// it was connected.
+    /// Median time until a large event has reached all reading clients: before the slow client connected, and while it
+    /// was connected.
     pub(super) before: Duration,
     pub(super) beside: Duration,
-    /// Time from the last event until the server closed the connection of the slow client. `None` if the server
-    /// did not.
+    /// Time from the last event until the server disconnected the slow client. `None` if the server did not disconnect
+    /// it.
     pub(super) closed_after: Option<Duration>,
-    /// Events that the slow client had when it was dropped, and events that it had after it resumed.
+    /// Number of events that the slow client had received when it was disconnected, and number after it resumed.
     pub(super) held: usize,
     pub(super) in_the_end: usize,
     pub(super) sent: usize,
@@ -69,7 +69,7 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
         let mut slow = events(slow, &server.target, None).await?;
         let beside = send(&mut asker, &board, LARGE).await?;
 
-        // The client reads no byte in this time.
+        // The slow client reads nothing during this time.
         let last = Instant::now();
         let closed = server.connections_fall_to(connections, LONGEST).await?;
         let closed_after = closed.then(|| last.elapsed());
@@ -88,7 +88,8 @@ pub(super) fn measure(binary: &Path, folder: &Path) -> Result<Slow> {
     })
 }
 
-/// Sends large requests, each after the previous event has reached all reading clients. Returns the median time.
+/// Sends large requests. Each request waits until the previous event has reached all reading clients. Returns the
+/// median time.
 async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration> {
     let note = "x".repeat(LARGE_BYTES);
     let body = json!({"kind": "tool_approval", "title": "Deploy to production", "payload": {"note": note}});
@@ -103,11 +104,11 @@ async fn send(asker: &mut Client, board: &Board, from: usize) -> Result<Duration
     Ok(percentile(&mut times, 50))
 }
 
-/// Reads all that remains until the stream ends.
+/// Reads the remaining bytes until the stream ends.
 async fn read_to_end(slow: &mut TcpStream) -> Result<Vec<u8>> {
     let mut got = Vec::new();
     while !got.ends_with(END) {
-        // A connection that is reset has ended as much as a closed one.
+        // The server may also disconnect by resetting the connection.
         let read = timeout(LONGEST, slow.read_buf(&mut got)).await.context("it was not given up")?;
         if read.is_err() || read.is_ok_and(|read| read == 0) {
             break;
@@ -120,7 +121,7 @@ fn asks(stream: &[u8]) -> usize {
     memmem::find_iter(stream, br#""type":"interrupt_opened""#).count()
 }
 
-/// Returns the id of the last complete event.
+/// Returns the id of the last complete event in the stream.
 fn last_id(stream: &[u8]) -> Result<String> {
     let at = memmem::rfind(stream, b"id: p").context("no event has an id")?;
     let line = stream[at + b"id: ".len()..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! `trials`: the cost of trying a command before it is released. Measures the tools themselves in this process,
-//! without a server. The figures are `true` run and tried in workspaces of two sizes, a commit of many files,
-//! and the journal bytes of a file edit.
+//! `trials`: the cost of trying a command before it is released. Measures the tools in this process, without a server:
+//! running and trying `true` in workspaces of two sizes, committing many files, and the bytes that a file edit adds to
+//! the journal.
 //!
-//! `report.rs` writes the table. `oops.rs` measures another program that does the same.
+//! `report.rs` writes the table. `oops.rs` measures another program with the same purpose.
 
 mod oops;
 mod report;
@@ -27,38 +27,38 @@ use crate::facts::Facts;
 use crate::load::count;
 use crate::results::{self, Part};
 
-/// Number of files in a folder of a workspace.
+/// Number of files per folder of a workspace.
 const FOLDER: usize = 100;
 /// Number of files that are committed.
 const COMMITTED: usize = 1_000;
-/// Bytes of a file, before and after an edit.
+/// Size of the edited file in bytes, before and after the edit.
 const EDITED: usize = 4_096;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Number of files in the large workspace. The small one has 100.
+    /// Number of files in the large workspace. The small workspace has 100.
     #[arg(long, default_value_t = 50_000)]
     files: usize,
-    /// Number of repetitions of each measurement.
+    /// Number of rounds of each measurement.
     #[arg(long, default_value_t = 30)]
     rounds: usize,
-    /// Path of `oops`, from `cargo install oops-sh`, to be measured in the same rounds.
+    /// Path of the program `oops` (`cargo install oops-sh`), to measure it in the same rounds.
     #[arg(long, value_name = "PATH")]
     oops: Option<PathBuf>,
-    /// Write the table to bench/ too.
+    /// Also write the table to bench/.
     #[arg(long)]
     save: bool,
 }
 
-/// Times of `true` in a workspace of one size. Each round measures all three, one after the other.
+/// Times of the command `true` in a workspace of one size. Each round measures all three ways, one after the other.
 struct Rung {
     files: usize,
-    /// Times as a command that is known to only read. The workspace is not scanned.
+    /// Times as a command that is known to only read, so that the workspace is not scanned.
     read: Vec<Duration>,
-    /// Times as a command that may write the workspace, after a person's approval.
+    /// Times as a command that may write to the workspace and that a person approved.
     written: Vec<Duration>,
     tried: Vec<Duration>,
-    /// Highest resident memory during a trial minus the resident memory before it, in bytes.
+    /// Peak resident memory during a trial, minus the resident memory before the trial, in bytes.
     memory: u64,
 }
 
@@ -67,14 +67,14 @@ struct Commits {
     syncs_per_second: f64,
 }
 
-/// Cost of the contents of an edit in a journal, without its events.
+/// Cost of an edit's file contents in a journal, without the cost of its events.
 struct JournalCost {
     took: Vec<Duration>,
-    /// Bytes of the database and its log, per edit.
+    /// Bytes of the database and its write-ahead log, per edit.
     bytes: f64,
 }
 
-/// Returns the table.
+/// Runs the measurements and returns the table.
 pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.rounds > 0 && options.files >= FOLDER, "too few files or rounds");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -108,7 +108,7 @@ pub(crate) fn trials(options: &Options, binary: &Path, folder: &Path) -> Result<
     Ok(text)
 }
 
-/// A workspace and the tools for it.
+/// Workspace with the tools that work in it.
 struct TrialWorkspace {
     workspace: PathBuf,
     tools: Tools,
@@ -127,7 +127,7 @@ impl TrialWorkspace {
         Ok(Self { workspace, tools })
     }
 
-    /// Creates small files in folders of a hundred.
+    /// Creates small files, 100 per folder.
     fn fill(&self, files: usize) -> Result<()> {
         for file in 0..files {
             let folder = self.workspace.join(format!("folder-{}", file / FOLDER));
@@ -168,7 +168,7 @@ async fn rung(place: &TrialWorkspace, files: usize, rounds: usize) -> Result<Run
     for _ in 0..rounds {
         read.push(place.run(&CommandEffect::Reads).await?);
         written.push(place.run(&CommandEffect::Workspace).await?);
-        // Resets the kernel's record of the highest resident memory.
+        // Resets the kernel's record of this process's peak memory.
         fs::write("/proc/self/clear_refs", "5")?;
         let before = resident("VmRSS:")?;
         let (took, trial) = place.tried("true").await?;
@@ -187,7 +187,7 @@ fn resident(field: &str) -> Result<u64> {
     Ok(kb.context("the kernel says nothing of this process's memory")? * 1024)
 }
 
-/// Commits a thousand new files, each synced and renamed. Each round has a new workspace.
+/// Commits a thousand new files per round, each in a new workspace. Every file is synced and renamed.
 async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits> {
     let mut took = Vec::new();
     for round in 0..rounds {
@@ -205,8 +205,7 @@ async fn commits(folder: &Path, binary: &Path, rounds: usize) -> Result<Commits>
     Ok(Commits { took, syncs_per_second: disk::syncs_per_second(folder, Duration::from_secs(1))? })
 }
 
-/// Puts the bytes of a file before and after an edit into a journal. The executor does the same before
-/// `changes_proposed`.
+/// Stores the contents of a file before and after an edit in a journal, as the executor does before `changes_proposed`.
 async fn measure_journal_cost(folder: &Path, rounds: usize) -> Result<JournalCost> {
     let data = folder.join("journal");
     fs::create_dir_all(&data)?;

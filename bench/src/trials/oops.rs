@@ -1,5 +1,5 @@
-//! `oops` (crate `oops-sh`) at the same work. Like Holdshort, `oops` runs a command over an overlay and applies its
-//! changes afterwards, but for a whole folder at once, without a gate, a journal or preconditions.
+//! `oops` (crate `oops-sh`) with the same commands. Like Holdshort, `oops` runs a command over an overlay and applies
+//! the changes afterwards. Unlike Holdshort, it works on a whole folder, without a gate, a journal or preconditions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,16 +9,16 @@ use anyhow::{Context, Result, ensure};
 
 use super::COMMITTED;
 
-/// The program of `oops`, and its data folder.
+/// The program `oops`, and its data folder.
 pub(super) struct Oops {
     program: PathBuf,
     home: PathBuf,
 }
 
-/// Times of `oops`. Each is a process of its own.
+/// Times of `oops`. Each call is a separate process.
 pub(super) struct Measured {
     pub(super) version: String,
-    /// Times of `true`, one entry for each size of a workspace.
+    /// Times of the command `true`, one list per size of the workspace.
     pub(super) tried: Vec<Vec<Duration>>,
     pub(super) committed: Vec<Duration>,
 }
@@ -40,12 +40,12 @@ impl Oops {
         let began = Instant::now();
         self.does(workspace, &["run", "true"])?;
         let took = began.elapsed();
-        // `undo` fails if there are no changes to drop.
+        // `undo` fails if `true` left no changes, which is fine.
         let _ = self.does(workspace, &["undo"]);
         Ok(took)
     }
 
-    /// Commits as many new files as the measurement of Holdshort.
+    /// Commits as many new files as the measurement of Holdshort does.
     pub(super) fn committed(&self, workspace: &Path) -> Result<Duration> {
         std::fs::create_dir_all(workspace)?;
         let line = format!("for n in $(seq {COMMITTED}); do echo $n > file-$n; done");

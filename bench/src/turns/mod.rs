@@ -1,9 +1,9 @@
-//! `turns`: the cost of one turn of a conversation with the shipped copilot, without its model. Measures events,
-//! bytes of the journal, and milliseconds from a message of the person until the next `turn` interrupt.
-//! The server is a process with its journal in SQLite. The model is played here and answers at once, so all other
-//! costs are measured.
+//! `turns`: the cost of one turn of a conversation with the shipped copilot, without the model. Measures events, bytes
+//! of the journal, and milliseconds from a person's message until the next `turn` interrupt. The server is a process
+//! with a journal in SQLite. This program plays the model and replies at once, so that only the server's costs are
+//! measured.
 //!
-//! `model.rs` is the model, `report.rs` writes the table.
+//! `model.rs` plays the model, `report.rs` writes the table.
 
 mod model;
 mod report;
@@ -24,42 +24,42 @@ use crate::load::count;
 use crate::results::{self, Part};
 use crate::server::Server;
 
-/// Time between two polls for the person's turn, and so the precision of a turn's time.
+/// Interval between two polls for the `turn` interrupt, which is also the precision of the measured time.
 const LOOK: Duration = Duration::from_millis(1);
 /// Maximum number of polls before a turn fails.
 const LOOKS: usize = 60_000;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Number of turns of each kind, in one conversation.
+    /// Number of turns per kind of turn. All turns are in one conversation.
     #[arg(long, default_value_t = 200)]
     turns: usize,
-    /// Write the table to bench/ too.
+    /// Also write the table to bench/.
     #[arg(long)]
     save: bool,
 }
 
-/// Action of the copilot in its turn.
+/// Action of the copilot in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
-    /// The copilot answers.
+    /// The copilot replies.
     Answers,
-    /// The copilot reads a file, then answers.
+    /// The copilot reads a file, then replies.
     Reads,
-    /// The copilot changes a file, which is approved as soon as it asks, then answers.
+    /// The copilot changes a file, which is approved at once, then replies.
     Changes,
 }
 
 const ROWS: [Does; 3] = [Does::Answers, Does::Reads, Does::Changes];
 
-/// Figures of one kind of turn.
+/// Figures for one kind of turn.
 struct Row {
     does: Does,
     took: Vec<Duration>,
     events: f64,
-    /// Bytes of the whole data folder after the server has ended, per turn.
+    /// Bytes of the data folder per turn, measured after the server has stopped.
     bytes: f64,
-    /// Bytes of all requests to the model, per turn. Each request includes the earlier messages.
+    /// Bytes of all requests to the model, per turn. Each request includes all earlier messages.
     sent: f64,
 }
 
@@ -89,7 +89,7 @@ struct Run {
     seq: u64,
 }
 
-/// Returns the table.
+/// Runs the measurements and returns the table.
 pub(crate) fn turns(options: &Options, binary: &Path, folder: &Path) -> Result<String> {
     ensure!(options.turns > 1, "too few turns");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -117,8 +117,8 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     let open = json!({ "workflow": "copilot", "config": { "workspace": fs::canonicalize(&workspace)? } });
     let session: Session = person.create("/v1/sessions", body(&open), None).await?;
     let path = format!("/v1/sessions/{}/messages", session.id);
-    // The first message starts the run that receives all later messages. A stopped server leaves no write-ahead
-    // log, so sizes are compared in that state.
+    // The first message starts the run, which also receives all later messages. Sizes are compared while the server is
+    // stopped, because there is no write-ahead log then.
     let run = turn(&mut person, &path, 0).await?;
     drop(person);
     let data = server.data.clone();
@@ -148,7 +148,7 @@ async fn row(does: Does, turns: usize, binary: &Path, folder: &Path) -> Result<R
     })
 }
 
-/// Sends a message, approves what the copilot asks, and waits until it is the person's turn.
+/// Sends a message, approves the copilot's calls, and waits until the copilot's turn has ended.
 async fn turn(person: &mut Client, path: &str, n: usize) -> Result<String> {
     let said: Delivered = person.post(path, body(&json!({ "text": format!("Go on with {n}.") }))).await?;
     let open = format!("/v1/interrupts?status=open&run={}", said.run);
@@ -170,7 +170,7 @@ fn body(value: &Value) -> Bytes {
     Bytes::from(value.to_string())
 }
 
-/// Returns the bytes of the files in a folder.
+/// Returns the total size of the files in a folder, in bytes.
 fn bytes(folder: &Path) -> Result<u64> {
     let entries = fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
     entries.map(|entry| Ok(entry?.metadata()?.len())).sum()

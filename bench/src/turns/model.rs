@@ -1,4 +1,4 @@
-//! A model that answers at once: the streamed chat-completions API, as far as a turn needs it.
+//! A model that replies at once: the part of the streamed chat-completions API that a turn needs.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::Does;
 
-/// The played model. Dropping it stops its server.
+/// Server that plays the model. Dropping it stops the server.
 pub(super) struct Model {
     address: SocketAddr,
     played: Arc<Played>,
@@ -26,7 +26,7 @@ pub(super) struct Model {
 
 struct Played {
     does: Does,
-    /// Bytes of all requests.
+    /// Total bytes of all requests.
     sent: AtomicU64,
     answers: AtomicU64,
 }
@@ -41,7 +41,7 @@ impl Model {
             .layer(axum::extract::DefaultBodyLimit::disable())
             .with_state(Arc::clone(&played));
         let server = tokio::spawn(async move {
-            // If the server fails, its clients get a refused connection.
+            // If serving fails, clients get a refused connection.
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self { address, played, server })

@@ -28,7 +28,7 @@ impl Position {
 }
 
 impl From<Location> for Position {
-    /// Returns line 1 and column 1 for an unknown location (0:0, as in an empty document).
+    /// Converts a location. An unknown location (0:0, as in an empty document) becomes line 1, column 1.
     fn from(location: Location) -> Self {
         Self { line: location.line().max(1), column: location.column().max(1), inherited: false }
     }

@@ -1,6 +1,7 @@
-//! `cargo xtask circles`: circular dependencies between the files of a crate.
+//! `cargo xtask circles`: finds circular dependencies between the files of a crate.
 //!
-//! Counts paths, and calls of methods that only one file defines. Ignores re-exports, tests, and items of macros.
+//! Dependencies are paths, and calls of methods that only one file defines. Re-exports, tests, and items in macros are
+//! ignored.
 
 mod needs;
 mod read;
@@ -15,7 +16,7 @@ use petgraph::graphmap::DiGraphMap;
 
 use crate::run::root;
 
-/// Files that need each other, directly or through one another; sorted.
+/// Files that depend on each other, directly or indirectly; sorted.
 type Circle = Vec<String>;
 
 /// Prints the circles of each crate, the largest first.
@@ -32,7 +33,7 @@ pub(crate) fn print() -> Result<()> {
     rooms::print()
 }
 
-/// Folders of crates.
+/// Folders that contain crates.
 const FOLDERS: [&str; 2] = ["crates", "packs"];
 
 /// Returns the names of the crates of the product and of its packs.
@@ -47,13 +48,13 @@ fn crates() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the folder of the crate of this name.
+/// Returns the folder of the crate with this name.
 fn folder_of(name: &str) -> PathBuf {
     let folders = FOLDERS.map(|folder| root().join(folder).join(name));
     folders.into_iter().find(|folder| folder.is_dir()).unwrap_or_default()
 }
 
-/// Returns the circles of the crate in this folder, the largest first.
+/// Returns the circles of the crate in `folder`, the largest first.
 fn circles_of(folder: &Path) -> Result<Vec<Circle>> {
     let source = read::Source::read_crate(&folder.join("src"))?;
     let mut graph = DiGraphMap::<usize, ()>::new();
@@ -71,7 +72,7 @@ fn circles_of(folder: &Path) -> Result<Vec<Circle>> {
     Ok(circles)
 }
 
-/// Returns the folders of the files.
+/// Returns the folders of the files in the circle.
 fn folders(circle: &Circle) -> BTreeSet<&str> {
     circle.iter().map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder)).collect()
 }
@@ -82,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Sizes of all circles of more than three files, by crate. Lower the numbers when a circle shrinks.
+    /// Sizes of all circles of more than three files, by crate. If a circle shrinks, lower its number here.
     const LARGE: [(&str, &[usize]); 13] = [
         ("cli", &[36, 35]),
         ("coach", &[8, 4, 4]),
@@ -122,10 +123,10 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         write("lib.rs", "pub mod a; mod b; mod c; pub use a::A; pub use b::B;");
-        // An import through a re-export, and a method that only the other file has.
+        // One dependency is an import through a re-export, the other is a method that only one file defines.
         write("a.rs", "use crate::B; pub struct A(B); impl A { fn only_here(&self) {} }");
         write("b.rs", "pub struct B; fn call(any: impl Any) { any.only_here() }");
-        // Tests, fields, and methods that many types have are not counted.
+        // Tests, fields, and methods of many types are not dependencies.
         write(
             "c/mod.rs",
             "mod d; pub fn run(d: d::D) {} impl C { fn of_c(&self) {} } #[cfg(test)] mod tests { use crate::A; }",

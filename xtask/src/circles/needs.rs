@@ -1,6 +1,7 @@
-//! Dependencies between the files of a crate, found by the names in their code.
+//! Finds dependencies between the files of a crate by the names in their code.
 //!
-//! Names decide, not types: a method is counted if only one file defines its name. Items of macros are not seen.
+//! Only names are compared, not types: a method call is a dependency if exactly one file defines a method of this name.
+//! Items in macros are ignored.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::read::{ModulePath, Source};
 
-/// Names of methods that types of other crates have too: a call does not identify its receiver.
+/// Names of methods that types of other crates also have. A call of such a method does not show which file is needed.
 const COMMON_METHODS: [&str; 97] = [
     "add",
     "all",
@@ -109,10 +110,10 @@ const COMMON_METHODS: [&str; 97] = [
     "write",
 ];
 
-/// Maximum number of lookups for one path, so that circular imports end.
+/// Maximum number of imports that are followed for one path, so that circular imports end.
 const MAX_LOOKUPS: usize = 16;
 
-/// Returns each pair of files in which the first needs the second.
+/// Returns each pair of files in which the first file needs the second file.
 pub(super) fn between_files(source: &Source) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
     for (path, module) in &source.modules {
@@ -148,7 +149,7 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     while let Some(tree) = trees.get(at) {
         match tree {
             TokenTree::Group(group) => scan(group.stream(), found),
-            // A single dot: two dots are a range, or the rest of a struct.
+            // Only a single dot is a method call: two dots are a range, or the rest of a struct.
             TokenTree::Ident(name)
                 if punct(at.wrapping_sub(1)) == Some('.') && punct(at.wrapping_sub(2)) != Some('.') =>
             {
@@ -172,13 +173,14 @@ fn scan(tokens: TokenStream, found: &mut impl FnMut(Name)) {
     }
 }
 
-/// Returns true for the arguments of a call. A block after a name, as in `match voter.now { … }`, follows a field.
+/// Returns true for the parentheses of a call. The braces after `voter.now` in `match voter.now { … }` follow a field.
 fn is_in_parentheses(tree: Option<&TokenTree>) -> bool {
     matches!(tree, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }
 
 impl Source {
-    /// Returns the file of the item that a path names, and of the method if the path ends in one.
+    /// Returns the files that a path needs: the file of the item that it names, and the file of the method if it ends
+    /// in a method.
     fn of_path(&self, module: &[String], path: &[String]) -> BTreeSet<usize> {
         let mut files: BTreeSet<_> = self.resolve(module, path, MAX_LOOKUPS).into_iter().collect();
         if let [types @ .., method] = path
@@ -196,7 +198,7 @@ impl Source {
         }
     }
 
-    /// Returns the file that defines the item that a path names in a module of this crate.
+    /// Returns the file that defines the item at a path, starting in a module of this crate.
     fn resolve(&self, module: &[String], path: &[String], lookups: usize) -> Option<usize> {
         let lookups = lookups.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
@@ -220,7 +222,7 @@ impl Source {
         }
         let import = here.imports.get(first).map(|import| [import.path.as_slice(), rest].concat());
         let child: ModulePath = [module, std::slice::from_ref(first)].concat();
-        // A function may have the name of the module that it comes from.
+        // A function may have the same name as the module that it is imported from.
         if self.modules.contains_key(&child) && (import.is_none() || !rest.is_empty()) {
             return self.resolve_in(&child, rest, lookups);
         }

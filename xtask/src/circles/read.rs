@@ -1,4 +1,4 @@
-//! The modules of a crate: the items and the imports of each, and the tokens of its code without tests.
+//! Reads the modules of a crate: their items, their imports, and the tokens of their code without tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,41 +9,41 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{ImplItem, Item, TraitItem, UseTree, Visibility};
 
-/// Path of a module from the root of its crate, without `crate`.
+/// Path of a module within its crate, without `crate`.
 pub(super) type ModulePath = Vec<String>;
 
 #[derive(Default)]
 pub(super) struct Source {
-    /// Names of the files below `src`, with `/`.
+    /// Paths of the files below `src`, with `/`.
     pub(super) files: Vec<String>,
     pub(super) modules: BTreeMap<ModulePath, Module>,
-    /// Files that define a method of this name, in an `impl` or a trait.
+    /// Files that define a method, in an `impl` or a trait, by name of the method.
     pub(super) methods: BTreeMap<String, Vec<usize>>,
 }
 
 #[derive(Default)]
 pub(super) struct Module {
     pub(super) file: usize,
-    /// Names of the items that are defined here.
+    /// Names of the items that the module defines.
     pub(super) items: BTreeSet<String>,
-    /// Imports by the name that they have here.
+    /// Imports, by their name in the module.
     pub(super) imports: BTreeMap<String, Import>,
-    /// Traits that are imported as `_`.
+    /// Paths of traits that are imported as `_`.
     pub(super) unnamed: Vec<Vec<String>>,
     /// Paths of `use …::*`.
     pub(super) globs: Vec<Vec<String>>,
-    /// Code of the module, without imports, tests and inner modules.
+    /// Code of the module, without imports, tests and inline modules.
     pub(super) tokens: Vec<TokenStream>,
 }
 
 pub(super) struct Import {
     pub(super) path: Vec<String>,
-    /// True if the import is not exported again: this module needs it.
+    /// True if the import is not re-exported. Only then it is a dependency of the module.
     pub(super) is_private: bool,
 }
 
 impl Source {
-    /// Reads the crate whose root is `lib.rs` of this folder, or `main.rs` if there is no library.
+    /// Reads the crate in `folder`, from `lib.rs`, or from `main.rs` if there is no library.
     pub(super) fn read_crate(folder: &Path) -> Result<Self> {
         let mut source = Self::default();
         for root in ["lib.rs", "main.rs"].map(|name| folder.join(name)) {
@@ -55,7 +55,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Reads the file of a module. `inner` is the folder of its child modules.
+    /// Reads the file of a module. `inner` is the folder for the files of its child modules.
     fn read_module(&mut self, src: &Path, file: &Path, inner: &Path, path: ModulePath) -> Result<()> {
         let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
         let parsed =
@@ -97,7 +97,8 @@ impl Source {
                 }
                 Item::Impl(block) => {
                     for part in &block.items {
-                        // A trait's methods are defined by the file of the trait.
+                        // The file of a trait defines the methods of the trait, so implementations of a trait are
+                        // skipped.
                         if let (ImplItem::Fn(method), None) = (part, &block.trait_) {
                             self.add_method(method.sig.ident.to_string(), file);
                         }
@@ -128,7 +129,7 @@ impl Source {
 }
 
 impl Module {
-    /// Returns the paths that the module imports for itself.
+    /// Returns the paths of imports that are not re-exported.
     pub(super) fn private_imports(&self) -> impl Iterator<Item = &Vec<String>> {
         let named = self.imports.values().filter(|import| import.is_private).map(|import| &import.path);
         named.chain(&self.unnamed)

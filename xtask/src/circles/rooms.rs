@@ -1,13 +1,14 @@
-//! Rooms of the core: its modules in one direction, from the journal up to the notices.
+//! Rooms of the core: groups of its modules, ordered from the journal up to the notices. Dependencies go only
+//! downwards.
 
 use std::collections::BTreeMap;
 
 use super::{folder_of, needs, read};
 
-/// Room with its modules.
+/// Name of a room, and the modules in it.
 type Room = (&'static str, &'static [&'static str]);
 
-/// The rooms of the core, the lowest first. A module needs modules of its own room and of lower ones.
+/// The rooms of the core, from the lowest to the highest. A module may need modules of its room and of lower rooms.
 const ROOMS: &[Room] = &[
     (
         "journal",
@@ -70,7 +71,7 @@ const ROOMS: &[Room] = &[
     ("notice", &["channel", "delivery", "notice"]),
 ];
 
-/// Prints the arrows between modules that go upward.
+/// Prints the dependencies from a lower to a higher room.
 pub(super) fn print() -> anyhow::Result<()> {
     for ((from, to), files) in upward()? {
         println!("  {from} -> {to}: {}", files.join(", "));
@@ -78,8 +79,8 @@ pub(super) fn print() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the pairs of modules in which the first is in a lower room and needs the second, each with its arrows
-/// between files.
+/// Returns the pairs of modules in which the first module needs a module of a higher room. Each pair has the
+/// dependencies between their files.
 fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     let source = read::Source::read_crate(&folder_of("core").join("src"))?;
     let mut found: BTreeMap<_, Vec<String>> = BTreeMap::new();
@@ -93,13 +94,13 @@ fn upward() -> anyhow::Result<BTreeMap<(String, String), Vec<String>>> {
     Ok(found)
 }
 
-/// Returns the top module of a file.
+/// Returns the top-level module of a file.
 fn module(file: &str) -> &str {
     let first = file.split('/').next().unwrap_or(file);
     first.strip_suffix(".rs").unwrap_or(first)
 }
 
-/// Returns the place of a module's room; `None` for `lib.rs`.
+/// Returns the index of a module's room. `None` for `lib.rs`.
 fn room(module: &str) -> Option<usize> {
     ROOMS.iter().position(|(_, modules)| modules.contains(&module))
 }

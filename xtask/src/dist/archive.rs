@@ -1,4 +1,4 @@
-//! Archives with equal bytes for equal files, and the archive that people unpack by hand.
+//! Archives whose bytes depend only on the files, and the archive that people unpack by hand.
 
 use std::io::{Cursor, Write};
 
@@ -9,10 +9,10 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::{Entry, Release};
 
-/// 1980-01-01, the earliest time that a ZIP archive can hold.
+/// 1980-01-01, the earliest modification time that a ZIP archive can store.
 const TIME_S: u64 = 315_532_800;
 
-/// Builds `holdshort-VERSION-ARCH-linux-gnu.tar.gz`, which has one folder of that name.
+/// Builds `holdshort-VERSION-ARCH-linux-gnu.tar.gz`, which contains one folder with the same name.
 pub(super) fn package(release: &Release, unit: String) -> Result<(String, Vec<u8>)> {
     let folder = format!("holdshort-{}-{}-linux-gnu", release.version, release.target.rust);
     let mut entries = vec![
@@ -24,7 +24,7 @@ pub(super) fn package(release: &Release, unit: String) -> Result<(String, Vec<u8
     Ok((format!("{folder}.tar.gz"), tar_gz(entries)?))
 }
 
-/// Builds an archive. Its entries are sorted by name, owned by root, and have a fixed time.
+/// Builds a tar.gz archive. Entries are sorted by name, owned by root, and have a fixed modification time.
 pub(super) fn tar_gz(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     let gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
@@ -41,7 +41,7 @@ pub(super) fn tar_gz(mut entries: Vec<Entry>) -> Result<Vec<u8>> {
     Ok(tar.into_inner()?.finish()?)
 }
 
-/// Builds an archive in the order of the entries: a wheel ends with its list of files.
+/// Builds a ZIP archive with the entries in the given order: the last entry of a wheel must be its list of files.
 pub(super) fn zip(entries: Vec<Entry>) -> Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for Entry { path, mode, bytes } in entries {

@@ -1,7 +1,7 @@
-//! The release binary, and the version of glibc that it needs.
+//! The release binary, and the version of glibc that it requires.
 //!
-//! The binary is linked to glibc and to `libgcc_s`, which a minimal system has. A static glibc would load the system's
-//! modules of names (`nsswitch.conf`) into another version of itself, which is not sound.
+//! The binary is linked dynamically to glibc and `libgcc_s`, which even a minimal system has. A static glibc would load
+//! the system's name service modules (`nsswitch.conf`) for another version of glibc, which is unsafe.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,8 @@ impl fmt::Display for Glibc {
     }
 }
 
-/// Builds the binary without paths of this machine. It has its own target directory, as other builds have other flags.
+/// Builds the binary without paths of this machine. Uses a separate target directory, because other builds use other
+/// flags.
 pub(super) fn build() -> Result<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =
@@ -39,14 +40,14 @@ pub(super) fn build() -> Result<PathBuf> {
     build
         .args(["build", "--profile", "dist", "--locked", "--package", "holdshort", "--target-dir"])
         .arg(&folder)
-        // Separated by a byte that no path contains.
+        // The flags are separated by a byte that no path contains.
         .env("CARGO_ENCODED_RUSTFLAGS", maps("--remap-path-prefix").join("\u{1f}"))
         .env("CFLAGS", maps("-ffile-prefix-map").join(" "));
     step("the binary, with optimisation", &mut build)?;
     Ok(folder.join("dist/holdshort"))
 }
 
-/// Returns the oldest glibc that has every symbol that a program takes from glibc.
+/// Returns the oldest version of glibc with all symbols that a program needs.
 pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     let output = Command::new("objdump").arg("-T").arg(program).output();
     let output = output.context("objdump is needed (Debian: binutils)")?;
@@ -56,7 +57,7 @@ pub(super) fn glibc(program: &Path) -> Result<Glibc> {
     needed(&String::from_utf8_lossy(&output.stdout)).context("the binary names no version of glibc")
 }
 
-/// Returns the newest version in a table of symbols.
+/// Returns the newest glibc version in a symbol table.
 pub(super) fn needed(symbols: &str) -> Option<Glibc> {
     let version = |text: &str| {
         let (major, rest) = text.split_once('.')?;

@@ -1,8 +1,7 @@
-//! `cargo xtask dist --check`: follows the instructions of `docs/deploy.md` for the packages, and starts the installed
-//! programs.
+//! `cargo xtask dist --check`: runs the installation commands of `docs/deploy.md`, and starts the installed programs.
 //!
-//! The blocks marked `sh dist` run in order in a folder with the packages. The home folder is empty at first. The
-//! blocks fetch nothing. Afterwards each of [`INSTALLED`] must exist.
+//! The code blocks marked `sh dist` run in order, in a folder with the packages and with an empty home folder. The
+//! blocks download nothing. Afterwards each program in [`INSTALLED`] must exist.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +14,7 @@ use super::{read, version};
 const PAGE: &str = "docs/deploy.md";
 const MARK: &str = "```sh dist\n";
 
-/// Programs that the blocks install, below the home folder.
+/// Programs that the code blocks install, as paths below the home folder.
 const INSTALLED: [(&str, &str); 3] = [
     ("the archive", ".local/bin/holdshort"),
     ("the wheel", "holdshort-pip/bin/holdshort"),
@@ -51,7 +50,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
         ensure!(said.trim() == format!("holdshort {version}"), "{name} says {said}");
         let doctor: serde_json::Value = serde_json::from_str(&holdshort(&["doctor", "--json"], &[0])?)?;
         ensure!(doctor["version"] == version.as_str(), "{name}: {doctor}");
-        // Exit code 4: nobody is at a terminal, so the run is left while it waits for a decision.
+        // Exit code 4: `demo` runs without a terminal, so it detaches while its run waits for a decision.
         let demo = holdshort(&["demo"], &[4])?;
         ensure!(demo.contains("step work starts"), "{name}: its demo does not start: {demo}");
         println!("\n{name}: {}, sandbox {}; its demo starts and holds short", said.trim(), doctor["sandbox"]);
@@ -59,7 +58,7 @@ pub(super) fn check(packages: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the marked blocks of a page.
+/// Returns the marked code blocks of a document.
 fn blocks(page: &str) -> Vec<String> {
     page.split(MARK).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_owned())).collect()
 }
@@ -70,7 +69,7 @@ struct InstallEnvironment<'a> {
 }
 
 impl InstallEnvironment<'_> {
-    /// Runs a command. Returns its output if it exits with one of these codes.
+    /// Runs a command. Returns its output if its exit code is one of `codes`.
     fn run(&self, command: &mut Command, codes: &[i32]) -> Result<String> {
         let output = command
             .current_dir(self.work)

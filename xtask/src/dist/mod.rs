@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: packages of the release binary for people without a compiler. Writes an archive, a wheel for
-//! pip, a package for npm, and their checksums to `dist/`.
+//! pip, a package for npm, and a file of checksums to `dist/`.
 //!
-//! Equal binaries give equal bytes: names are sorted, times and owners are fixed. `--check` (see [`check`]) installs
-//! each package from its file and runs the installed program.
+//! Equal binaries give equal packages: names are sorted, modification times and owners are fixed. `--check` (see
+//! [`check`]) installs each package from its file and runs the installed program.
 
 mod archive;
 mod binary;
@@ -21,15 +21,15 @@ use sha2::{Digest, Sha256};
 use crate::run::root;
 use binary::Glibc;
 
-/// Folder of the packages.
+/// Folder into which the packages are written.
 const FOLDER: &str = "dist";
 const CHECKSUMS: &str = "SHA256SUMS";
-/// Documents that every package has in addition to the binary.
+/// Documents that every package contains.
 const DOCUMENTS: [&str; 2] = ["LICENSE", "README.md"];
 const SUMMARY: &str =
     "People in the loop of AI agents: a run holds short of a risky step until a person clears it.";
 
-/// File of a package.
+/// File in a package.
 struct Entry {
     path: String,
     mode: u32,
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// Content that all packages share.
+/// Content that all packages contain.
 struct Release {
     version: String,
     target: Target,
@@ -56,7 +56,7 @@ struct Release {
     documents: Vec<(String, String)>,
 }
 
-/// Architecture, with its name in each kind of package.
+/// Architecture, with its name in each package format.
 #[derive(Clone, Copy)]
 struct Target {
     rust: &'static str,
@@ -82,7 +82,7 @@ pub(crate) fn dist(arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// Builds all packages. Returns their folder.
+/// Builds all packages. Returns the folder of the packages.
 fn build() -> Result<PathBuf> {
     let program = binary::build()?;
     let glibc = binary::glibc(&program)?;
@@ -108,7 +108,7 @@ fn build() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Writes the packages. Empties the folder first: a package of another version would have no checksum.
+/// Writes the packages into an empty folder: a package of another version would have no checksum.
 fn write(folder: &Path, packages: &[(String, Vec<u8>)]) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! A package for npm with the binary. Its installation fetches nothing and runs no script.
+//! npm package that contains the binary. Its installation downloads nothing and runs no script.
 
 use anyhow::Result;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Contents of the packages, with a script as the binary.
+//! Tests of the packages' contents, with a script in place of the binary.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -23,7 +23,7 @@ fn release() -> Release {
     }
 }
 
-/// Returns names with modes, in their order.
+/// Returns the names and modes of the entries, in order.
 fn in_tar(bytes: &[u8]) -> Vec<(String, u32)> {
     let mut tar = tar::Archive::new(GzDecoder::new(bytes));
     let entries = tar.entries().unwrap().map(Result::unwrap);

@@ -1,4 +1,4 @@
-//! Licences of the code that is linked into the binary. Their texts are part of every package.
+//! Licences of third-party code that is linked into the binary. Every package contains their texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::run::cargo;
 
 pub(super) const NAME: &str = "THIRD-PARTY-LICENSES";
-/// Library that is linked into the browser app, which the binary embeds.
+/// Library in the browser app, which is embedded into the binary.
 const APP: (&str, &str) = ("svelte (MIT)", "packaging/licenses/svelte.txt");
-/// Beginnings of the names of licence files.
+/// Prefixes of the names of licence files.
 const FILES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// Returns each text once, under the names of all packages that have it.
+/// Returns the licence texts without duplicates. Each text has the names of all packages that use it.
 pub(super) fn texts() -> Result<String> {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = cargo()
@@ -58,7 +58,7 @@ pub(super) fn texts() -> Result<String> {
     Ok(parts.join(&format!("\n{}\n\n", "-".repeat(80))))
 }
 
-/// Returns the packages that end up in the binary: no build scripts, no dependencies of macros, no tests.
+/// Returns the packages that are linked into the binary, without build scripts, dependencies of macros, and tests.
 fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
     let nodes = metadata["resolve"]["nodes"].as_array()?;
     let node = |id: &str| nodes.iter().find(|node| node["id"] == id);
@@ -77,7 +77,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
             continue;
         }
         for dependency in node(id)?["deps"].as_array()? {
-            // The kind is `null` if a dependency is neither for tests nor for build scripts.
+            // The kind is `null` for a normal dependency, which is neither for tests nor for build scripts.
             if dependency["dep_kinds"].as_array()?.iter().any(|kind| kind["kind"].is_null()) {
                 open.push(dependency["pkg"].as_str()?);
             }
@@ -86,7 +86,7 @@ fn linked(metadata: &Value) -> Option<BTreeSet<&str>> {
     Some(found)
 }
 
-/// Returns the licence files of a package, and of C sources that it bundles one or two folders down.
+/// Returns the licence files of a package, and of bundled C sources up to two folders deeper.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_path_buf(), 0)];
@@ -105,7 +105,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Returns true for a licence file. Source files such as `notice.rs` only look like one.
+/// Returns true for a licence file, but not for a source file such as `notice.rs`.
 fn is_licence(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     FILES.iter().any(|start| name.starts_with(start)) && !["rs", "c", "h", "json", "toml"].contains(&ending)
@@ -121,7 +121,7 @@ mod tests {
         for part in ["\nring ", "\nsvelte (MIT)\n", "Permission is hereby granted", "Apache License"] {
             assert!(texts.contains(part), "{part}");
         }
-        // Packages for tests only, and for build scripts only.
+        // A package that only tests use, and a package that only build scripts use.
         for part in ["\nportable-pty ", "\ncc "] {
             assert!(!texts.contains(part), "{part}");
         }

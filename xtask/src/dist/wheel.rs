@@ -1,4 +1,5 @@
-//! A wheel with the binary (binary distribution format 1.0). `pip install` puts the binary next to `python`.
+//! Python wheel that contains the binary (binary distribution format 1.0). `pip install` puts the binary next to
+//! `python`.
 
 use anyhow::Result;
 use data_encoding::BASE64URL_NOPAD;
@@ -9,7 +10,7 @@ use super::{Entry, Release, SUMMARY, archive};
 
 pub(super) fn package(release: &Release) -> Result<(String, Vec<u8>)> {
     let Release { version, target, glibc, program, documents } = release;
-    // PEP 600: the wheel runs with this version of glibc or later.
+    // PEP 600: the tag states the oldest version of glibc with which the wheel works.
     let tag = format!("py3-none-manylinux_{}_{}_{}", glibc.major, glibc.minor, target.rust);
     let stem = format!("holdshort-{version}");
     let info = format!("{stem}.dist-info");
@@ -37,7 +38,7 @@ fn wheel(tag: &str) -> String {
     format!("Wheel-Version: 1.0\nGenerator: holdshort xtask\nRoot-Is-Purelib: false\nTag: {tag}\n")
 }
 
-/// Returns core metadata 2.4, with the description as its body.
+/// Returns core metadata 2.4. The README is the description in the body.
 fn metadata(version: &str, licences: &str, readme: &str) -> String {
     format!(
         "Metadata-Version: 2.4\nName: holdshort\nVersion: {version}\nSummary: {SUMMARY}\n\
@@ -46,7 +47,7 @@ fn metadata(version: &str, licences: &str, readme: &str) -> String {
     )
 }
 
-/// Returns a line with digest and size for every file. The list itself has neither.
+/// Returns the wheel's list of files, with digest and size per file. The list itself has no digest and no size.
 fn record(entries: &[Entry], name: &str) -> String {
     let line = |Entry { path, bytes, .. }: &Entry| {
         format!("{path},sha256={},{}\n", BASE64URL_NOPAD.encode(&Sha256::digest(bytes)), bytes.len())

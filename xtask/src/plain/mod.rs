@@ -1,6 +1,6 @@
-//! `cargo xtask plain`: sentences that a reader has to solve, in comments, documents and the strings that users read.
+//! `cargo xtask plain`: finds sentences that are hard to read, in comments, documents and user-facing strings.
 //!
-//! A test of the whole run holds the number of such sentences in 1,000 low. The rules are in `rules.rs`.
+//! A test limits the number of such sentences per 1,000 lines. The rules are in `rules.rs`.
 
 mod read;
 mod rules;
@@ -12,14 +12,14 @@ use regex::Regex;
 
 use self::read::Group;
 
-/// Line of prose in which a rule finds something.
+/// Line of prose that matches a rule.
 struct Finding {
     place: String,
     text: String,
     phrase: String,
 }
 
-/// Rules as they are matched.
+/// Compiled rules.
 struct Checker {
     openings: Regex,
     phrases: Regex,
@@ -33,7 +33,7 @@ impl Checker {
         Ok(Self { openings, phrases })
     }
 
-    /// Returns the first phrase of a line that has to be solved. `begins`: the line begins a sentence.
+    /// Returns the first phrase of a line that matches a rule. `begins` is true if the line begins a sentence.
     fn find<'t>(&self, text: &'t str, begins: bool) -> Option<&'t str> {
         if rules::HEADINGS.contains(&text) {
             return None;
@@ -53,7 +53,7 @@ impl Checker {
     }
 }
 
-/// Findings and lines of prose of each group.
+/// Returns the findings and the number of lines of prose, per group.
 fn measure() -> Result<BTreeMap<Group, (Vec<Finding>, usize)>> {
     let checker = Checker::new()?;
     let mut all: BTreeMap<Group, (Vec<Finding>, usize)> = BTreeMap::new();
@@ -68,7 +68,7 @@ fn measure() -> Result<BTreeMap<Group, (Vec<Finding>, usize)>> {
     Ok(all)
 }
 
-/// Prints the findings of a group, or the count of each group.
+/// Prints the findings of a group. Without a group, prints the number of findings per group.
 pub(crate) fn print(group: Option<&str>) -> Result<()> {
     for (each, (found, lines)) in measure()? {
         if group == Some(each.name()) {

@@ -1,18 +1,18 @@
-//! Lines of prose: comments, documents, texts of the browser app, and strings of the program.
+//! Reads lines of prose: comments, documents, texts of the browser app, and strings of the program.
 
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
 
 use crate::run::root;
 
-/// Kind of text.
+/// Group of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Comments,
     Documents,
-    /// Texts of the browser app, in `ui/src/texts`.
+    /// Texts of the browser app, from `ui/src/texts`.
     App,
-    /// Strings of at least [`WORDS`] words in `src` of crates and packs: errors, help and messages.
+    /// Strings of at least [`WORDS`] words in `src` folders of crates and packs: errors, help and messages.
     Strings,
 }
 
@@ -27,7 +27,7 @@ impl Group {
     }
 }
 
-/// Least words of a string that is a sentence.
+/// Minimum number of words of a string that is read as a sentence.
 const WORDS: usize = 4;
 
 /// Line of prose.
@@ -65,12 +65,12 @@ pub(super) fn lines() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// The rules themselves, and texts that others wrote.
+/// Returns true for the rules of this check, and for texts of third parties.
 fn is_skipped(file: &str) -> bool {
     ["ui/dist/", "xtask/src/plain/", "licenses/"].iter().any(|skipped| file.contains(skipped))
 }
 
-/// Reads lines that are comments by their first characters.
+/// Reads lines that begin with a comment marker.
 fn comments(file: &str, text: &str, lines: &mut Vec<Line>) {
     let mut before = String::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -85,7 +85,7 @@ fn comments(file: &str, text: &str, lines: &mut Vec<Line>) {
     }
 }
 
-/// Reads lines outside of blocks of code.
+/// Reads lines outside of code blocks.
 fn document(file: &str, text: &str, lines: &mut Vec<Line>) {
     let mut is_code = false;
     for (number, line) in (1..).zip(text.lines()) {
@@ -100,7 +100,7 @@ fn document(file: &str, text: &str, lines: &mut Vec<Line>) {
     }
 }
 
-/// Reads the values of a file of texts: `"key": "value",`.
+/// Reads the values in a file of texts: `"key": "value",`.
 fn app(file: &str, text: &str, lines: &mut Vec<Line>) {
     for (number, line) in (1..).zip(text.lines()) {
         let Some((_, value)) = line.trim().split_once("\": ") else { continue };
@@ -111,7 +111,7 @@ fn app(file: &str, text: &str, lines: &mut Vec<Line>) {
     }
 }
 
-/// Reads strings that are sentences. Comments and attributes of documentation are no strings here.
+/// Reads strings that are sentences. Comments and doc attributes are skipped.
 fn strings(file: &str, text: &str, lines: &mut Vec<Line>) -> Result<()> {
     let tokens: TokenStream = text.parse().ok().with_context(|| file.to_owned())?;
     let mut found = Vec::new();
@@ -125,7 +125,7 @@ fn strings(file: &str, text: &str, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// Collects strings that are sentences, in their order: as they are written, and what they say.
+/// Collects strings that are sentences, in order. Each has its form in the source and its value.
 fn literals(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     let mut is_doc = false;
     for token in tokens {

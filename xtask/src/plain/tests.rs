@@ -1,12 +1,12 @@
-//! Examples of each rule, and the limits of the whole tree.
+//! Examples of each rule, and the limits for the whole repository.
 
 use super::{Checker, Group, measure, per_thousand, rules};
 
-/// Most lines in 1,000 that the rules may find, in each group of texts.
+/// Maximum number of findings per 1,000 lines, by group of texts.
 const LIMITS: [(Group, usize); 4] =
     [(Group::Comments, 4), (Group::Documents, 27), (Group::App, 135), (Group::Strings, 114)];
 
-/// Each row: a line, and the phrase that a rule finds in it.
+/// Lines, each with the phrase that a rule finds in it.
 const LINES: [(&str, Option<&str>); 12] = [
     ("Whether a person may decide.", Some("Whether")),
     ("Returns true if a person may decide.", None),
@@ -37,7 +37,7 @@ fn each_rule_is_a_regular_expression() {
     }
 }
 
-/// Run `cargo xtask plain GROUP` to see what is found.
+/// Run `cargo xtask plain GROUP` to list the findings of a group.
 #[test]
 fn few_sentences_have_to_be_solved() {
     let measured = measure().unwrap();

@@ -1,4 +1,4 @@
-//! Counts of tests that ran, added up from the closing lines of cargo and of Node's test runner.
+//! Numbers of tests that ran, from the closing lines of cargo and of Node's test runner.
 
 use std::fmt;
 use std::ops::AddAssign;

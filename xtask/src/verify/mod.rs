@@ -1,5 +1,5 @@
-//! `cargo xtask verify`: format, lints, the built browser app, tests; with `--long` the campaigns that take minutes
-//! each. Ends with the duration of each phase and test, and one line that counts the tests.
+//! `cargo xtask verify`: checks format, lints, the built browser app, and tests. With `--long` it also runs the
+//! campaigns, which take minutes each. At the end it prints the durations of phases and tests, and the number of tests.
 
 mod counts;
 mod processors;
@@ -23,13 +23,13 @@ use crate::{machine, npm, ui};
 pub(crate) enum Extent {
     /// Checks that need only Rust.
     Quick,
-    /// Checks before a change lands.
+    /// All checks that are required before a change is merged.
     Whole,
-    /// Campaigns: fresh seeds, and every moment of which the whole run checks only samples.
+    /// Campaigns: simulations with fresh seeds, and exhaustive versions of tests that normally check samples.
     Long,
 }
 
-/// Crates whose tests need nothing that `machine::prepare` installs, apart from the tests in [`NOT_QUICK`].
+/// Crates whose tests need no program that `machine::prepare` installs, except for the tests in [`NOT_QUICK`].
 const QUICK: [&str; 6] = [
     "holdshort-command",
     "holdshort-core",
@@ -38,13 +38,13 @@ const QUICK: [&str; 6] = [
     "holdshort-store",
     "xtask",
 ];
-/// Tests of the store that start PostgreSQL, by a part of their names.
+/// Name parts of the store's tests that start PostgreSQL.
 const NOT_QUICK: [&str; 2] = ["postgres", "all_stores_"];
 
-/// Program that waits more than it computes. It runs in parallel with all others.
+/// Test program that mostly waits. It runs in parallel with all others.
 const WAITS: &str = "testkit::it";
 
-/// Minutes for which the simulator plays fresh seeds in a long run.
+/// Minutes for which a long run simulates fresh seeds.
 const FRESH: &str = "10";
 
 pub(crate) fn verify(extent: Extent) -> Result<()> {
@@ -81,7 +81,7 @@ fn whole(report: &mut Report) -> Result<()> {
     );
     report.phase("programs of this machine", machine::prepare)?;
     report.phase("format", format)?;
-    // npm waits for the network, the compiler for the processor.
+    // npm mostly waits for the network and the compiler uses the processor, so both run in parallel.
     let installing = installing();
     let built = report.phase(LINTED, || programs::build(&[]));
     report.phase("npm", || installing.into_iter().try_for_each(ParallelStep::end))?;
@@ -107,7 +107,7 @@ fn long(report: &mut Report) -> Result<()> {
     without_packs(report)
 }
 
-/// Runs the tests of the program without packs, and rebuilds the whole program.
+/// Runs the tests of a program that is built without packs. Then rebuilds the program with packs.
 fn without_packs(report: &mut Report) -> Result<()> {
     let tests = report.phase(WITHOUT_PACKS, programs::build_without_packs)?;
     let ran = report.phase("tests without packs", || programs::run(&[tests], Tests::All));
@@ -120,8 +120,8 @@ fn without_packs(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Runs the selected tests of the programs. The programs that black-box tests start are built with them: Cargo builds
-/// all targets of a package that has tests in `tests/`.
+/// Runs the selected tests. Black-box tests start other programs of their package. Cargo has already built these
+/// programs, because it builds all targets of a package that has tests in `tests/`.
 fn tests(report: &mut Report, programs: Vec<Program>, tests: Tests) -> Result<()> {
     let (waiting, others) = programs.into_iter().partition(|program| program.name == WAITS);
     report.ran = report.phase("tests", || programs::run(&[waiting, others], tests))?;

@@ -1,6 +1,6 @@
-//! Use of the machine's processors: a phase that leaves them idle waits for something.
+//! Use of the machine's processors. If a phase leaves processors idle, it waits for something.
 
-/// Time of all processors since the machine started, in clock ticks (`proc_stat(5)`).
+/// Time of all processors in total since the machine started, in clock ticks (`proc_stat(5)`).
 #[derive(Clone, Copy)]
 pub(crate) struct Processors {
     all: u64,
@@ -8,19 +8,19 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// Reads the times. Returns None if the system does not report them.
+    /// Reads the current times. Returns None if the system does not report them.
     pub(crate) fn now() -> Option<Self> {
         Self::read(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
     fn read(stat: &str) -> Option<Self> {
         let ticks = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
-        // The first two numbers already include the time of guests.
+        // The first two numbers already include the time of virtual guests.
         let ticks: Vec<u64> = ticks.take(8).map(|ticks| ticks.parse().ok()).collect::<Option<_>>()?;
         Some(Self { all: ticks.iter().sum(), idle: ticks.get(3)? + ticks.get(4)? })
     }
 
-    /// Returns the share of processor time that was used since this reading, in percent.
+    /// Returns the percentage of processor time that was used since this reading.
     pub(crate) fn busy(self) -> Option<u64> {
         Self::now().and_then(|now| self.busy_until(now))
     }

@@ -1,5 +1,5 @@
-//! The test programs of the workspace. Cargo builds them. They are started here, so that the time of every test is
-//! known.
+//! The test programs of the workspace. Cargo builds them, and this module starts them, so that the time of every test
+//! is known.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -16,77 +16,77 @@ use crate::run::{Heartbeat, cargo};
 /// Test program of a library, or of a folder `tests/`.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Package, and the target unless it is the library: `core`, `core::it`.
+    /// Package, with the target if it is not the library: `core`, `core::it`.
     pub(crate) name: String,
     folder: PathBuf,
     executable: PathBuf,
 }
 
-/// Selection of the tests of a program.
+/// Selection of a program's tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tests {
     All,
-    /// All tests except those whose names contain one of these parts.
+    /// All tests except tests whose names contain one of these texts.
     Without(&'static [&'static str]),
-    /// Ignored tests that take minutes each.
+    /// Ignored tests, which take minutes each.
     Campaigns,
 }
 
-/// Phase in which the tests are built.
+/// Name of the phase in which the tests are built.
 pub(crate) const LINTED: &str = "lints and build of the tests";
 
-/// Part of the name of each test that is a campaign.
+/// Text that occurs in the name of each campaign.
 const CAMPAIGN: &str = "campaign";
 
-/// Duration of a test, or of a program with all its tests.
+/// Duration of a test, or of a program with all of its tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Timed {
     pub(crate) name: String,
     pub(crate) took: Duration,
 }
 
-/// Results of the programs that have run.
+/// Results of the test programs that have ended.
 #[derive(Default)]
 pub(crate) struct Ran {
     pub(crate) counts: Counts,
     pub(crate) tests: Vec<Timed>,
     pub(crate) programs: Vec<Timed>,
-    /// Names of the programs with a failed test.
+    /// Names of the programs in which a test failed.
     pub(crate) failed: Vec<String>,
-    /// Names of the programs that are running.
+    /// Names of the programs that are still running.
     running: Vec<String>,
 }
 
-/// Builds the test programs of these packages, or of the workspace without packages. Clippy is the compiler, and its
+/// Builds the test programs of `packages`, or of the workspace if `packages` is empty. Clippy is the compiler, and
 /// warnings are errors.
 ///
-/// One pass: `cargo clippy` and a build would each compile every dependency, and read every crate of the workspace.
+/// One pass is faster: `cargo clippy` and a separate build would each compile every dependency and check every crate.
 pub(crate) fn build(packages: &[&str]) -> Result<Vec<Program>> {
     let named = packages.iter().flat_map(|name| ["--package", name]);
     let whole = packages.is_empty().then_some("--workspace");
     compile(LINTED, named.chain(whole).collect())
 }
 
-/// Phase in which the program is built without packs.
+/// Name of the phase in which the program is built without packs.
 pub(crate) const WITHOUT_PACKS: &str = "the program without packs";
 
-/// Checks that the program builds without packs. It takes seconds, as it shares the artifacts of the tests.
+/// Checks that the program compiles without packs. This takes seconds, because it reuses artifacts of the tests.
 pub(crate) fn check_without_packs() -> Result<()> {
     compile(WITHOUT_PACKS, vec!["--workspace", "--no-default-features", "--bin", "holdshort"]).map(drop)
 }
 
-/// Builds the tests of the program without packs, and that program in place of the whole one.
+/// Builds the tests of the program without packs. This also replaces the program by one without packs.
 pub(crate) fn build_without_packs() -> Result<Vec<Program>> {
     compile(WITHOUT_PACKS, vec!["--no-default-features", "--package", "holdshort"])
 }
 
-/// Builds the test programs that these arguments select.
+/// Builds the test programs that the arguments in `selected` select.
 fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
     println!("\n== {phase}");
     let _alive = Heartbeat::for_step(phase);
     let mut build = cargo();
     build.args(["test", "--locked", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
-    // Starts the compiler as `cargo clippy -- -D warnings` does.
+    // Starts the compiler in the same way as `cargo clippy -- -D warnings`.
     build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     build.env("CLIPPY_ARGS", ["-D", "warnings", ""].join("__CLIPPY_HACKERY__"));
     build.args(selected);
@@ -106,7 +106,7 @@ fn compile(phase: &str, selected: Vec<&str>) -> Result<Vec<Program>> {
 }
 
 impl Program {
-    /// Returns the program that a message of Cargo names.
+    /// Returns the test program that a JSON message of Cargo describes.
     fn from_message(message: &Value) -> Option<Self> {
         if message["profile"]["test"] != true {
             return None;
@@ -137,19 +137,19 @@ impl Program {
         command
     }
 
-    /// Returns the number of the selected tests.
+    /// Returns the number of selected tests.
     fn length(&self, tests: Tests) -> Result<usize> {
         let output = self.command(tests).args(["--list", "--format", "terse"]).output();
         let output = output.with_context(|| format!("{} cannot be started", self.name))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": test")).count())
     }
 
-    /// Runs the selected tests, and prints the output if one of them fails.
+    /// Runs the selected tests of the program. Prints the output if a test fails.
     fn run(&self, tests: Tests, ran: &Mutex<Ran>) -> Result<()> {
         lock(ran).running.push(self.name.clone());
         let since = Instant::now();
         let mut command = self.command(tests);
-        // The harness reports times only with an unstable option.
+        // The test harness reports times only with an unstable option.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "unstable-options", "--report-time"]);
         let mut child = command
             .stdout(Stdio::piped())
@@ -159,7 +159,7 @@ impl Program {
         if let Some(stdout) = child.stdout.take() {
             for line in BufReader::new(stdout).lines() {
                 let line = line.with_context(|| format!("the output of {} cannot be read", self.name))?;
-                // The harness names a test that takes long.
+                // The test harness reports a test that takes long.
                 if line.contains(" has been running for over ") {
                     println!("   … {}: {line}", self.name);
                 }
@@ -182,7 +182,7 @@ impl Program {
     }
 }
 
-/// Runs programs in lanes: those of one lane in sequence, the lanes in parallel.
+/// Runs test programs. Programs of one lane run one after the other; lanes run in parallel.
 pub(crate) fn run(lanes: &[Vec<Program>], tests: Tests) -> Result<Ran> {
     let total = lanes.iter().flatten().map(|program| program.length(tests)).sum::<Result<usize>>()?;
     println!("\n== tests: {total}");
@@ -208,7 +208,7 @@ fn run_lane(programs: &[Program], tests: Tests, ran: &Mutex<Ran>) -> Result<()> 
     programs.iter().try_for_each(|program| program.run(tests, ran))
 }
 
-/// Returns the test of a line such as `test words::first ... ok <0.012s>`.
+/// Parses a line such as `test words::first ... ok <0.012s>`.
 fn timed(program: &str, line: &str) -> Option<Timed> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let (_, seconds) = rest.strip_suffix("s>")?.rsplit_once('<')?;
@@ -216,7 +216,7 @@ fn timed(program: &str, line: &str) -> Option<Timed> {
     Some(Timed { name: format!("{program} {name}"), took })
 }
 
-/// Locks the results. The panic of a lane is reported elsewhere.
+/// Locks the results, even if another lane panicked: the panic is reported elsewhere.
 fn lock(ran: &Mutex<Ran>) -> MutexGuard<'_, Ran> {
     ran.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Times of a verification run: of its phases, its test programs and its slowest tests.
+//! Times of a verification run: phases, test programs, and the slowest tests.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use crate::run::target;
 
 const SLOWEST: usize = 20;
 
-/// File with the time of every test, in the target directory of Cargo.
+/// File in Cargo's target directory that lists the time of every test.
 const TIMES: &str = "tests.txt";
 
-/// Phases of a run, with their times.
+/// Phases of a run, with their durations.
 #[derive(Default)]
 pub(crate) struct Report {
     phases: Vec<Phase>,
@@ -23,12 +23,12 @@ pub(crate) struct Report {
 
 struct Phase {
     timed: Timed,
-    /// Share of the machine's processors that was used, in percent.
+    /// Percentage of the machine's processor time that was used.
     busy: Option<u64>,
 }
 
 impl Report {
-    /// Runs a phase, and adds its time.
+    /// Runs a phase, and records its duration.
     pub(crate) fn phase<T>(&mut self, name: &str, phase: impl FnOnce() -> T) -> T {
         let (since, before) = (Instant::now(), Processors::now());
         let done = phase();
@@ -37,7 +37,7 @@ impl Report {
         done
     }
 
-    /// Writes the time of every test into a file, the slowest first.
+    /// Writes the time of every test to a file, the slowest test first.
     pub(crate) fn keep(&self) -> Result<()> {
         let mut lines = String::new();
         for test in slowest(&self.ran.tests, usize::MAX) {

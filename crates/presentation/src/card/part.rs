@@ -17,7 +17,7 @@ pub enum Part<'a> {
     Trial {
         head: &'static str,
         words: String,
-        /// Output of Git after the trial, line by line.
+        /// Changes of the Git repository, described in one line per change.
         git: Vec<Cow<'a, str>>,
         changes: Vec<TriedChange<'a>>,
         /// Sentence with the number of changes that are not listed.

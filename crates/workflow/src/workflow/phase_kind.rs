@@ -83,7 +83,7 @@ const ROLES: Keys = Keys { known: &["planner", "improver", "reviewer", "maker", 
 const ROUTING: [(&str, Mode); 3] =
     [("minimal", Mode::Minimal), ("balanced", Mode::Balanced), ("aggressive", Mode::Aggressive)];
 
-/// Values of `then`, which applies after the last plan was rejected. True continues with that plan.
+/// Values of `then`, which applies after the last plan was rejected. True executes the next plan without approval.
 const THEN: [(&str, bool); 2] = [("fail", false), ("settle", true)];
 
 /// Defaults: number of plans that a person is shown, number of ideas, number of reviews (contracts A9, A11, A13).

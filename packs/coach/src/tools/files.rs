@@ -46,7 +46,7 @@ pub(super) fn load(named: &str, dir: &Dir, options: &Options) -> io::Result<Arc<
     let stamps: Vec<_> =
         found.files.iter().map(|file| (&file.path, file.bytes, file.changed.to_string())).collect();
     let key = Digest::of_json(&(named, zone, stamps, &found.left));
-    // The lock is held while reading: concurrent callers wait, and no folder is read twice.
+    // The lock is held while reading: concurrent callers wait instead of reading the same folder twice.
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == key) {
         return Ok(known.clone());

@@ -94,7 +94,7 @@ async fn a_report_is_held_where_a_rule_says_so() {
     quiet.put("customers.csv", "id,name,country,pep\nC,Ash,DE,no\n");
     quiet.put("watchlist.csv", "id,name,list\n");
     assert!(done(&quiet, "case_review", json!({})).await.contains("No rule held the report back."));
-    // That a case has its own rules is a sufficient reason to hold the report back.
+    // If a case has its own rules, the report is always held back.
     quiet.put("rules.yaml", holdshort_compliance::casework::Rules::text());
     let Outcome::Held(held) = quiet.run("case_review", json!({})).await else { panic!("not held") };
     assert_eq!(held.findings, ["own_rules: The case has its own rules."]);

@@ -264,7 +264,7 @@ fn offset(difference_s: i64) -> Option<Offset> {
     (seconds.abs() <= 14 * 3_600).then(|| Offset::from_seconds(seconds).ok()).flatten()
 }
 
-/// Converts a time of a FIT file. FIT times have 32 bits and start in 1989, so a later time is impossible.
+/// Converts a time of a FIT file. The conversion never fails, because FIT times are 32-bit seconds since 1989.
 fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }
