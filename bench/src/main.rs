@@ -149,7 +149,7 @@ impl Args {
         Ok(binary)
     }
 
-    /// Creates the folder of the databases. Dropping it removes them.
+    /// Creates a temporary folder for the databases. Dropping the result deletes the folder.
     fn folder(&self) -> Result<TempDir> {
         let program = std::env::current_exe()?;
         let beside = program.parent().unwrap_or(Path::new("."));

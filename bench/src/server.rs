@@ -131,7 +131,7 @@ impl Server {
         Ok(Duration::from_secs(ticks) / u32::try_from(rustix::param::clock_ticks_per_second())?)
     }
 
-    /// Waits until the process has at most `most` connections. Returns false if it still has more after `longest`.
+    /// Waits until the process has at most `most` connections. Returns false if the process has more after `longest`.
     pub(crate) async fn connections_fall_to(&self, most: usize, longest: Duration) -> Result<bool> {
         let began = Instant::now();
         while self.connections()? > most {

@@ -16,7 +16,7 @@ pub(crate) struct Split {
     pub(super) keys: u64,
     /// Rows that can be rebuilt from the journal.
     pub(super) rows: u64,
-    /// All indexes, including those of the journal.
+    /// All indexes, including the journal's.
     pub(super) indexes: u64,
     /// Unused pages.
     pub(super) free: u64,

@@ -1,4 +1,4 @@
-//! Durations as people write them: `500ms`, `30s`, `30m`, `2h`, `7d`. Knows no clock.
+//! Durations such as `500ms`, `30s`, `30m`, `2h`, `7d`. Uses no clock.
 
 use crate::bounds;
 use crate::item::Item;

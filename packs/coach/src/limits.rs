@@ -1,4 +1,4 @@
-//! Every limit of the coach's tools and screens, by name. `training/limits.rs` has the limits of training data,
+//! Named limits of the coach's tools and screens. `training/limits.rs` has the limits of training data,
 //! `report/limits.rs` has the limits of the report.
 
 /// Maximum bytes of all training files of a workspace: about three years of daily training. The newest files are read;

@@ -146,7 +146,7 @@ struct Output {
     directory: Option<PathBuf>,
 }
 
-/// Input and settings of a run, as the configuration describes them.
+/// Input and settings of a run, made from the configuration.
 #[derive(Debug)]
 pub(super) struct RunSetup {
     pub input: Value,

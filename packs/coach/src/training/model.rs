@@ -50,7 +50,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Value with its source.
+/// Value with the source from which it was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourcedValue {
     pub value: f64,
@@ -207,7 +207,8 @@ impl Activity {
         self.offset.to_datetime(self.start).date()
     }
 
-    /// Returns the value of a measure, or None if it is unknown or implausible: metrics get plausible numbers only.
+    /// Returns the value of a measure, or None if the value is unknown or implausible: metrics get only plausible
+    /// values.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
     }
@@ -228,7 +229,8 @@ pub struct Day {
 }
 
 impl Day {
-    /// Returns the value of a measure, or None if it is unknown or implausible: metrics get plausible numbers only.
+    /// Returns the value of a measure, or None if the value is unknown or implausible: metrics get only plausible
+    /// values.
     pub fn measure(&self, measure: Measure) -> Option<f64> {
         self.sourced_value(measure).map(|known| known.value)
     }

@@ -163,7 +163,7 @@ impl Rules {
     /// Parses the shipped rules.
     ///
     /// # Errors
-    /// Never: a test parses them.
+    /// Never: a test ensures that the shipped rules are valid.
     pub fn shipped() -> Result<Self, String> {
         Self::parse(SHIPPED)
     }

@@ -20,7 +20,7 @@ pub struct Profile {
     numbers: BTreeMap<AthleteNumber, Part>,
 }
 
-/// Number with its inputs.
+/// Number with the inputs from which it was computed.
 #[derive(Clone, Debug)]
 struct Part {
     value: f64,

@@ -94,7 +94,7 @@ fn ratios_durations_and_distances_are_written_in_their_ways() {
         &[
             ("0.425, 0.43, 0.42, 42.5 %, 42%, 43 percent", &[]),
             ("41 %, 44%, 0.41", &["41 %", "44%", "0.41"]),
-            // The product, as a binary float, is 28.499999999999996.
+            // 0.285 · 100 as a binary float is 28.499999999999996.
             ("28.5 %, 29 %, 28 %", &[]),
             ("17 %", &[]),
             ("61 %: of a plain number nobody knows that it is none", &[]),

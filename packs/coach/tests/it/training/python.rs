@@ -112,7 +112,7 @@ fn numbers(value: &Value) -> usize {
     }
 }
 
-/// Returns the folder of the installed packages. It is kept for the next test run.
+/// Returns the folder of the installed packages. The folder is kept for the next test run.
 fn packages(wanted: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python {}", wanted.join(" ")));
     if !folder.exists() {

@@ -1,5 +1,5 @@
-//! The season of the sample in `workflows/coach/sample/`. This test generates it, with equal bytes every time.
-//! `UPDATE_SNAPSHOTS=1 cargo test -p holdshort-coach sample` rewrites it.
+//! Generates the season of the sample in `workflows/coach/sample/`, with equal bytes every time. `UPDATE_SNAPSHOTS=1
+//! cargo test -p holdshort-coach sample` rewrites the sample.
 //!
 //! Ten weeks of one athlete: two blocks of three weeks of build and one week of recovery, then two weeks with more
 //! load. In the last week the athlete travels, with little sleep, more load and lower HRV. One day is missing, and one
