@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::toolset::Toolset;
 
-/// Returns every built-in tool, those that open an interrupt included, and the tools of these toolsets.
+/// Returns every built-in tool, including the tools that open an interrupt, and the tools of `toolsets`.
 pub fn catalogue(toolsets: &[&'static dyn Toolset]) -> Vec<Spec> {
     let mut specs = vec![
         read_file(),
@@ -170,7 +170,7 @@ fn web_fetch() -> Spec {
     )
 }
 
-/// Returns a tool that asks a person. `communicate_with_human` names its arguments as in contract C8.
+/// Returns a tool that asks a person. The arguments of `communicate_with_human` have the names of contract C8.
 fn ask(name: &str) -> Spec {
     let (question, kind) = match name {
         "communicate_with_human" => ("message", "message_type"),
@@ -205,7 +205,8 @@ fn ask(name: &str) -> Spec {
     )
 }
 
-/// Returns the phases of the registry as tools, the chain of them, and the checkpoint's other name (contract A25).
+/// Returns a tool for each phase of the registry, the tool for the chain of phases, and the second name of the
+/// checkpoint tool (contract A25).
 fn phase_tools() -> Vec<Spec> {
     let mut specs: Vec<Spec> = PhaseTool::NAMES
         .into_iter()
@@ -222,7 +223,7 @@ fn phase_tool(name: &str, tool: PhaseTool) -> Spec {
     spec(name, format!("{description} {waits}"), Runs::Begins(tool), required, &properties)
 }
 
-/// Returns the description of a phase tool, its required arguments, and the schema of all its arguments.
+/// Returns the description of a phase tool, the names of its required arguments, and the schema of all its arguments.
 fn phase_form(tool: PhaseTool) -> (&'static str, &'static [&'static str], Value) {
     let text = |description: &str| json!({"type": "string", "minLength": 1, "description": description});
     let count = |most: u32, description: &str| json!({"type": "integer", "minimum": 1, "maximum": most, "description": description});

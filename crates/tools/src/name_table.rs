@@ -1,6 +1,7 @@
-//! An enum as a table: each variant has a stable name and a row of further columns.
+//! A macro that declares an enum as a table: each variant has a stable name and further columns.
 
-/// Declares the enum, `ALL`, `name`, `row` (the columns, by the constructor of their type) and `Serialize` by name.
+/// Declares the enum, the constant `ALL`, `name`, `row` and `Serialize`. `row` returns the columns, built by the
+/// constructor of their type. `Serialize` writes the name.
 #[macro_export]
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $row:ident;

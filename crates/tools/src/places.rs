@@ -1,7 +1,7 @@
-//! Resolves the paths that a call names through links, which the names do not show.
+//! Finds where the paths of a call lead once their symbolic links are resolved.
 //!
-//! Reads names and link targets only, and must open no file. The results are for the gates. The tools resolve a path
-//! again, beneath the workspace's handle, when they use it.
+//! Reads names and link targets only, and must open no file. The gates use the results. When a tool runs, it resolves
+//! its path again, from the workspace's handle.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -11,12 +11,13 @@ use holdshort_core::tool::ResolvedPath;
 
 use crate::limits;
 
-/// Returns the path of a file tool if it resolves to another place.
+/// Returns the path of a file tool if its links resolve to a different path.
 pub(crate) fn of_path(workspace: &str, path: &str) -> Vec<ResolvedPath> {
     resolve_path(Path::new(workspace), path).into_iter().collect()
 }
 
-/// Returns the paths of a command that resolve to another place: its working directory as named, and each argument.
+/// Returns the paths of a command whose links resolve to a different path: the working directory as the call names it,
+/// and the arguments.
 pub(crate) fn of_command(
     workspace: &str,
     cwd: Option<&str>,
@@ -24,7 +25,7 @@ pub(crate) fn of_command(
     line: &str,
 ) -> Vec<ResolvedPath> {
     let mut places: Vec<ResolvedPath> = cwd.into_iter().flat_map(|cwd| of_path(workspace, cwd)).collect();
-    // The paths of this line cannot be known: it may name any place.
+    // The paths of this command line cannot be determined, so it may reach any path.
     let anywhere = || ResolvedPath { named: String::new(), resolved: None };
     let Some(paths) = holdshort_command::parse(line).paths() else {
         places.push(anywhere());
@@ -51,7 +52,7 @@ pub(crate) fn of_command(
     places
 }
 
-/// Returns `None` if the path resolves to the place that it names.
+/// Resolves a path of the call. Returns `None` if the resolved path is the same as the named path.
 fn resolve_path(folder: &Path, path: &str) -> Option<ResolvedPath> {
     if path.len() > limits::PATH_BYTES || path.contains('\0') {
         return None;
@@ -64,8 +65,8 @@ fn resolve_path(folder: &Path, path: &str) -> Option<ResolvedPath> {
     })
 }
 
-/// Resolves the links of a path as far as it exists, and appends the missing rest by name. Returns `None` if a part can
-/// not be read.
+/// Resolves the links in the existing part of a path, and appends the missing rest unchanged. Returns `None` if a
+/// component is unreadable.
 fn real(path: &Path) -> Option<PathBuf> {
     follow(path, limits::SYMLINKS)
 }
@@ -79,7 +80,7 @@ fn follow(path: &Path, links: usize) -> Option<PathBuf> {
                 let all = missing.iter().rev().fold(found, |path, name| path.join(name));
                 return Some(plain(&all));
             }
-            // The target does not exist yet: a write through the link creates it there.
+            // The target of the link does not exist yet. A write through the link would create the target.
             Err(_) if fs::symlink_metadata(exists).is_ok_and(|found| found.is_symlink()) => {
                 let target = exists.parent()?.join(fs::read_link(exists).ok()?);
                 let all = missing.iter().rev().fold(target, |path, name| path.join(name));
@@ -95,7 +96,7 @@ fn follow(path: &Path, links: usize) -> Option<PathBuf> {
     }
 }
 
-/// Removes `.`, and applies `..` by name.
+/// Removes `.` and resolves `..` from the names alone, without reading links.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -110,8 +111,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the files that a shell pattern matches now. Returns `None` if they are too many, or if the pattern or a file
-/// name cannot be understood here.
+/// Returns the files that a shell pattern matches now. Returns `None` if there are too many files, or if the pattern or
+/// a file name cannot be interpreted here.
 fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
     if pattern.contains(['{', '\\']) || pattern.contains("[:") || pattern.contains("[^") {
         return None;
@@ -130,7 +131,7 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                 continue;
             }
             let is_like = Glob::new(name).ok()?.compile_matcher();
-            // Some shells match `..`, which no listing holds.
+            // Some shells match `..` too, which no directory listing contains.
             if is_like.is_match("..") && name.starts_with('.') {
                 next.push(join(".."));
             }
@@ -140,7 +141,8 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                     return None;
                 }
                 let Ok(entry) = entry else { continue };
-                // The shell may match a name that is not UTF-8, and its target cannot be shown.
+                // A name that is not UTF-8 cannot be shown, but the shell may match it. Then the whole pattern is
+                // unknown.
                 let entry = entry.file_name().into_string().ok()?;
                 if is_like.is_match(&entry) {
                     next.push(join(&entry));

@@ -1,4 +1,5 @@
-//! The arguments of a call as types. `catalogue` has their JSON Schemas. The types must never be looser than these.
+//! The arguments of each tool as types. `catalogue` has the JSON Schemas of these arguments. The types must never
+//! accept more than the schemas.
 
 use holdshort_core::web::FETCH;
 use serde::Deserialize;
@@ -7,17 +8,17 @@ use serde_json::Value;
 use crate::refusal::Refusal;
 use crate::toolset::{Toolset, Work, read_arguments};
 
-/// A call of a tool that runs here.
+/// A call of a tool that runs in this crate.
 #[derive(Debug)]
 pub(crate) enum Request {
     Files(OnFiles),
     Command(RunCommand),
     Fetch(WebFetch),
-    /// A call of a tool of a pack.
+    /// A call of a tool that a toolset adds.
     Added(Box<dyn Work>),
 }
 
-/// A call that works on files in this process.
+/// A call that works on files and runs in the server process.
 #[derive(Debug)]
 pub(crate) enum OnFiles {
     Read(ReadFile),
@@ -91,7 +92,7 @@ pub(crate) struct WebFetch {
 }
 
 impl Request {
-    /// Parses a call of a built-in tool or of one of these toolsets. Rejects a tool that does not run here.
+    /// Parses a call of a built-in tool or of a tool of `toolsets`. Rejects a tool that does not run here.
     pub(crate) fn parse(
         toolsets: &[&'static dyn Toolset],
         tool: &str,

@@ -1,7 +1,7 @@
-//! The layer of a run: the ignored files that its commands wrote, apart from the workspace.
+//! The layer of a run: the files ignored by git that the run's commands wrote, stored outside the workspace.
 //!
-//! Only commands of the run see the layer over the workspace. The layer is a cache: without it the next command starts
-//! with an empty one. Must never hold a file that the workspace had when it was written.
+//! Only the commands of the run see the layer, mounted over the workspace. The layer is a cache: if it is lost, the
+//! next command starts with an empty layer. Must never hold a file that the workspace had when the file was written.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};
@@ -19,16 +19,17 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits::CHANGED_FILE_BYTES;
 use crate::sandbox::{remove, take_after};
 
-/// Folder of one run, which only the server enters. Cheap to clone.
+/// Folder of one run's layer, which only the server can open. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLayer(PathBuf);
 
-/// Folder in the folder of a run that is shown over the workspace.
+/// Name of the folder, in the folder of a run, that is mounted over the workspace.
 const CONTENT: &str = "files";
-/// File in the folder of a run with the number of bytes of its content. It is absent while the content changes.
+/// Name of the file, in the folder of a run, that stores the number of bytes of the content. The file is absent while
+/// the content changes.
 const SIZE: &str = "bytes";
 
-/// Number and size of the entries of a layer.
+/// Number of entries of a layer, and their total size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     paths: usize,
@@ -43,7 +44,7 @@ pub(crate) struct Room {
 }
 
 impl Usage {
-    /// Returns true if these changes enlarge a layer and exceed its limits.
+    /// Returns true if `changes` enlarge the layer and the enlarged layer exceeds the limits in `room`.
     pub(crate) fn exceeds_with(self, changes: &[Change], room: Room) -> bool {
         let size = |entry: &Option<Entry>| match entry {
             Some(Entry::File { bytes, .. }) => *bytes,
@@ -65,22 +66,22 @@ impl Usage {
 }
 
 impl RunLayer {
-    /// Returns the layer in a folder outside of every workspace. The folder need not exist.
+    /// Returns the layer that is stored in `folder`. `folder` must be outside of every workspace, and need not exist.
     pub fn new(folder: PathBuf) -> Self {
         Self(folder)
     }
 
-    /// Returns the folder that is shown over the workspace.
+    /// Returns the folder that is mounted over the workspace.
     pub(crate) fn content(&self) -> PathBuf {
         self.0.join(CONTENT)
     }
 
-    /// Opens the content. Returns `None` if it does not exist.
+    /// Opens the content folder. Returns `None` if the folder does not exist.
     pub(crate) fn open(&self) -> Option<Root> {
         Root::open(&self.content()).ok()
     }
 
-    /// Removes the layer as far as possible. Blocks.
+    /// Removes as much of the layer as possible. Blocks.
     pub fn remove(&self) {
         if self.0.exists() {
             remove(&self.0);
@@ -99,8 +100,8 @@ impl RunLayer {
         Ok(usage)
     }
 
-    /// Counts the files and links of the layer that the workspace lacks, or has with another size or an earlier time of
-    /// modification. Compares no content. Blocks.
+    /// Counts the files and links of the layer that are not in the workspace in the same state: the workspace lacks the
+    /// path, or has it with a different size or with an earlier modification time. Compares no content. Blocks.
     pub fn unmerged(&self, workspace: &Path) -> io::Result<usize> {
         let workspace = Root::open(workspace).ok();
         let in_workspace = |path: &[u8]| {
@@ -122,7 +123,7 @@ impl RunLayer {
         Ok(files)
     }
 
-    /// Calls the function with each path of the layer.
+    /// Calls `each` with every path of the layer and its metadata.
     fn visit(&self, mut each: impl FnMut(&[u8], &Stat)) -> io::Result<()> {
         let Some(root) = self.open() else { return Ok(()) };
         let mut ahead = vec![Vec::new()];
@@ -140,7 +141,7 @@ impl RunLayer {
         Ok(())
     }
 
-    /// Counts the bytes of the layers of all other runs of this node. Blocks.
+    /// Counts the bytes of the layers of all other runs on this node. Blocks.
     pub(crate) fn bytes_of_others(&self) -> io::Result<u64> {
         let Some(all) = self.0.parent() else { return Ok(0) };
         let listed = match fs::read_dir(all) {
@@ -158,22 +159,22 @@ impl RunLayer {
         Ok(bytes)
     }
 
-    /// Returns the stored size of the content. Counts it if no size is stored.
+    /// Returns the stored size of the content. Counts the bytes if no size is stored.
     fn bytes(&self) -> io::Result<u64> {
         let noted = fs::read_to_string(self.0.join(SIZE)).ok().and_then(|text| text.trim().parse().ok());
         match noted {
             Some(bytes) => Ok(bytes),
             None => match self.usage() {
-                // Another task removes or changes the layer.
+                // A different task is removing or changing the layer.
                 Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(0),
                 counted => Ok(counted?.bytes),
             },
         }
     }
 
-    /// Makes the changes, whatever the layer holds now. Leaves out paths that the workspace has by now, which the layer
-    /// would hide. Removes the layer on failure: half of a cache may mislead a command, and an empty one does not.
-    /// Blocks.
+    /// Applies the changes to the layer, and replaces what the layer holds at their paths. Skips paths that exist in
+    /// the workspace by now, because the layer would hide them. Removes the whole layer on failure: an incomplete cache
+    /// may mislead a command, and an empty cache does not. Blocks.
     pub(crate) fn commit(
         &self,
         workspace: &Path,
@@ -197,7 +198,7 @@ impl RunLayer {
         self.remove_size()?;
         let below = Root::open(workspace)?;
         let changes = layer.changes.changes();
-        // In the order of the paths a folder comes before its content.
+        // Paths are sorted, so a folder comes before its content. The reverse order removes the content first.
         for change in changes.iter().rev() {
             take_away(&root, change, matches!(change.after, Some(Entry::Folder { .. })))?;
         }
@@ -236,20 +237,22 @@ impl RunLayer {
         for change in written.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 let folder = root.folder(&bytes_of(&change.path).unwrap_or_default())?;
-                // A folder that its owner cannot read or change would close the layer to the next command.
+                // The owner keeps full access to the folder. Otherwise the next command could not use this part of the
+                // layer.
                 rustix::fs::fchmod(folder, Mode::from_raw_mode(mode) | Mode::RWXU)?;
             }
         }
         Ok(())
     }
 
-    /// Removes the paths that the run committed to the workspace. If that fails, removes the whole layer: it must not hide
-    /// the committed files. Blocks.
+    /// Removes from the layer the paths that the run has committed to the workspace. If that fails, removes the whole
+    /// layer, because the layer must not hide the committed files. Blocks.
     pub(crate) fn forget(&self, changeset: &Changeset) {
         self.forget_where(changeset, |_, _| true);
     }
 
-    /// Removes the merged entries that the run has not changed since, like [`forget`](Self::forget). Blocks.
+    /// Removes from the layer the merged entries that the run has not changed since the merge. If that fails, removes
+    /// the whole layer, as [`forget`](Self::forget) does. Blocks.
     pub fn forget_merged(&self, changeset: &Changeset) {
         self.forget_where(changeset, is_same);
     }
@@ -290,7 +293,7 @@ impl RunLayer {
     }
 }
 
-/// Returns true if the entry at the path of a change still equals the result of the change.
+/// Returns true if the entry at the path of a change is still in the state that the change produced.
 fn is_same(root: &Root, change: &Change) -> bool {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return false };
@@ -298,7 +301,7 @@ fn is_same(root: &Root, change: &Change) -> bool {
         .is_ok_and(|seen| seen.entry() == change.after.as_ref())
 }
 
-/// Removes the entry at the path of a change. A folder stays if a folder is wanted.
+/// Removes the entry at the path of a change. Keeps a folder if `wants_folder` is true.
 fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()> {
     let path = bytes_of(&change.path).unwrap_or_default();
     let Ok((folder, name)) = root.parent(&path) else { return Ok(()) };
@@ -313,7 +316,7 @@ fn take_away(root: &Root, change: &Change, wants_folder: bool) -> io::Result<()>
     fs::remove_dir_all(path)
 }
 
-/// Returns true if an entry at this path would hide an entry of the workspace.
+/// Returns true if an entry of the layer at this path would hide an entry of the workspace.
 fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     let ends =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).chain([path.len()]);
@@ -327,7 +330,7 @@ fn hides(workspace: &Root, path: &[u8], entry: &Entry) -> io::Result<bool> {
     Ok(!matches!(entry, Entry::Folder { .. }))
 }
 
-/// Makes the folders above a path, with mode and owner as in the workspace.
+/// Makes the missing parent folders of a path, with the mode and the owner of the same folders in the workspace.
 fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
     if path.is_empty() || root.folder(path).is_ok() {
         return Ok(());
@@ -340,7 +343,7 @@ fn make_folders(root: &Root, below: &Root, path: &[u8]) -> io::Result<()> {
         return Ok(());
     };
     let made = File::from(folder::open(&folder, name)?);
-    // Only root can set another owner.
+    // Only root can set another user as the owner, so a failure is ignored.
     let _ = std::os::unix::fs::fchown(&made, Some(like.st_uid), Some(like.st_gid));
     made.set_permissions(Permissions::from_mode(like.st_mode & 0o7777))
 }

@@ -1,8 +1,9 @@
-//! The hidden subcommand as a program of its own, for this crate's tests. It must hold nothing else.
+//! The hidden subcommand `sandbox-exec` as a separate program, for the tests of this crate. Must contain nothing
+//! else.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Skips the name of the program and that of the subcommand.
+    // Skips the names of the program and of the subcommand.
     holdshort_tools::sandbox::exec(std::env::args_os().skip(2))
 }

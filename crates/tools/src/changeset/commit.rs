@@ -1,9 +1,10 @@
 //! Commits a changeset: brings each path from its `before` to its `after`, or changes nothing at all.
 //!
-//! First every path is compared, and nothing is touched if one differs. Then entries are removed, content before its
-//! folder. Then folders, files and links are made, a folder before its content. After a crash in between, each path is
-//! as before, as wanted, or removed and not made yet. A *resumed* commit continues from there.
-//! Must never follow a link, and must never replace an entry that is not the `before`.
+//! The commit first compares every path with its `before`, and touches nothing if one path differs. Then it removes old
+//! entries; the content of a folder is removed before the folder. Then it makes folders, files and links; a folder is
+//! made before its content. After a crash during the commit, each path is still in its old state, already in its new
+//! state, or removed and not yet made again. A *resumed* commit continues from there. Must never follow a link, and
+//! must never replace an entry that differs from the `before` of its path.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -23,10 +24,10 @@ use super::temporary::{self, Temporary};
 /// Result of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// Every path has its `after`, and is on disk.
+    /// Every path has its `after`, and the changes are synced to disk.
     Done,
-    /// `paths` have an unexpected state. `done` lists the paths changed before this was noticed. It is empty unless
-    /// others change the paths at the same time, or the commit was resumed.
+    /// `paths` have an unexpected state. `done` lists the paths that were changed before the conflict was detected.
+    /// `done` is empty unless another process changes the paths at the same time, or the commit was resumed.
     Conflict { paths: Vec<String>, done: Vec<String> },
     /// The file system reported an error.
     Failed { text: String, done: Vec<String> },
@@ -37,13 +38,14 @@ pub enum Committed {
 enum State {
     Before,
     After,
-    /// Removed and not made yet, or a folder without its mode. Only a crash leaves a path in this state.
+    /// The old entry is removed and the new entry is not made yet, or a new folder does not have its final mode yet.
+    /// Only a crash leaves a path in this state.
     Between,
     Other,
 }
 
-/// Returns the paths that keep a commit from beginning: those that changed, and entries in a folder that would be
-/// removed. Changes nothing.
+/// Returns the paths that prevent the commit: paths that no longer have their `before`, paths without a parent folder,
+/// and unexpected entries in a folder that would be removed. Changes nothing.
 pub(crate) fn conflicts(root: &Root, changeset: &Changeset) -> io::Result<Vec<String>> {
     let changes = changeset.changes();
     let body = |_| Err(io::ErrorKind::Unsupported.into());
@@ -60,7 +62,8 @@ pub(crate) fn is_as_wanted(root: &Root, change: &Change) -> bool {
     look(root, change).is_ok_and(|seen| state(change, &seen) == State::After)
 }
 
-/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed`: it was begun before a crash.
+/// Commits a changeset. `body` returns the bytes of a file by its digest. `resumed` is true if this commit was started
+/// before a crash.
 pub(crate) fn commit(
     root: &Root,
     changeset: &Changeset,
@@ -106,7 +109,7 @@ fn conflict<T>(path: String) -> Result<T, Stop> {
 }
 
 impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
-    /// Returns the paths that keep the commit from beginning.
+    /// Returns the paths that prevent the commit.
     fn conflicts(&self) -> Result<Vec<String>, Stop> {
         let mut paths = Vec::new();
         for change in self.changes {
@@ -125,21 +128,21 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     fn may_begin(&self, change: &Change, state: State) -> bool {
         match state {
             State::Before => true,
-            // Others may have made the same folder.
+            // Another process may already have made the same folder.
             State::After => self.resumed || matches!(change.after, Some(Entry::Folder { .. })),
             State::Between => self.resumed,
             State::Other => false,
         }
     }
 
-    /// Returns true if the folder of a new entry exists, or is made as well.
+    /// Returns true if the parent folder of a new entry exists, or if this commit makes the parent folder.
     fn has_a_folder(&self, change: &Change) -> bool {
         let Some((folder, _)) = change.path.rsplit_once('/') else { return true };
         let is_made = || self.change(folder).is_some_and(|it| matches!(it.after, Some(Entry::Folder { .. })));
         change.after.is_none() || is_made() || self.root.folder(&bytes(folder)).is_ok()
     }
 
-    /// Returns the entries of a folder to be removed that are not removed with it.
+    /// Returns the entries in a removed folder that this commit does not remove.
     fn strangers(&self, change: &Change) -> io::Result<Vec<String>> {
         let path = bytes(&change.path);
         let goes = |path: &str| self.change(path).is_some_and(is_removed);
@@ -154,14 +157,14 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
     }
 
     fn apply(&mut self) -> Result<(), Stop> {
-        // In the order of the paths a folder comes before its content.
+        // Paths are sorted, so a folder comes before its content. The reverse order removes the content first.
         for change in self.changes.iter().rev().filter(|change| is_removed(change)) {
             self.remove(change)?;
         }
         for change in self.changes.iter().filter(|change| change.after.is_some()) {
             self.make(change)?;
         }
-        // Modes come last, since a folder may become read-only.
+        // Modes are set last, since a folder may become read-only.
         for change in self.changes.iter().rev() {
             if let Some(Entry::Folder { mode }) = change.after {
                 set_folder_mode(self.root, change, mode).map_err(failed(change))?;
@@ -272,7 +275,8 @@ impl<B: Fn(Digest) -> io::Result<Vec<u8>>> Commit<'_, B> {
 /// Permissions that the owner of a folder needs to fill it.
 const OWNED: u32 = 0o700;
 
-/// Returns true if the old entry is removed before any entry is made. A file that becomes another file is replaced.
+/// Returns true if the old entry must be removed before new entries are made. Returns false for a file that becomes a
+/// different file: it is replaced in one step.
 fn is_removed(change: &Change) -> bool {
     match (&change.before, &change.after) {
         (None, _)
@@ -285,7 +289,7 @@ fn is_removed(change: &Change) -> bool {
 fn look(root: &Root, change: &Change) -> io::Result<ObservedPath> {
     let path = bytes(&change.path);
     let size = |entry: &Entry| if let Entry::File { bytes, .. } = entry { *bytes } else { 0 };
-    // A file larger than both is neither of them.
+    // A file that is larger than `before` and `after` equals neither of them.
     let limit = change.before.iter().chain(&change.after).map(size).max().unwrap_or_default();
     match root.parent(&path) {
         Ok((folder, name)) => observe_path(folder, name, limit),
@@ -316,7 +320,7 @@ fn state(change: &Change, seen: &ObservedPath) -> State {
     }
 }
 
-/// Removes the old entry. A folder may still contain temporary files of a crash.
+/// Removes the old entry. Before a folder is removed, temporary files that a crash left in the folder are removed.
 fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::io::Result<()> {
     let is_folder = matches!(was, Some(Entry::Folder { .. }));
     let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -331,7 +335,8 @@ fn unlink(folder: BorrowedFd<'_>, name: &OsStr, was: Option<&Entry>) -> rustix::
     }
 }
 
-/// Sets the mode of a folder. Keeps the bits that the folder inherited from its parent.
+/// Sets the permission bits of a folder. Keeps the set-user-id and set-group-id bits that the folder inherited from its
+/// parent.
 fn set_folder_mode(root: &Root, change: &Change, mode: u32) -> io::Result<()> {
     let folder = root.folder(&bytes(&change.path))?;
     let has = rustix::fs::fstat(&folder)?.st_mode & 0o7777;
@@ -347,7 +352,7 @@ fn leads_nowhere(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
-/// Decodes a path. A changeset holds only paths in this encoding.
+/// Decodes a path of a changeset. Every path in a changeset is valid in this encoding.
 fn bytes(text: &str) -> Vec<u8> {
     bytes_of(text).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The entry at a path: a file by its digest, a link by its target, or a folder. Must never follow a link or wait for a
-//! pipe.
+//! The entry at a path: a file by its digest, a link by its target, or a folder. Must never follow a link, and must
+//! never block on a named pipe.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -10,10 +10,10 @@ use holdshort_core::digest::Digest;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use sha2::{Digest as _, Sha256};
 
-/// Permission bits of a changeset. Set-user-id and set-group-id bits never belong to them.
+/// Permission bits that a changeset records. The set-user-id and set-group-id bits are never recorded.
 pub(crate) const MODE: u32 = 0o1777;
 
-/// Finding at a path.
+/// What exists at a path.
 #[derive(Debug)]
 pub(crate) enum ObservedPath {
     Nothing,
@@ -33,7 +33,7 @@ impl ObservedPath {
     }
 }
 
-/// Examines a name in a folder. Reads a file of at most `limit` bytes.
+/// Examines the entry with this name in a folder. Reads a file of at most `limit` bytes.
 pub(crate) fn observe_path(folder: impl AsFd, name: &OsStr, limit: u64) -> io::Result<ObservedPath> {
     let Some(stat) = stat(&folder, name)? else { return Ok(ObservedPath::Nothing) };
     let mode = stat.st_mode & MODE;
@@ -59,7 +59,7 @@ pub(crate) fn observe_path(folder: impl AsFd, name: &OsStr, limit: u64) -> io::R
     Ok(ObservedPath::Entry(entry, stat))
 }
 
-/// Returns `None` if the name does not exist.
+/// Returns the metadata of an entry without following a link. Returns `None` if the name does not exist.
 pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
@@ -68,7 +68,7 @@ pub(crate) fn stat(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> 
     }
 }
 
-/// Opens a regular file to be read. Fails for any other kind without blocking.
+/// Opens a regular file for reading. Fails for any other kind of entry, without blocking.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty())?;

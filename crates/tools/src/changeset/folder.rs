@@ -1,4 +1,4 @@
-//! Folders below one folder, reached name by name from its handle, following no link.
+//! Folders below a root folder. Each is opened name by name from the root's handle, without following a link.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,7 +11,7 @@ use rustix::fs::{Dir, Mode, OFlags};
 /// Flags with which every folder is opened.
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A folder that is held open.
+/// Handle of an open folder.
 #[derive(Debug)]
 pub(crate) struct Root(OwnedFd);
 
@@ -20,12 +20,12 @@ impl Root {
         Ok(Self(rustix::fs::open(path, FLAGS, Mode::empty())?))
     }
 
-    /// Opens the folder of a handle. The handle may be one for paths only (`O_PATH`).
+    /// Opens the folder of a handle. The handle may be a path-only handle (`O_PATH`).
     pub(crate) fn from_handle(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(handle, ".", FLAGS, Mode::empty())?))
     }
 
-    /// Opens the folder at a path of plain names. The path `""` is the folder itself.
+    /// Opens the folder at a path that contains only plain names. The path `""` is the root folder.
     pub(crate) fn folder(&self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut folder = self.0.try_clone()?;
         for name in names(path) {
@@ -34,7 +34,7 @@ impl Root {
         Ok(folder)
     }
 
-    /// Opens the folder that holds a path, and returns the last name of the path.
+    /// Opens the parent folder of a path, and returns it with the last name of the path.
     pub(crate) fn parent<'a>(&self, path: &'a [u8]) -> io::Result<(OwnedFd, &'a OsStr)> {
         let (folder, name) = split(path);
         Ok((self.folder(folder)?, name))
@@ -47,7 +47,7 @@ impl AsFd for Root {
     }
 }
 
-/// Opens a folder by its name in another folder.
+/// Opens a folder by its name in its parent folder.
 pub(crate) fn open(folder: impl AsFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, FLAGS, Mode::empty())?)
 }
@@ -66,14 +66,13 @@ pub(crate) fn list(folder: impl AsFd) -> io::Result<Vec<OsString>> {
     Ok(found)
 }
 
-/// Splits a path into its folder and its last name.
+/// Splits a path into its parent folder and its last name.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &OsStr) {
     let at = path.iter().rposition(|byte| *byte == b'/');
     let (folder, name) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));
     (folder, OsStr::from_bytes(name))
 }
 
-/// Appends a name to a path.
 pub(crate) fn join(path: &[u8], name: &OsStr) -> Vec<u8> {
     let between: &[u8] = if path.is_empty() { b"" } else { b"/" };
     [path, between, name.as_bytes()].concat()

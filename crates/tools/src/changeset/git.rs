@@ -11,9 +11,10 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::limits;
 
-/// Returns one line for each effect, for each repository. Empty if nothing below a `.git` changes.
+/// Returns, for each repository, one line per effect. The list is empty if nothing below a `.git` changes.
 ///
-/// `body` returns the bytes of a file by its digest. A file that it cannot return is described without its content.
+/// `body` returns the bytes of a file by its digest. If `body` fails for a file, the line about that file leaves out
+/// its content.
 pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<u8>>) -> Vec<String> {
     let mut repositories: BTreeMap<&str, RepositorySummary> = BTreeMap::new();
     for change in changeset.changes().iter().filter(|change| change.is_of_content()) {
@@ -32,7 +33,7 @@ pub fn git_words(changeset: &Changeset, body: impl Fn(Digest) -> io::Result<Vec<
     repositories.into_iter().flat_map(told).collect()
 }
 
-/// Returns the folder of the repository, and the path in its `.git`.
+/// Splits a path below a `.git` folder into the folder of the repository and the path within `.git`.
 fn below_git(path: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     for name in path.split('/') {
@@ -77,7 +78,7 @@ impl RepositorySummary {
                     None => return,
                 }
             }
-            // The lines about branches and commits already describe what the logs record.
+            // Skips changes to git's logs, because the lines about branches and commits already describe them.
             ["logs", ..] => return,
             ["refs", "heads", ..] => {
                 let moved = if what == "changed" { "moved" } else { what };
@@ -113,7 +114,7 @@ impl RepositorySummary {
     }
 }
 
-/// Returns the first line of a commit's message, if the bytes are a loose object with a commit.
+/// Returns the first line of a commit's message if the bytes are a loose git object that contains a commit.
 fn subject(object: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     ZlibDecoder::new(object).take(limits::GIT_OBJECT_BYTES).read_to_end(&mut text).ok()?;
@@ -129,7 +130,7 @@ fn branch(head: &[u8]) -> Option<String> {
     Some(name.escape_debug().to_string())
 }
 
-/// Returns the lines that differ, joined into one line.
+/// Returns the lines that differ between the two texts, joined into one line.
 fn difference(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
     let lines = diff.iter_all_changes().filter_map(|change| {

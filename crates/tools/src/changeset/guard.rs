@@ -1,9 +1,9 @@
-//! Findings in a changeset that the names of its paths do not show: a folder that becomes a git repository, the
-//! configuration of a repository not called `.git`, and a link that leads out of the workspace.
+//! Findings in a changeset that the names of its paths do not show: a folder that becomes a git repository, a change to
+//! the configuration of a repository whose folder is not called `.git`, and a link that leads out of the workspace.
 //!
-//! Examines every changeset, whichever tool made it, and the workspace in which it lands. Reads names and links, and
-//! must never read a file. The gates ask a person about each finding; they know the guarded names themselves
-//! ([`guarded`](holdshort_command::guarded)).
+//! Examines the changesets of all tools, together with the workspace that they would change. Reads names and link
+//! targets, and must never read the content of a file. The gates ask a person about each finding. The gates themselves
+//! recognize guarded names ([`guarded`](holdshort_command::guarded)), so those are not findings here.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
@@ -18,17 +18,17 @@ use holdshort_core::changeset::{Change, Entry, bytes_of, is_of_git};
 use super::{ObservedPath, Root, folder, observe_path};
 use crate::limits;
 
-/// Names in a folder that git accepts as a repository.
+/// Names whose presence makes git accept a folder as a repository.
 pub(crate) const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
-/// Names in a folder that git accepts as a repository with its objects elsewhere.
+/// Names whose presence makes git accept a folder as a repository whose objects are in a different folder.
 const LINKED: [&str; 2] = ["HEAD", "commondir"];
 
-/// The change makes a repository, or changes a file that controls git in one.
+/// Finding: the change makes a repository, or changes a file that controls git in a repository.
 const REPOSITORY: &str = "bare_repository";
-/// The change makes a link that leads out of the workspace.
+/// Finding: the change makes a link that leads out of the workspace.
 const LINK_OUT: &str = "link_out";
 
-/// Returns the codes of the findings in these changes. `path` is the full path of the workspace.
+/// Returns the codes of the findings in `changes`. `path` is the full path of the workspace.
 pub(crate) fn findings(changes: &[Change], workspace: &Root, path: &Path) -> BTreeSet<&'static str> {
     let by_path: BTreeMap<_, _> =
         changes.iter().filter_map(|change| Some((bytes_of(&change.path)?, change))).collect();
@@ -56,11 +56,10 @@ struct Guard<'a> {
     workspace: &'a Root,
     path: &'a Path,
     changes: BTreeMap<Vec<u8>, &'a Change>,
-    /// Changed entries of each folder.
+    /// Changed entries, by the path of their folder.
     by_folder: BTreeMap<Vec<u8>, Vec<EntryChange>>,
 }
 
-/// Change of one entry of a folder.
 struct EntryChange {
     /// Name in lower case.
     name: Vec<u8>,
@@ -68,7 +67,7 @@ struct EntryChange {
     stays: bool,
 }
 
-/// Status of a folder before and after the changes: true if git accepts it as a repository.
+/// Tells whether git accepts a folder as a repository, before and after the changes.
 #[derive(Clone, Copy)]
 struct Repository {
     before: bool,
@@ -79,7 +78,7 @@ impl Guard<'_> {
     fn meets_a_repository(&self) -> bool {
         let above = repository_above(self.path);
         let mut folders: BTreeMap<&[u8], Repository> = BTreeMap::new();
-        // The table of guarded names covers a folder called `.git`.
+        // Paths below a folder called `.git` are skipped, because the table of guarded names covers them.
         self.changes.iter().filter(|(_, change)| !is_of_git(&change.path)).any(|(path, _)| {
             if above.as_ref().is_some_and(|above| is_gits(&[above.as_slice(), path].join(&b'/'))) {
                 return true;
@@ -94,7 +93,7 @@ impl Guard<'_> {
         })
     }
 
-    /// Examines a folder. A folder that cannot be listed is treated as a new repository.
+    /// Compares a folder before and after the changes. A folder that cannot be listed is treated as a new repository.
     fn repository(&self, folder: &[u8]) -> Repository {
         let listed = self.workspace.folder(folder).and_then(folder::list);
         let before: BTreeSet<Vec<u8>> = match listed {
@@ -113,7 +112,7 @@ impl Guard<'_> {
         Repository { before: is_repository(&before), after: is_repository(&after) }
     }
 
-    /// Returns true if the change makes a link whose target, followed through other links, leaves the workspace.
+    /// Returns true if the change makes a link that leaves the workspace. The target is followed through other links.
     fn leads_out(&self, path: &[u8], change: &Change) -> bool {
         let Some(Entry::Symlink { target }) = &change.after else { return false };
         let Some(target) = bytes_of(target) else { return true };
@@ -147,7 +146,8 @@ impl Guard<'_> {
         }
     }
 
-    /// Puts the names of a link's target in front of `ahead`. Returns false if the target is absolute and outside.
+    /// Puts the names of a link's target at the front of `ahead`. Returns false if the target is an absolute path
+    /// outside the workspace.
     fn follow(&self, target: &[u8], at: &mut Vec<Vec<u8>>, ahead: &mut VecDeque<Vec<u8>>) -> bool {
         let mut target = target;
         if target.starts_with(b"/") {
@@ -165,12 +165,13 @@ impl Guard<'_> {
         true
     }
 
-    /// Returns the target of the link at a path after the changes. `None` if there is no link.
+    /// Returns the target that the link at a path will have after the changes. Returns `None` if the path will not be a
+    /// link.
     fn link_at(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let entry = match self.changes.get(path) {
             Some(change) => change.after.clone(),
             None => match self.workspace.parent(path) {
-                // The content of a file has no influence here, so none is read.
+                // The limit 0 avoids reading the content of a file, which is not needed here.
                 Ok((folder, name)) => match observe_path(folder, name, 0)? {
                     ObservedPath::Entry(entry, _) => Some(entry),
                     ObservedPath::Nothing | ObservedPath::Special | ObservedPath::TooLarge => None,
@@ -188,7 +189,7 @@ impl Guard<'_> {
     }
 }
 
-/// Returns the names of a path from the root, without `.`.
+/// Returns the names in a path, in order, without empty names and `.`.
 fn names(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| !matches!(*name, b"" | b"."))
 }
@@ -203,13 +204,14 @@ fn is_repository(names: &BTreeSet<Vec<u8>>) -> bool {
     BARE.iter().all(&has) || LINKED.iter().all(&has)
 }
 
-/// Returns true if a path below a repository is a file that controls git.
+/// Returns true if a file controls git. `below` is its path relative to the folder of the repository.
 fn is_gits(below: &[u8]) -> bool {
     let below = String::from_utf8_lossy(below);
     guarded::guards([".git"].into_iter().chain(below.split('/'))).is_some()
 }
 
-/// Returns the path of the workspace below the innermost repository around it, unless that is called `.git`.
+/// Finds the innermost repository folder that contains the workspace, and returns the workspace's path relative to that
+/// folder. Returns `None` if no such folder exists, or if the folder is called `.git`.
 fn repository_above(workspace: &Path) -> Option<Vec<u8>> {
     let above = workspace.ancestors().skip(1).find(|folder| {
         let has = |name: &&str| fs::symlink_metadata(folder.join(name)).is_ok();

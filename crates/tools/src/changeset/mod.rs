@@ -1,5 +1,5 @@
-//! Changesets beneath the workspace: examines the entry at a path, and commits a released change. Must never decide
-//! whether a change may be committed, and must never follow a link.
+//! Changesets in a workspace: examines the entry at a path, and commits a released change. Must never decide whether a
+//! change may be committed, and must never follow a link.
 
 mod commit;
 pub(crate) mod entry;

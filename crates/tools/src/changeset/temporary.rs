@@ -1,8 +1,9 @@
-//! Replaces one file: writes a new file in the same folder, syncs it, and renames it over the old one. Must never write
-//! through the old file.
+//! Replaces one file: writes a new file in the same folder, syncs the new file, and renames it over the old file. Must
+//! never write into the old file.
 //!
-//! A crash at any point leaves the old file or the new one, and at worst a file `.holdshort-….tmp`. The next change in
-//! the folder removes that file: its free lock shows that no process writes it any more.
+//! A crash at any point leaves the old file or the new file, and may also leave a temporary file `.holdshort-….tmp`.
+//! The next change in the folder removes such a temporary file if the file is not locked: no process is writing it
+//! then.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -16,12 +17,13 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 
 use super::folder;
 
-/// Number of names tried for the new file. A name is taken only while another change runs in the folder.
+/// Maximum number of names tried for the temporary file. A name can be in use only while another change runs in the
+/// folder.
 const NAMES: u32 = 100;
 const PREFIX: &str = ".holdshort-";
 const SUFFIX: &str = ".tmp";
 
-/// The new file under its temporary name. It is removed unless renamed.
+/// The new file under its temporary name. The file is deleted on drop unless it was renamed.
 pub(super) struct Temporary<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -46,8 +48,8 @@ impl<'a> Temporary<'a> {
         Err(io::Error::other("too many files `.holdshort-….tmp` remain in this directory; remove them"))
     }
 
-    /// Writes content, mode and owner. `owner` is that of the replaced file. Only root can set another owner; for other
-    /// users the file belongs to the writer.
+    /// Writes the content, and sets mode and owner. `owner` is the owner of the replaced file. Only root can set the
+    /// owner; for all other users the new file belongs to the user who writes it.
     pub(super) fn fill(&self, bytes: &[u8], mode: u32, owner: Option<(u32, u32)>) -> io::Result<()> {
         (&self.file).write_all(bytes)?;
         if let Some((user, group)) = owner {
@@ -57,7 +59,7 @@ impl<'a> Temporary<'a> {
         self.file.sync_all()
     }
 
-    /// Gives the file its name. With `NOREPLACE` it never replaces a file that has just appeared.
+    /// Renames the temporary file to its final name. With `NOREPLACE`, fails if a file with this name already exists.
     pub(super) fn rename(&self, to: &OsStr, flags: RenameFlags) -> io::Result<()> {
         rustix::fs::renameat_with(self.folder, &self.name, self.folder, to, flags)?;
         self.renamed.set(true);
@@ -73,7 +75,7 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Takes the lock that marks a change in progress. `None` if the file system has no locks.
+/// Locks the file, which marks a change in progress. Returns `None` if the file system does not support locks.
 fn lock(file: impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
@@ -82,14 +84,16 @@ fn lock(file: impl AsFd) -> Option<bool> {
     }
 }
 
-/// Returns true if the file still has its name. Another process may have removed it as a leftover before it was locked.
+/// Returns true if the file still has its name. A different process may have deleted it as a leftover before it was
+/// locked.
 fn is_ours(file: &File) -> bool {
     lock(file) != Some(false) && rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
 }
 
-/// Removes temporary files that a crash left in the folder. A file that cannot be read or removed stays without harm.
+/// Removes temporary files that a crash left in the folder. Temporary files that cannot be read or removed are harmless
+/// and stay.
 pub(super) fn remove_left(folder: BorrowedFd<'_>) {
-    // A pipe may have replaced the file: opening it must not wait.
+    // Opens without blocking, since a named pipe may have replaced the file.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     for name in folder::list(folder).into_iter().flatten().filter(|name| is_temporary(name)) {
         let is_left = rustix::fs::openat(folder, &name, flags, Mode::empty()).is_ok_and(|file| {

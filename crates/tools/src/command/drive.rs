@@ -1,6 +1,8 @@
-//! Follows a command from its start to the end of the last process that it started: output, time, stopping.
+//! Follows a command from its start until all its processes have ended: collects the output, enforces the time limit,
+//! and stops the command on request.
 //!
-//! Continues after its caller is gone, until no process is left. Must never decide what an end means to the model.
+//! Continues after its caller is gone, until no process of the command is left. Must never decide how an end is
+//! presented to the model.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -29,9 +31,9 @@ pub(crate) enum ExitReason {
     TooManyProcesses,
     TooMuchOutput,
     TooManyBytes,
-    /// This workspace cannot have a layer.
+    /// The layer of the trial could not be created in this workspace.
     NoLayer(String),
-    /// The caller is gone.
+    /// The caller no longer waits for the result.
     Abandoned,
     /// A person stopped the command.
     Stopped,
@@ -39,7 +41,7 @@ pub(crate) enum ExitReason {
 }
 
 impl ExitReason {
-    /// Describes the end for the model.
+    /// Describes for the model how the command ended.
     pub(crate) fn describe(&self, timeout: Duration) -> String {
         match self {
             Self::Exited(code) => format!("exit code {code}"),
@@ -77,14 +79,16 @@ impl ExitReason {
 pub(crate) struct EndedCommand {
     pub how: ExitReason,
     pub transcript: Transcript,
-    /// Outcome for the guarded paths that the command made. `None` if it may not write, or may write guarded paths too.
+    /// Outcome for the guarded paths that the command created. `None` if the command may not write, or if it is allowed
+    /// to write guarded paths.
     pub aside: Option<SetAside>,
-    /// Scratch folder of a trial that ended by itself.
+    /// Scratch folder of a trial. `None` if the trial was stopped.
     pub scratch: Option<Scratch>,
 }
 
-/// Follows a command to its end. `preview` receives its output. The command is stopped when the receiver is gone.
-/// `turn` ends after the first stage, once the guarded paths that the command left are recorded.
+/// Follows a command to its end. `preview` receives the output; the command is stopped when the receiver of `preview`
+/// is dropped. `turn` is released when the first stage has ended and the guarded paths that the command left are
+/// recorded.
 pub(super) async fn drive(
     launched: Launched<Child>,
     time: Duration,
@@ -107,14 +111,14 @@ pub(super) async fn drive(
     tokio::pin!(is_stopped);
     let mut sent = Vec::new();
     let mut stopped = None;
-    // The command's own time begins when the guarded paths are found.
+    // The command's time limit starts only after the search for guarded paths.
     let mut begins = guarded.is_none();
     let time_is_up = sleep(if begins { time } else { limits::LOOK_TIME });
     tokio::pin!(time_is_up);
     loop {
         let stop = tokio::select! {
             more = line.read_buf(&mut sent) => match more {
-                // The stages are gone, and with them every process that they supervised.
+                // The stages have ended, and so has every process that they supervised.
                 Ok(0) | Err(_) => break,
                 Ok(_) if !begins && Report::has_begun(&sent) => {
                     begins = true;
@@ -123,7 +127,7 @@ pub(super) async fn drive(
                     }
                     None
                 }
-                // The command ended by itself. The remaining work does not use its time.
+                // The command ended by itself. Setting guarded paths aside has a separate time limit.
                 Ok(_) if begins && stopped.is_none() && Report::has_ended(&sent) => {
                     time_is_up.as_mut().reset(tokio::time::Instant::now() + limits::SET_ASIDE_TIME);
                     None
@@ -144,35 +148,36 @@ pub(super) async fn drive(
         };
         if let (Some(how), None) = (stop, &stopped) {
             stopped = Some(how);
-            // The stages see the closed line, and this clock now measures how long they take. If they are gone
-            // already, the next read reports it.
+            // Closing the line tells the stages to end, and the timer now limits how long that takes. An error means
+            // that the stages have already ended: the next read reports that.
             let _ = line.shutdown().await;
             let takes = if guarded.is_some() { limits::SET_ASIDE_TIME } else { limits::STOP_TIME };
             time_is_up.as_mut().reset(tokio::time::Instant::now() + takes);
         }
     }
-    // If the first stage takes longer it is left alone and never killed, since it stops the other processes.
+    // The first stage is never killed, even if it exceeds the time limit, since it stops the other processes.
     let is_gone = timeout(limits::STOP_TIME, child.wait()).await.is_ok();
     let _ = timeout(limits::STOP_TIME, output.read_to_end()).await;
     let (report, aside) = Report::parse(&sent);
-    // A command that did not begin has made no guarded path.
+    // A command that did not start has created no guarded path.
     let has_begun = Report::has_begun(&sent);
     let aside = guarded.as_ref().filter(|_| has_begun).map(|_| aside.unwrap_or_else(untold));
     let scratch = match guarded {
-        // The next command asks, and the list of paths guarded before is kept for it.
+        // Guarded paths are left, so the next command needs an approval. The list of the earlier guarded paths is kept
+        // for that command.
         Some(workspace) if aside.as_ref().is_some_and(|aside| !aside.is_complete()) => {
             sandbox::remember(&workspace, scratch.keep());
             None
         }
-        // The result of a trial that was stopped, or may have processes left, is never read.
+        // The result of a trial is used only if the trial was not stopped and none of its processes is left.
         _ if is_trial && is_gone && stopped.is_none() => Some(scratch),
-        // Entries that the command made unremovable stay in the host's temporary folder.
+        // Entries that cannot be removed stay in the host's temporary folder.
         _ => {
             let _ = tokio::task::spawn_blocking(move || drop(scratch)).await;
             None
         }
     };
-    // The turn ends only now: the next command has to know what is left.
+    // The turn is released only now, because the next command must know which guarded paths are left.
     if is_gone {
         drop(turn);
     } else {
@@ -196,7 +201,7 @@ pub(super) async fn drive(
     Ok(EndedCommand { how, transcript: output.transcript, aside, scratch })
 }
 
-/// Waits until a person stops the command. Never returns if no person does.
+/// Waits until a person stops the command. Otherwise waits forever.
 pub(super) async fn until(stop: Stop) {
     if let Some(mut stop) = stop
         && stop.wait_for(|is_stopped| *is_stopped).await.is_ok()
@@ -214,7 +219,7 @@ fn untold() -> SetAside {
 }
 
 struct Output {
-    /// `None` if no process can print any more.
+    /// `None` after the output has ended: no process can print any more.
     pipe: Option<pipe::Receiver>,
     buffer: Vec<u8>,
     transcript: Transcript,
@@ -223,7 +228,8 @@ struct Output {
 }
 
 impl Output {
-    /// Waits for the next chunk, and never returns after the last one. Dropping the wait loses no output.
+    /// Waits for the next chunk of output. After the last chunk the future never completes. Dropping the future loses
+    /// no output.
     async fn read(&mut self) {
         let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
         match pipe.read_buf(&mut self.buffer).await {
@@ -232,7 +238,7 @@ impl Output {
                 self.transcript.push(&self.buffer);
                 let text = self.decoder.push(&self.buffer);
                 self.buffer.clear();
-                // The preview leaves out chunks if its reader is slow.
+                // The preview omits chunks if its reader is slow.
                 let _ = self.preview.try_send(text);
             }
         }

@@ -1,5 +1,5 @@
-//! Counts the files that a command would reach: those beneath the paths that it names, as far as its words show them.
-//! Reads names only, from the workspace's handle, and follows no link.
+//! Counts the files that a command would reach: the files at and below the paths that its command line names. Reads
+//! only names, from the workspace's handle, and follows no link.
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Returns `{files, at_most?, at_least?}`. `None` if the command is not one that is counted, or its paths are unknown.
-/// `at_most`: the command selects among these files. `at_least`: there are more files, or files that cannot be read.
+/// Returns `{files, at_most?, at_least?}`. `at_most` is true if the command selects among these files. `at_least` is
+/// true if there are more files, or folders that cannot be read. Returns `None` if the files of this command are not
+/// counted, or if its paths are unknown.
 pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Option<Value> {
     let command = holdshort_command::parse(line);
     let moves = |part: &Part| matches!(part.program.as_str(), "cd" | "pushd" | "popd");
@@ -22,7 +23,7 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
         return None;
     }
     let at_most = named.iter().any(|named| named.picks);
-    // A program that is neither counted nor known to read may reach more.
+    // A program whose files are not counted may reach more files, unless it is known to only read.
     let others = command.parts.iter().any(|part| {
         self::command_paths(part).is_none()
             && !part.is_read_only()
@@ -31,7 +32,7 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     let mut count = Count { files: 0, left: limits::IMPACT_ENTRIES, more: others };
     let mut places: Vec<Vec<String>> = Vec::new();
     for path in named.iter().flat_map(|named| &named.paths) {
-        // Brackets and braces have a meaning that is not evaluated here.
+        // Brackets, braces and tildes are not expanded here.
         if path.contains(['[', '{', '~']) {
             return None;
         }
@@ -54,13 +55,13 @@ pub(super) fn impact(workspace: &Workspace, cwd: &[String], line: &str) -> Optio
     Some(impact)
 }
 
-/// Programs that run another one, which is a part of its own.
+/// Programs that run a program given as their argument. The parser lists the program that they run as a separate part.
 const RUNS_ANOTHER: [&str; 9] = ["sh", "bash", "dash", "env", "nohup", "time", "nice", "timeout", "command"];
 
-/// Paths that one command names.
+/// Paths that one part of a command line names.
 struct CommandPaths<'p> {
     paths: Vec<&'p str>,
-    /// True if the command selects among the entries beneath the paths.
+    /// True if the program selects among the entries below the paths.
     picks: bool,
 }
 
@@ -68,7 +69,7 @@ fn command_paths(part: &Part) -> Option<CommandPaths<'_>> {
     let words = || part.arguments.iter().map(String::as_str);
     let (mut paths, picks) = match (part.program.as_str(), part.arguments.first().map(String::as_str)) {
         ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => (operands(words()), false),
-        // The first operand is the mode or the owner.
+        // Without `--reference`, the first operand is the mode or the owner, not a path.
         ("chmod" | "chown" | "chgrp", _) if words().any(|word| word.starts_with("--ref")) => {
             (operands(words()), false)
         }
@@ -82,13 +83,13 @@ fn command_paths(part: &Part) -> Option<CommandPaths<'_>> {
             (paths, false)
         }
         ("git", Some("rm")) => (operands(words().skip(1)), false),
-        // The value of an option would be taken for a path.
+        // The value of the option `-e` would be mistaken for a path.
         ("git", Some("clean")) if words().any(|word| word.starts_with("-e") || word.starts_with("--e")) => {
             return None;
         }
         ("git", Some("clean")) => (operands(words().skip(1)), true),
         ("find", _) if words().any(|word| word == "-delete" || word.starts_with("-exec")) => {
-            // With `-L` it follows links, which is not done here.
+            // With these options `find` follows links, but the count does not.
             if words().any(|word| matches!(word, "-L" | "-follow")) {
                 return None;
             }
@@ -116,7 +117,7 @@ fn operands<'p>(words: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
     paths
 }
 
-/// Returns the components of a path beneath the workspace. `None` if it leads out.
+/// Returns the components of a path relative to the workspace. Returns `None` if the path leads out of the workspace.
 fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<String>> {
     let (mut components, path) = match path.strip_prefix('/') {
         Some(_) => {
@@ -137,7 +138,7 @@ fn beneath(workspace: &Workspace, cwd: &[String], path: &str) -> Option<Vec<Stri
     Some(components)
 }
 
-/// Expands `*` and `?` of a path as the shell does. Sets `more` if not all entries were examined.
+/// Expands `*` and `?` in a path as the shell does. Sets `more` to true if some entries were not examined.
 fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = vec![Vec::new()];
     for component in path {
@@ -170,7 +171,7 @@ fn expanded(workspace: &Workspace, path: &[String], more: &mut bool) -> Vec<Vec<
     places
 }
 
-/// Matches `*` with any characters, and `?` with one.
+/// Matches a name with a pattern in which `*` stands for any characters, and `?` for one character.
 fn is_like(name: &str, pattern: &str) -> bool {
     let (name, pattern): (Vec<char>, Vec<char>) = (name.chars().collect(), pattern.chars().collect());
     let (mut n, mut p) = (0, 0);

@@ -1,4 +1,5 @@
-//! `run_command`: the card of a command for a person, and its execution. Must never run one outside the sandbox.
+//! `run_command`: the card of a command for a person, and the execution of the command. Must never run a command
+//! outside the sandbox.
 
 mod drive;
 mod impact;
@@ -26,7 +27,8 @@ use crate::tools::{Inner, Stop};
 use crate::trial::CommandOutput;
 use crate::turns::{self, Turn};
 
-/// Chunks of live output that may wait for a slow reader. Further chunks are left out of the preview.
+/// Maximum number of output chunks that are buffered for a slow reader. When the buffer is full, the preview omits
+/// chunks.
 const WAITING_CHUNKS: usize = 256;
 
 const NOTE: &str = "You approve this command line, and the workspace files that it names to run, in their \
@@ -77,7 +79,7 @@ impl Command {
         Ok(Self { line: request.command.clone(), cwd, timeout, folder: place.components().to_vec() })
     }
 
-    /// Adds the card, the preconditions, and the reasons to ask.
+    /// Adds to `inspection` the card, the preconditions, and the reasons to ask a person.
     pub(crate) fn look(&self, inner: &Inner, inspection: &mut Inspection) {
         let level = inner.level();
         let scripts = scripts::look(&inner.workspace, &self.folder, &self.line);
@@ -87,7 +89,8 @@ impl Command {
         {
             inspection.ask_because.push("unguarded".to_owned());
         }
-        // A command that only reads executes nothing in the workspace.
+        // The content of scripts matters only if the command can execute files of the workspace. A read-only command
+        // cannot.
         if scripts.unbound && !holdshort_command::parse(&self.line).is_read_only() {
             inspection.ask_because.push("script_unbound".to_owned());
         }
@@ -123,7 +126,7 @@ impl Command {
     }
 }
 
-/// Returns the name of a workspace folder in a precondition.
+/// Returns the path of a workspace folder as preconditions write it.
 fn folder_path(folder: &[String]) -> String {
     if folder.is_empty() { "./".to_owned() } else { format!("{}/", folder.join("/")) }
 }
@@ -135,7 +138,7 @@ fn absolute(workspace: &str, place: &WorkspacePath) -> String {
         .join("/")
 }
 
-/// Returns the reason to ask whatever the rules allow: the command is not fully confined.
+/// Returns a reason to ask a person, independent of the rules, if the sandbox level does not fully confine the command.
 fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     match level {
         SandboxLevel::None => Some("sandbox_none"),
@@ -144,7 +147,7 @@ fn ask_because(level: SandboxLevel) -> Option<&'static str> {
     }
 }
 
-/// Runs a command to its end. Dropping the future stops it and every process that it started.
+/// Runs a command to its end. Dropping the future stops the command and every process that it started.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -153,7 +156,7 @@ pub(crate) async fn run(
     stop: Stop,
     output: impl Fn(&str) + Send,
 ) -> Outcome {
-    // The wait for the turn does not use the command's time.
+    // The time spent waiting for the turn is not part of the command's time limit.
     let turn = match effect {
         CommandEffect::Reads => None,
         CommandEffect::Writes { .. } | CommandEffect::Workspace | CommandEffect::Guarded => {
@@ -203,7 +206,7 @@ impl Command {
         follow(launched, self.timeout, None, stop, output).await
     }
 
-    /// Returns the output of a tried command, and how it ended.
+    /// Returns the output of a command that ran as a trial, and how the command ended.
     pub(crate) fn render_output(&self, ended: &EndedCommand, took: Duration) -> CommandOutput {
         let printed = ended.transcript.text();
         let mut text = format!("{printed}{}", ended.how.describe(self.timeout));
@@ -220,7 +223,7 @@ impl Command {
     }
 }
 
-/// Adds a note about the memory limit, only for a command that failed.
+/// Adds a note about the memory limit if the command failed.
 fn tell_of_memory(printed: &str, exit_code: Option<i32>, text: &mut String) {
     if let Some(told) = sandbox_denials::describe_memory_limit(printed).filter(|_| exit_code != Some(0)) {
         text.push('\n');
@@ -237,7 +240,7 @@ fn tell_of_filtered(printed: &str, text: &mut String, data: &mut Value) {
     }
 }
 
-/// Follows a launched command to its end. The error is a text if it is unknown how the command ended.
+/// Follows a launched command to its end. Returns an error text if it is unknown how the command ended.
 async fn follow(
     launched: Launched<Child>,
     timeout: Duration,
@@ -246,7 +249,7 @@ async fn follow(
     mut output: impl FnMut(&str) + Send,
 ) -> Result<EndedCommand, String> {
     let (preview, mut chunks) = mpsc::channel(WAITING_CHUNKS);
-    // Uses its own task, since stopping a command takes longer than dropping this future.
+    // Runs in a separate task, because stopping the command must continue after this future is dropped.
     let driven = tokio::spawn(drive::drive(launched, timeout, preview, turn, stop));
     while let Some(chunk) = chunks.recv().await {
         output(&chunk);
@@ -258,7 +261,7 @@ async fn follow(
     }
 }
 
-/// Prepares a command. `folders` are the preconditions about folders with which it was released.
+/// Prepares a command. `folders` are the preconditions about folders that were shown when the command was released.
 pub(crate) fn prepare(
     inner: &Inner,
     request: &RunCommand,
@@ -268,7 +271,7 @@ pub(crate) fn prepare(
     let command = Command::new(inner, request)?;
     let settings = &inner.settings;
     let root = Path::new(inner.workspace.path());
-    // A folder that did not exist, or was not a folder, is compared below.
+    // Only existing folders have an identity to read. The comparison below detects folders that do not exist.
     let is_folder = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     let entered = folders.iter().map(|it| root.join(it.path.trim_end_matches('/'))).filter(is_folder);
     let identities = [root.to_owned(), PathBuf::from(&command.cwd)]
@@ -277,7 +280,7 @@ pub(crate) fn prepare(
         .map(|path| Identity::read(&path))
         .collect::<io::Result<Vec<_>>>()
         .map_err(|e| Refusal::new("not_found", format!("the working directory no longer exists: {e}")))?;
-    // Compared after the identities were read: the sandbox notices every exchange from here on.
+    // The comparison comes after the identities were read: from then on the sandbox detects every exchange of a folder.
     let is_other = |shown: &&Precondition| files::identity(&inner.workspace, &shown.path) != shown.sha256;
     let changed: Vec<String> = folders.iter().filter(is_other).map(|shown| shown.path.clone()).collect();
     if !changed.is_empty() {
@@ -290,22 +293,22 @@ pub(crate) fn prepare(
     })?;
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let data_dir = real(&settings.data_dir);
-    // A home folder at the root, as in some containers, hides nothing, since the system lies in it.
+    // In some containers the home folder is `/`. Hiding it would hide the system folders, so it is not hidden.
     let home = settings.home.as_deref().map(real).filter(|home| home.parent().is_some());
     let workspace = Path::new(inner.workspace.path());
     let Tooling { path, folders, variables } = tooling(&settings.path, home.as_deref(), &data_dir, workspace);
-    // A command that only reads must not find a program in the workspace.
+    // A read-only command must not find a program in the workspace.
     let path = if reads { without(&path, workspace) } else { path };
     launch.pass_environment_on();
     let plan = &mut launch.plan;
-    // An overlay would hide the mounts in the workspace.
+    // An overlay would hide file systems that are mounted inside the workspace.
     if reads && sandbox::mounted_below(workspace).is_none() {
         plan.run_layer = inner.shown_layer();
     }
     plan.effect = effect;
     plan.identities = identities;
     plan.write_bytes = settings.write_bytes;
-    // Refusals are recognised by the messages of the system, so they must be in one language.
+    // Refusals are detected by the system's error messages, so these must be in one known language.
     plan.environment.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
     plan.cwd = command.cwd.clone().into();
     workspace.clone_into(&mut plan.workspace);
@@ -313,18 +316,19 @@ pub(crate) fn prepare(
     plan.hidden = std::iter::once(data_dir).chain(home).collect();
     plan.environment.extend(variables);
     plan.environment.insert("PATH".to_owned(), path);
-    // The limit is per process. It exceeds the wall clock for processes that use several processors.
+    // The CPU limit applies to each process. It exceeds the command's timeout, because a process can keep several
+    // processors busy.
     plan.cpu_s = (command.timeout.as_secs() + 1) * CPUS_PER_PROCESS;
     Ok((command, launch))
 }
 
-/// Removes the folders in the workspace from `PATH`.
+/// Removes from `PATH` the folders that are in the workspace.
 fn without(path: &str, workspace: &Path) -> String {
     let outside = |entry: &&str| !fs::canonicalize(entry).is_ok_and(|entry| entry.starts_with(workspace));
     path.split(':').filter(outside).collect::<Vec<_>>().join(":")
 }
 
-/// Processors that one process may keep busy until its timeout.
+/// Number of processors that one process may keep busy until its timeout.
 const CPUS_PER_PROCESS: u64 = 16;
 
 impl EndedCommand {
@@ -340,7 +344,7 @@ impl EndedCommand {
         let (timed_out, exit_code) = (self.how == ExitReason::TimedOut, self.how.exit_code());
         let failed = matches!(self.how, ExitReason::Failed(_) | ExitReason::NoLayer(_));
         let aside = self.aside.unwrap_or_default();
-        // Otherwise the command ran, and made guarded paths.
+        // If guarded paths were set aside, the command did run, and its outcome is reported below.
         if failed && aside == SetAside::default() {
             return Outcome::Failed { text: format!("{}{end}", self.transcript.text()) };
         }
@@ -354,7 +358,7 @@ impl EndedCommand {
             "timed_out": timed_out,
             "effect": effect,
         });
-        // A command that only reads may print a file with these words.
+        // A read-only command that succeeded may merely have printed a file that contains these messages.
         if exit_code != Some(0) || *effect != CommandEffect::Reads {
             tell_of_filtered(&printed, &mut text, &mut data);
         }
@@ -364,8 +368,8 @@ impl EndedCommand {
             return Outcome::Stopped { text, data };
         }
         if has_set_aside {
-            // A write to guarded paths needs a release by a card that names them, whatever effect the command was
-            // released with.
+            // Explains the limits of an ordinary writing command, whatever effect this command was released with: a
+            // write to guarded paths always needs a release by a card that names them.
             text.push_str(sandbox_denials::describe_limits(&CommandEffect::Workspace));
             return Outcome::SetAside { text, data };
         }
@@ -382,7 +386,8 @@ impl EndedCommand {
     }
 }
 
-/// Adds the outcome for the guarded paths that a command made. Returns false if it made none.
+/// Adds to the result which guarded paths the command created and what happened to them. Returns false if the command
+/// created none.
 fn tell_of(aside: &SetAside, text: &mut String, data: &mut Value) -> bool {
     if *aside == SetAside::default() {
         return false;

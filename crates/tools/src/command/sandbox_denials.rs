@@ -1,33 +1,34 @@
-//! Detects whether the sandbox refused a command something, and explains it to the agent.
+//! Detects whether the sandbox denied a command an operation, and explains the denial to the agent.
 //!
-//! The kernel does not report refusals to the sandbox, so the output of the command is searched for them. A refusal
-//! that is not found in the output was enforced all the same.
+//! The kernel does not report denials to the sandbox, so the output of the command is searched for error messages. A
+//! denial is enforced even if no message about it is found.
 
 use holdshort_command::guarded;
 use holdshort_core::tool::CommandEffect;
 
 use crate::limits;
 
-/// Messages of the system for a read-only mount, and for a mount that would have to be renamed.
+/// Error messages of the system for a write to a read-only mount, and for renaming a mount point.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"];
 
-/// Exit code of a shell that may not execute the file it found.
+/// Exit code of a shell that found a program but may not execute it.
 const NOT_EXECUTED: i32 = 126;
 
 pub(super) const SET_ASIDE: &str =
     "tools of people, such as git or editors, would run it automatically, and nobody approved that";
 
-/// Certainty that the sandbox refused a command something.
+/// How certain it is that the sandbox denied the command an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Denial {
-    /// A message of the system shows the refusal.
+    /// An error message of the system shows the denial.
     Met,
-    /// The command failed without output, and a refusal is a possible reason.
+    /// The command failed without output, and a denial is a possible reason.
     Perhaps,
 }
 
-/// Detects a refusal. `printed` is the command's whole output, `workspace` its path. Exit codes alone do not show it:
-/// `touch x || true` succeeds, and a script that redirects its errors fails without output.
+/// Detects a denial. `printed` is the command's complete output, `workspace` is the path of the workspace. The exit
+/// code alone does not show a denial: `touch x || true` succeeds, and a script that redirects its errors fails without
+/// output.
 pub(super) fn detect_denial(
     effect: &CommandEffect,
     printed: &str,
@@ -37,10 +38,11 @@ pub(super) fn detect_denial(
     let failed = exit_code != Some(0);
     let mut refused = printed.lines().filter(|line| REFUSALS.iter().any(|refusal| line.contains(refusal)));
     let met = match effect {
-        // A command that only reads may print a file with these words, and has written nothing that could be refused.
+        // The output of a successful read-only command proves nothing: the command may have printed a file that
+        // contains these messages.
         CommandEffect::Reads => failed && (exit_code == Some(NOT_EXECUTED) || refused.next().is_some()),
         CommandEffect::Writes { .. } => refused.next().is_some(),
-        // The system's own folders are read-only for every command.
+        // Only messages about guarded paths matter: the system's folders are read-only for every command.
         CommandEffect::Workspace => refused.any(|line| names_a_guarded_path(line, workspace)),
         CommandEffect::Guarded => false,
     };
@@ -57,27 +59,28 @@ pub(super) fn detect_denial(
     }
 }
 
-/// Messages of the system if the filter of system calls refuses a mode, a device, a socket, or a file attribute. It
-/// refuses them for every effect, so asking a person does not help.
+/// Error messages of the system when the filter of system calls denies a mode, a device, a socket, or a file attribute.
+/// The filter denies these for every effect, so an approval of a person does not help.
 const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported"];
 
-/// Number of output lines that are reported as refused by the filter.
+/// Maximum number of output lines that are reported as denied by the filter.
 const FILTERED_LINES: usize = 8;
 
 pub(super) const FILTERED_TOLD: &str = "Commands may not set set-user-id or set-group-id bits, make a file \
      unreadable for its owner, create devices, create sockets in the workspace, or set extended attributes. \
      A retry of such an operation is refused again.";
 
-/// Returns the lines that show a refusal by the filter of system calls, or by the system for its own reasons.
+/// Returns the output lines with an error message of the kind that the filter of system calls causes. The system can
+/// cause the same message for other reasons.
 pub(super) fn filtered(printed: &str) -> Vec<&str> {
-    // Landlock refuses a device, with another message.
+    // Landlock denies a device with a different message.
     let of_a_device = |line: &str| line.starts_with("mknod: ") && line.contains("Permission denied");
     let says_so = |line: &&str| FILTERED.iter().any(|words| line.contains(words)) || of_a_device(line);
     printed.lines().filter(says_so).take(FILTERED_LINES).collect()
 }
 
-/// Messages of programs that are refused memory: the C library, Python, C++, Rust, Go. Node and Java have their own
-/// limits, and their messages are about these.
+/// Messages of programs that cannot allocate memory: the C library, Python, C++, Rust, Go. Node and Java are not
+/// listed, because their messages are about memory limits of their own.
 const OUT_OF_MEMORY: [&str; 5] = [
     "Cannot allocate memory",
     "MemoryError",
@@ -86,7 +89,7 @@ const OUT_OF_MEMORY: [&str; 5] = [
     "runtime: out of memory",
 ];
 
-/// Returns a note about the limit that a failed command may have met, if its output says that it was refused memory.
+/// Returns a note about the memory limit if the output of a failed command says that memory could not be allocated.
 pub(super) fn describe_memory_limit(printed: &str) -> Option<String> {
     let says_so = |line: &str| OUT_OF_MEMORY.iter().any(|words| line.contains(words));
     let gib = limits::RLIMIT_ADDRESS_BYTES >> 30;
@@ -98,7 +101,7 @@ pub(super) fn describe_memory_limit(printed: &str) -> Option<String> {
     })
 }
 
-/// Returns true if the line names a guarded path. An absolute path must lie in the workspace.
+/// Returns true if the line names a guarded path. An absolute path counts only if it is in the workspace.
 fn names_a_guarded_path(line: &str, workspace: &str) -> bool {
     line.split([' ', '\'', '"', '`', ':', ',', '(', ')', '\u{2018}', '\u{2019}'])
         .filter_map(|word| if word.starts_with('/') { word.strip_prefix(workspace) } else { Some(word) })

@@ -1,5 +1,6 @@
-//! Binds the workspace's files and folders that a command line names to run, or to run in, to the approval. The card
-//! shows the files. Files that only a script reads are not known here.
+//! Binds the approval of a command to the files of the workspace that the command line runs, and to the folders in
+//! which the command runs. The card shows these files. Files that are only mentioned inside a script are not found
+//! here.
 
 use std::fs;
 use std::path::Path;
@@ -13,25 +14,25 @@ use crate::files::{self, Last, WorkspacePath};
 use crate::limits;
 use crate::workspace::Workspace;
 
-/// Number of bound files and folders, absent ones included, after which the look-up of a line stops.
+/// Number of bound files and folders, including absent ones, at which the search in a command line stops.
 const MOST_BOUND: usize = 4 * limits::SCRIPTS;
 
-/// Number of folders named by a part of a line in which its other words are looked up.
+/// Maximum number of folders, named by one part of a command line, in which the other words of that part are looked up.
 const MOST_BELOW: usize = 16;
 
-/// Scripts that an inspection finds.
+/// Scripts that the inspection of a command line finds.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
-    /// Sorted by path. Files that are absent must stay absent.
+    /// Preconditions, sorted by path. A file that is absent now must stay absent.
     pub bound: Vec<Precondition>,
-    /// `[{path, text, truncated?}]` of the files that exist.
+    /// `[{path, text, truncated?}]`: one object for each bound file that exists.
     pub card: Vec<Value>,
-    /// True if a file that is run, or a folder that it runs in, cannot be bound.
+    /// True if a file that the command runs, or a folder in which it runs, cannot be bound.
     pub unbound: bool,
 }
 
 impl Scripts {
-    /// Binds a file, and shows an existing one on the card.
+    /// Binds a file by its digest. Shows the file on the card if it exists.
     fn bind(&mut self, workspace: &Workspace, place: &WorkspacePath) {
         let path = place.to_string();
         if self.bound.iter().any(|bound| bound.path == path) {
@@ -56,7 +57,7 @@ impl Scripts {
     }
 }
 
-/// Finds the scripts of a line. `folder` is the working directory, relative to the workspace.
+/// Finds the scripts that a command line runs. `folder` is the working directory, relative to the workspace.
 pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scripts {
     let command = holdshort_command::parse(line);
     let named = command.scripts();
@@ -70,9 +71,10 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
             found.unbound |= leads_inside(workspace, folder, path);
             continue;
         };
-        // A link is bound by its target: another target is another file.
+        // A link is bound by the path of its target, so a link with a new target is a different file.
         let Ok(place) = WorkspacePath::resolve(workspace, &path, Last::Follow) else {
-            // The file is in `.git`, or behind a link that file tools do not follow. It would run all the same.
+            // The file is in `.git`, or behind a link that file tools do not follow. The shell would run it
+            // nevertheless.
             found.unbound |= Path::new(workspace.path()).join(&path).is_file();
             continue;
         };
@@ -84,7 +86,7 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
         }
         found.bind(workspace, &place);
     }
-    // A folder is run through a file in it, which is named too.
+    // To run a folder is to run a file in it. The folder is unbound if no bound file is in it.
     found.unbound |= folders.iter().any(|folder| {
         let is_run =
             |script: &Precondition| script.sha256.is_some() && Path::new(&script.path).starts_with(folder);
@@ -105,7 +107,7 @@ pub(super) fn look(workspace: &Workspace, folder: &[String], line: &str) -> Scri
     found
 }
 
-/// Binds the existing files that one part of a line may run, and the folders that it may run in.
+/// Binds the existing files that one part of a command line may run, and the folders in which it may run.
 fn look_up(
     workspace: &Workspace,
     folder: &[String],
@@ -115,11 +117,11 @@ fn look_up(
 ) {
     for entered in &named.entered {
         let Some(path) = inside(workspace, folder, entered) else {
-            // The workspace itself is always bound.
+            // This path leads to the workspace folder or out of it. The workspace folder is always bound.
             continue;
         };
         found.bind_folder(workspace, &path);
-        // The target of a link to a folder is not bound.
+        // If the folder is a link, only the link is bound and not its target.
         let place = WorkspacePath::resolve(workspace, &path, Last::Refuse);
         let is_itself = place.is_ok_and(|place| place.to_string() == path);
         found.unbound |= !only_reads && !is_itself;
@@ -147,7 +149,8 @@ fn joined(folder: &str, text: &str) -> String {
     if folder.is_empty() || text.starts_with('/') { text.to_owned() } else { format!("{folder}/{text}") }
 }
 
-/// Looks up one text of a line. Adds the folder that it names to `below`.
+/// Looks up one word of a command line as a file, and binds the file. If the word names a folder, adds the folder to
+/// `below`.
 fn look_up_text(
     workspace: &Workspace,
     folder: &[String],
@@ -176,7 +179,8 @@ fn look_up_text(
     }
 }
 
-/// Returns a path of the line relative to the workspace. `None` if it leads out by name.
+/// Returns a path of the command line relative to the workspace. Returns `None` if the names in the path lead out of
+/// the workspace.
 fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String> {
     let mut names: Vec<&str> =
         match path.strip_prefix(workspace.path()).and_then(|rest| rest.strip_prefix('/')) {
@@ -197,7 +201,7 @@ fn inside(workspace: &Workspace, folder: &[String], path: &str) -> Option<String
     (!plain.is_empty()).then(|| plain.join("/"))
 }
 
-/// Returns true if a path that leads out of the workspace by name comes back through a link or `..`.
+/// Returns true if a path whose names lead out of the workspace comes back into the workspace through a link or `..`.
 fn leads_inside(workspace: &Workspace, folder: &[String], path: &str) -> bool {
     let root = Path::new(workspace.path());
     let folder = folder.iter().fold(root.to_owned(), |path, name| path.join(name));

@@ -1,4 +1,4 @@
-//! The output of a command: its beginning and its end, as text. Must never hold more than the limits in memory.
+//! The output of a command: its beginning and its end, as text. Must never hold more bytes than the limits allow.
 
 use std::collections::VecDeque;
 
@@ -34,7 +34,8 @@ impl Transcript {
         self.left_out() > 0
     }
 
-    /// Returns the output with a line end after its last line, so that text after it begins a new line.
+    /// Returns the output. Adds a line end after the last line, so that text appended to the output starts on a new
+    /// line.
     pub(super) fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = if self.is_truncated() {
@@ -42,7 +43,7 @@ impl Transcript {
             [&String::from_utf8_lossy(&self.head), left_out.as_str(), &String::from_utf8_lossy(&tail)]
                 .concat()
         } else {
-            // Decoded together, since the cut may be inside a character.
+            // Head and tail are decoded together, since a character may be split between them.
             String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned()
         };
         if !text.is_empty() && !text.ends_with('\n') {
@@ -68,10 +69,11 @@ impl Decoder {
     }
 }
 
-/// Returns the number of bytes at the end that begin an incomplete character.
+/// Returns the number of bytes at the end that are the beginning of an incomplete character.
 fn incomplete_at_end(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
-        // A character has at most four bytes. A chunk does not tell `error_len`, so the bytes are decoded again.
+        // A character has at most four bytes, so only the last three bytes can begin an incomplete character. They are
+        // decoded again, because a chunk does not report `error_len`.
         Some(chunk) if !chunk.invalid().is_empty() => {
             let invalid = chunk.invalid();
             std::str::from_utf8(invalid)

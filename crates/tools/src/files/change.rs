@@ -1,6 +1,7 @@
-//! Plans writes and edits: the file as it is, as it would be, and the card for a person.
+//! Plans writes and edits of a file: its current content, its new content, and the card for a person.
 //!
-//! Must never change anything. `proposal` makes a changeset from the plan, and its commit changes the file.
+//! Must never change anything. `proposal` makes a changeset from the plan, and the commit of that changeset changes the
+//! file.
 
 use holdshort_core::tool::Precondition;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Works out a change from the present state of the file.
+    /// Computes the change from the current state of the file.
     pub(crate) fn new(workspace: &Workspace, change: &Change) -> Result<Self, Refusal> {
         let path = change.path();
         names_a_file(path)?;
@@ -48,7 +49,7 @@ impl Planned {
         Precondition { path: self.place.to_string(), sha256: self.before.as_ref().map(|found| found.digest) }
     }
 
-    /// Returns true if the file has other names. Replacing it separates it from them.
+    /// Returns true if the file has other hard links. Replacing the file separates it from these links.
     pub(crate) fn has_other_names(&self) -> bool {
         self.before.as_ref().is_some_and(|found| found.links > 1)
     }
@@ -72,7 +73,7 @@ impl Planned {
     }
 }
 
-/// Returns the text with the one passage replaced.
+/// Returns the text in which the passage of `edit` is replaced. The passage must occur exactly once.
 fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     let path = escape_path(&edit.path);
     if edit.old == edit.new {
@@ -99,7 +100,8 @@ fn edited(text: &str, edit: &EditFile) -> Result<String, Refusal> {
     Ok(spliced(text, at, edit.old.len(), &edit.new))
 }
 
-/// Returns the positions of a passage, overlapping ones included. An empty passage has none.
+/// Returns the positions at which a passage occurs, including overlapping occurrences. An empty passage has no
+/// position.
 fn occurrences<'a>(text: &'a str, passage: &'a str) -> impl Iterator<Item = usize> + 'a {
     let mut from = if passage.is_empty() { None } else { Some(0) };
     std::iter::from_fn(move || {

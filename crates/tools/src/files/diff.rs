@@ -1,4 +1,4 @@
-//! A diff as data for a card: hunks of lines, with limits. It must never be text for a terminal.
+//! A diff as data for a card: hunks of lines, with limits. Must never be rendered for a terminal.
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -7,7 +7,8 @@ use crate::limits;
 
 const CONTEXT_LINES: usize = 3;
 
-/// Difference between two texts. `added` and `removed` count all lines; `hunks` stop at the limits.
+/// Difference between two texts. `added` and `removed` count all lines, but `hunks` contains lines only up to the
+/// limits.
 pub(crate) struct Diff {
     hunks: Vec<Value>,
     pub added: usize,
@@ -54,7 +55,7 @@ impl Diff {
         result
     }
 
-    /// Returns the diff of a file whose old content is not text.
+    /// Returns the diff of a file whose old content is not text, so that no lines are shown.
     pub(crate) fn unshowable() -> Self {
         Self { hunks: Vec::new(), added: 0, removed: 0, truncated: true }
     }
@@ -69,12 +70,13 @@ impl Diff {
     }
 }
 
-/// Returns the difference between two texts, as a card shows it.
+/// Returns the difference between two texts as JSON for a card.
 pub fn diff(old: &str, new: &str) -> Value {
     Diff::between(old, new).to_value()
 }
 
-/// Returns one line without its line end. A last line without a line end is marked, or two lines could look the same.
+/// Returns one line without its line end. A last line without a line end is marked; without the mark it would look the
+/// same as a line with a line end.
 fn line(op: &str, value: &str) -> Value {
     match value.strip_suffix('\n') {
         Some(text) => json!({"op": op, "text": text}),

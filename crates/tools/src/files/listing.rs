@@ -1,4 +1,4 @@
-//! `list_directory`: the names in one folder. Must never descend or follow a link.
+//! `list_directory`: the names in one folder. Must never list subfolders or follow a link.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Resolves the folder that a call names. Without a name it is the workspace.
+/// Resolves the folder that a call names. Without a path, the folder is the workspace.
 pub(crate) fn folder(workspace: &Workspace, path: Option<&str>) -> Result<WorkspacePath, Refusal> {
     let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
     let place = WorkspacePath::resolve(workspace, path, Last::Follow)?;
@@ -31,7 +31,7 @@ pub(crate) struct Listed {
     pub left_out: usize,
 }
 
-/// Returns a note about paths that are left out. `None` if there are none.
+/// Returns a note about the number of omitted paths. Returns `None` if no path is omitted.
 pub(super) fn left_out_words(left_out: usize) -> Option<String> {
     let paths = match left_out {
         0 => return None,
@@ -41,7 +41,8 @@ pub(super) fn left_out_words(left_out: usize) -> Option<String> {
     Some(format!("({paths} left out: a rule forbids reading there or requires approval)"))
 }
 
-/// Lists a folder of the run's layer and of the workspace as one, sorted, without the paths that rules withhold.
+/// Lists the entries of a folder, merged from the run's layer and the workspace and sorted, without the paths that
+/// rules withhold.
 pub(crate) fn list(
     workspace: &Workspace,
     layer: Option<&Workspace>,
@@ -86,7 +87,7 @@ pub(crate) fn list(
     Ok(Listed { text: lines.join("\n") + "\n", shown: total, left_out })
 }
 
-/// Returns the names in a folder, each with the mark of its kind.
+/// Returns the names in a folder, each with a mark for its kind of entry.
 fn names(workspace: &Workspace, place: &WorkspacePath) -> io::Result<Vec<(String, &'static str)>> {
     let mut names = Vec::new();
     for entry in WorkspacePath::open_folder(workspace, place.components())?.entries()? {

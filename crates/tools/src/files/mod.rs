@@ -1,5 +1,5 @@
-//! Work on files beneath the workspace. Every file is reached from the workspace's handle, folder by folder, without
-//! following a link. Must never open a file by an absolute name.
+//! Work on files in the workspace. Every file is opened from the workspace's handle, folder by folder, without
+//! following a link. Must never open a file by an absolute path.
 
 mod change;
 mod diff;

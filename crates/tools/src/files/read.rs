@@ -1,4 +1,4 @@
-//! Reads files beneath the workspace: their text, and their state as a precondition. Must never write.
+//! Reads files in the workspace: their text, and their state as a precondition. Must never write.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::refusal::Refusal;
 use crate::sandbox;
 use crate::workspace::Workspace;
 
-/// State of a path that exists but is not a regular file within the limits: the digest of no real file.
+/// State of a path that exists but is not a regular file within the limits. This digest belongs to no real file.
 const NO_FILE: Digest = Digest::ZERO;
 
-/// A regular file as it was read.
+/// A regular file at the time when it was read.
 pub(crate) struct FileSnapshot {
     pub bytes: Vec<u8>,
     pub digest: Digest,
@@ -28,14 +28,15 @@ pub(crate) struct FileSnapshot {
     pub links: u64,
 }
 
-/// Reads a whole file as text for an agent, from the run's layer if that has the file.
+/// Reads a whole file as text for an agent. Reads the run's layer if the layer contains the file, and the workspace
+/// otherwise.
 pub(crate) fn read_text(
     workspace: &Workspace,
     layer: Option<&Workspace>,
     path: &str,
 ) -> Result<(WorkspacePath, String), Refusal> {
     names_a_file(path)?;
-    // A link in the layer that leads on into the workspace fails here, and the workspace is read instead.
+    // A link in the layer that points into the workspace fails here. Then the file is read from the workspace.
     if let Some(found) = layer.and_then(|layer| read_text_in(layer, path).ok()) {
         return Ok(found);
     }
@@ -48,7 +49,7 @@ fn read_text_in(workspace: &Workspace, path: &str) -> Result<(WorkspacePath, Str
     Ok((place, text(found.bytes, path)?))
 }
 
-/// Reads the file at a place. Fails if there is none.
+/// Reads the file at a place. Fails if the file does not exist.
 pub(crate) fn existing(
     workspace: &Workspace,
     place: &WorkspacePath,
@@ -90,7 +91,7 @@ pub(crate) fn too_large(path: &str, limit: u64) -> Refusal {
     )
 }
 
-/// Returns the present state of files, sorted by path. An unknown state is treated as changed.
+/// Returns the current state of files, sorted by path. A state that cannot be determined is treated as changed.
 pub(crate) fn observe(workspace: &Workspace, paths: &[String]) -> Vec<Precondition> {
     let mut seen: Vec<_> = paths
         .iter()
@@ -115,11 +116,11 @@ fn state(workspace: &Workspace, path: &str) -> Option<Digest> {
     }
 }
 
-/// Returns the identity of the folder at a path: its inode and creation time, since inodes are used again. `None` if
-/// the folder does not exist.
+/// Returns the identity of the folder at a path. The identity consists of inode number and creation time, because the
+/// file system reuses inode numbers. Returns `None` if the folder does not exist.
 ///
 /// The identity of a workspace changes when guarded paths in it could not be set aside. A call that was released before
-/// that and has not started goes back to the gates, which ask.
+/// this change and has not started returns to the gates, which ask a person.
 pub(crate) fn identity(workspace: &Workspace, path: &str) -> Option<Digest> {
     let place = match WorkspacePath::resolve(workspace, path, Last::Refuse) {
         Ok(place) if place.kind == Kind::Absent => return None,
@@ -154,7 +155,7 @@ fn open(workspace: &Workspace, place: &WorkspacePath, limit: u64) -> io::Result<
 
 fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     let mut options = OpenOptions::new();
-    // Does not wait if a pipe has replaced the file.
+    // Opens without blocking, since a named pipe may have replaced the file.
     options.read(true).follow(FollowSymlinks::No).custom_flags(nix::libc::O_NONBLOCK);
     let file = folder.open_with(name, &options)?;
     let metadata = file.metadata()?;
@@ -174,7 +175,7 @@ fn open_in(folder: &Dir, name: &str, limit: u64) -> io::Result<Opened> {
     }))
 }
 
-/// Reads a file found by a walk, for a search. Returns `None` if the file is not to be searched.
+/// Reads a file that a directory walk found, for a search. Returns `None` if the file must not be searched.
 pub(crate) fn for_search(
     workspace: &Workspace,
     components: &[String],

@@ -1,5 +1,5 @@
-//! `search_codebase`: matching lines, file by file in order of name. The walk gives names, and the files are opened
-//! from the workspace's handle. Must never follow a link or leave the workspace.
+//! `search_codebase`: matching lines of all files, in the order of the file names. A directory walk finds the names,
+//! and each file is opened from the workspace's handle. Must never follow a link or leave the workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ use crate::refusal::Refusal;
 use crate::request::SearchCodebase;
 use crate::workspace::Workspace;
 
-/// Bytes at the beginning of a file that distinguish text from binary.
+/// Number of bytes at the beginning of a file that are examined to distinguish text from binary data.
 const BINARY_PROBE_BYTES: usize = 8192;
 
-/// A valid search: its pattern, and its start.
+/// A validated search: the pattern, and the place where the search starts.
 pub(crate) struct Checked {
     pattern: Regex,
     pub place: WorkspacePath,
 }
 
-/// Validates pattern and path.
+/// Validates the pattern and the path of a request.
 pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<Checked, Refusal> {
     let pattern = RegexBuilder::new(&request.pattern)
         .size_limit(limits::SEARCH_PATTERN_BYTES)
@@ -47,7 +47,7 @@ pub(crate) fn check(workspace: &Workspace, request: &SearchCodebase) -> Result<C
     }
 }
 
-/// Returns `path:line: text` for every hit up to the limits. Does not open files that rules withhold.
+/// Returns `path:line: text` for every match up to the limits. Does not open files that rules withhold.
 pub(crate) fn search(
     workspace: &Workspace,
     request: &SearchCodebase,
@@ -65,7 +65,7 @@ pub(crate) fn search(
             left_out += 1;
             continue;
         }
-        // A file that vanished or is not readable has no hits.
+        // A file that has been deleted or is unreadable has no matches.
         let Ok(Some(bytes)) = read::for_search(workspace, &components, limits::SEARCH_FILE_BYTES) else {
             continue;
         };
@@ -117,7 +117,8 @@ impl Hits {
     }
 }
 
-/// Walks from the workspace for every place, so that only the workspace's own .gitignore applies, and none above it.
+/// Walks the files below a place. The walk always starts at the workspace, so that `.gitignore` files above the
+/// workspace do not apply.
 fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
     let wanted: PathBuf = std::iter::once(root).chain(place.components().iter().map(Path::new)).collect();
     WalkBuilder::new(root)
@@ -135,8 +136,8 @@ fn walk(root: &Path, place: &WorkspacePath) -> ignore::Walk {
         .build()
 }
 
-/// Returns the components of a regular file beneath the workspace. A name that is not UTF-8 is left out, since no tool
-/// call can name it.
+/// Returns the components of a regular file's path in the workspace. Returns `None` for a name that is not UTF-8, since
+/// no tool call can contain such a name.
 fn components(entry: &DirEntry, root: &Path) -> Option<Vec<String>> {
     if !entry.file_type()?.is_file() {
         return None;

@@ -1,4 +1,4 @@
-//! Resolves a path that an agent wrote to a place beneath the workspace: checked, links resolved. Opens nothing.
+//! Resolves a path that an agent wrote to a place in the workspace. Checks the path and resolves links. Opens nothing.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,12 +11,12 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// Treatment of a last component that is a symbolic link.
+/// What to do if the last component of a path is a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// Follow it, as reading does. It must stay in the workspace.
+    /// Follow the link, as reading does. Its target must be in the workspace.
     Follow,
-    /// Refuse: replacing the link and replacing its target are both surprising.
+    /// Refuse the path, because replacing the link would be as surprising as replacing its target.
     Refuse,
 }
 
@@ -28,8 +28,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// A place beneath the workspace. None of its components was a link when it was resolved. Opening it follows no link: a
-/// link that appears later makes opening fail, and leads nowhere else.
+/// A place in the workspace. None of its components was a link when the path was resolved. Opening the place follows no
+/// link: if a component has become a link, opening fails.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkspacePath {
     components: Vec<String>,
@@ -44,7 +44,7 @@ impl WorkspacePath {
         let mut links = 0;
         while let Some(component) = ahead.pop_front() {
             if component == ".." {
-                // Only the target of a link can contain `..`, and only through folders that exist.
+                // Only the target of a link can contain `..`. The folders before `..` must exist.
                 if place.kind != Kind::Folder || place.components.pop().is_none() {
                     return Err(outside(path));
                 }
@@ -109,12 +109,12 @@ impl WorkspacePath {
         Ok(place)
     }
 
-    /// Returns the components of the folder that holds it, and its name there. `None` for the workspace itself.
+    /// Returns the components of the parent folder, and the last name. Returns `None` for the workspace itself.
     pub(crate) fn split(&self) -> Option<(&[String], &str)> {
         self.components.split_last().map(|(name, folders)| (folders, name.as_str()))
     }
 
-    /// Opens a folder of the workspace component by component. Follows no link.
+    /// Opens a folder of the workspace, component by component, without following a link.
     pub(crate) fn open_folder(workspace: &Workspace, components: &[String]) -> io::Result<Dir> {
         let mut dir = workspace.dir().try_clone()?;
         for component in components {
@@ -128,14 +128,14 @@ impl WorkspacePath {
     }
 }
 
-/// Path relative to the workspace, with `/`. `.` for the workspace itself.
+/// Writes the path relative to the workspace, separated by `/`. Writes `.` for the workspace itself.
 impl std::fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.components.is_empty() { f.write_str(".") } else { f.write_str(&self.components.join("/")) }
     }
 }
 
-/// Splits a path that an agent wrote. Rejects `..` and absolute paths, wherever they would lead.
+/// Splits a path that an agent wrote. Rejects absolute paths and `..`, even if the path would stay in the workspace.
 fn components(path: &str) -> Result<Vec<String>, Refusal> {
     if path.is_empty() {
         return Err(Refusal::new(
@@ -166,7 +166,7 @@ fn components(path: &str) -> Result<Vec<String>, Refusal> {
         .collect()
 }
 
-/// Rejects a path that is written as a folder, whatever exists there.
+/// Rejects a path that is written as a folder (for example with a final `/`), even if the path is a file.
 pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     match path.rsplit('/').next() {
         Some("" | ".") if !path.is_empty() => {
@@ -176,7 +176,7 @@ pub(crate) fn names_a_file(path: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Splits the target of a link. `None` for an absolute target, or one that is not UTF-8.
+/// Splits the target of a link. Returns `None` for an absolute target, or for a target that is not UTF-8.
 fn link_components(target: &Path) -> Option<Vec<String>> {
     target
         .components()
@@ -211,7 +211,7 @@ fn protected(path: &str) -> Refusal {
 }
 
 pub(crate) fn unreadable(path: &str, error: &io::Error) -> Refusal {
-    // A link or a file replaced a component after the path was resolved.
+    // These errors mean that a link or a file has replaced a folder of the path since the path was resolved.
     let swapped = matches!(error.raw_os_error(), Some(nix::libc::ELOOP | nix::libc::ENOTDIR));
     match error.kind() {
         io::ErrorKind::NotFound => not_found(path),
@@ -230,7 +230,7 @@ pub(crate) fn not_found(path: &str) -> Refusal {
     )
 }
 
-/// Returns a path for a message: on one line, without control characters.
+/// Returns a path in a form for messages: on one line, without control characters.
 pub(crate) fn escape_path(path: &str) -> std::str::EscapeDebug<'_> {
     path.escape_debug()
 }
