@@ -1,7 +1,7 @@
-//! The three operations on a call: inspect it, observe its preconditions, run it.
+//! The three operations on a call: inspect the call, observe its preconditions, run it.
 //!
-//! Owns which tool does what. Must never decide whether a call may run, and must keep no state between calls except the
-//! sandbox's level.
+//! This module assigns each tool its operations. Must never decide whether a call may run, and must keep no state
+//! between calls except the sandbox level.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -37,7 +37,7 @@ use crate::web::{self, Follow};
 use crate::withhold::Withhold;
 use crate::workspace::Workspace;
 
-/// A call. Its arguments were validated against the tool's schema.
+/// A call whose arguments have been validated against the tool's schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub tool: String,
@@ -48,48 +48,48 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq)]
 pub struct InspectionResult {
     pub inspected: InspectionOutcome,
-    /// Bytes of the files that the proposed changes name.
+    /// Bytes of the files in the proposed changes.
     pub bodies: Vec<Vec<u8>>,
 }
 
 /// Settings of the tools of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// True if commands reach the network.
+    /// True if commands have network access.
     pub network: bool,
-    /// Ranges of non-public addresses that a page may be fetched from.
+    /// Ranges of non-public addresses from which pages may be fetched.
     pub allow_addresses: Vec<String>,
-    /// Decides which redirects are followed.
+    /// Decides which redirects `web_fetch` follows.
     pub follow: Follow,
-    /// Decides which paths a search or a listing leaves out.
+    /// Decides which paths a search or a listing omits.
     pub withhold: Withhold,
-    /// Time limit to fetch a page.
+    /// Time limit of fetching a page.
     pub fetch_time: Duration,
-    /// Program with the hidden subcommand `sandbox-exec`.
+    /// Executable that contains the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Data folder, which commands never read.
+    /// Data folder of the server. Commands can never read it.
     pub data_dir: PathBuf,
-    /// Home folder of the person. Commands do not read it, except for tool folders on `path`.
+    /// Home folder of the person. Commands cannot read it, except for folders of tools that are on `path`.
     pub home: Option<PathBuf>,
-    /// `PATH` for commands. Folders that they may not read are taken out.
+    /// `PATH` for commands. Folders that commands cannot read are removed from it.
     pub path: String,
-    /// Timeout of a command whose call names none.
+    /// Timeout of a command whose call has no `timeout_s`.
     pub command_timeout_ms: u64,
-    /// Bytes that one command may write to disks.
+    /// Maximum number of bytes that one command may write to disks.
     pub write_bytes: u64,
-    /// Kinds of layer for the trial of a command.
+    /// Kinds of layer that a trial may use.
     pub layers: Layers,
-    /// Layer of the run. Without it, a tried command's writes to ignored paths are changes of the workspace.
+    /// Layer of the run. If it is `None`, writes to ignored paths during a trial become changes of the workspace.
     pub run_layer: Option<RunLayer>,
-    /// Tools of packs.
+    /// Tools that packs add.
     pub toolsets: Vec<&'static dyn Toolset>,
-    /// Input of the run. Tools of packs read it.
+    /// Input of the run, which tools of packs read.
     pub input: Value,
 }
 
 impl Settings {
-    /// Returns settings with no network, no non-public address, no redirect, the usual limits, and `HOME` and `PATH` of
-    /// this process.
+    /// Returns settings without network access, non-public addresses and redirects, with the default limits, and with
+    /// `HOME` and `PATH` of this process.
     pub fn new(sandbox_program: PathBuf, data_dir: PathBuf) -> Self {
         Self {
             network: false,
@@ -115,7 +115,7 @@ impl Settings {
 #[derive(Clone, Debug)]
 pub struct Tools(Arc<Inner>, Stop);
 
-/// Turns to true when a person stops the running command. `None` if no person can stop it.
+/// Becomes true when a person stops the running command. `None` if no person can stop it.
 pub(crate) type Stop = Option<watch::Receiver<bool>>;
 
 #[derive(Debug)]
@@ -125,16 +125,16 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Returns the level that this host reaches for commands of this run.
+    /// Returns the sandbox level that this host offers for commands of this run.
     pub(crate) fn level(&self) -> SandboxLevel {
         let level = |network| sandbox::level(&self.settings.sandbox_program, network);
-        // A command that only reads has no network, whatever the workflow says.
+        // The level must also hold without network, because a read-only command never has network access.
         if self.settings.network { level(true).min(level(false)) } else { level(false) }
     }
 }
 
 impl Inner {
-    /// Returns the folder of the run's layer that is shown over the workspace. `None` if there is no layer.
+    /// Returns the folder of the run's layer that is mounted over the workspace. Returns `None` if there is no layer.
     pub(crate) fn shown_layer(&self) -> Option<PathBuf> {
         let layer = self.settings.run_layer.as_ref()?;
         layer.open().map(|_| layer.content())
@@ -145,7 +145,7 @@ impl Inner {
         Request::parse(&self.settings.toolsets, &call.tool, &call.arguments)
     }
 
-    /// Returns the run's layer for the file tools that read. `None` if there is no layer.
+    /// Returns the run's layer, from which file tools read. Returns `None` if there is no layer.
     fn layer_to_read(&self) -> Option<Workspace> {
         Workspace::open_layer(&self.shown_layer()?)
     }
@@ -156,14 +156,15 @@ impl Tools {
         Self(Arc::new(Inner { workspace, settings }), None)
     }
 
-    /// Returns these tools with commands that end once `stop` turns to true. Such a command returns its output until
-    /// then.
+    /// Returns the same tools, but `stop` stops their commands when it becomes true. A stopped command returns the
+    /// output that it has printed so far.
     #[must_use]
     pub fn stopped_by(self, stop: watch::Receiver<bool>) -> Self {
         Self(self.0, Some(stop))
     }
 
-    /// Inspects a call without changing anything: what a person would see, its preconditions, and its proposed changes.
+    /// Inspects a call without changing anything. Returns the card for a person, the preconditions, and the proposed
+    /// changes.
     pub async fn inspect(&self, call: &Call) -> InspectionResult {
         let call = call.clone();
         let looked = self.blocking(move |inner| inspect(inner, &call)).await;
@@ -173,17 +174,17 @@ impl Tools {
         })
     }
 
-    /// Returns the present state of files, sorted by path. A path without a regular file of a supported size has
-    /// [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), the digest of no real file.
+    /// Returns the current state of files, sorted by path. A path without a regular file of a supported size has
+    /// [`Digest::ZERO`](holdshort_core::digest::Digest::ZERO), which is the digest of no real file.
     pub async fn observe(&self, paths: &[String]) -> Vec<Precondition> {
         let wanted = paths.to_vec();
         let seen = self.blocking(move |inner| files::observe(&inner.workspace, &wanted)).await;
         seen.unwrap_or_default()
     }
 
-    /// Runs a call, after another check of its preconditions. A call that changes files is [committed](Self::commit)
-    /// instead. `effect` is the permission of a command: without one it may read. `output` receives a command's output
-    /// while it runs, as a preview.
+    /// Runs a call after checking its preconditions again. A call that changes files is [committed](Self::commit)
+    /// instead. `effect` is the permission of a command; without an effect the command may only read. `output` receives
+    /// the output of a running command as a preview.
     ///
     /// Dropping the future stops a command and every process that it started.
     pub async fn run(
@@ -227,7 +228,8 @@ impl Tools {
         }
     }
 
-    /// Tries a command: returns what it would do without doing it. Checks preconditions as [`Tools::run`] does.
+    /// Runs a command as a trial: returns the changes that the command would make, without making them. Checks
+    /// preconditions as [`Tools::run`] does.
     ///
     /// Dropping the future stops the command and every process that it started.
     pub async fn try_command(
@@ -251,8 +253,8 @@ impl Tools {
         }
     }
 
-    /// Waits until no command that may write runs in the workspace. Such a command would take the committed files for
-    /// its own.
+    /// Waits until no command that may write is running in the workspace. Otherwise a running command would seem to
+    /// have made the committed files.
     pub async fn turn(&self, changeset: &Changeset) -> Option<Turn> {
         let is_guarded = |change: &Change| guarded::guards(change.path.split('/')).is_some();
         if !changeset.changes().iter().any(is_guarded) {
@@ -261,11 +263,11 @@ impl Tools {
         Some(turns::wait(Path::new(self.0.workspace.path())).await)
     }
 
-    /// Brings every path of a changeset from its `before` to its `after`. Touches nothing if one path differs from its
+    /// Brings every path of a changeset from its `before` to its `after`. Changes nothing if one path differs from its
     /// `before`.
     ///
-    /// `body` returns the bytes of a file. `resumed`: the commit was begun before a crash, so that paths may already
-    /// have their `after`. Committing the inverse of a changeset undoes it. Blocks.
+    /// `body` returns the bytes of a file by its digest. `resumed` is true if the commit was started before a crash:
+    /// then some paths may already have their `after`. To undo a changeset, commit its inverse. Blocks.
     pub fn commit(
         &self,
         changeset: &Changeset,
@@ -284,7 +286,7 @@ impl Tools {
         committed
     }
 
-    /// Makes the changes of the run's layer. An error leaves the run without a layer, which does no harm. Blocks.
+    /// Applies changes to the run's layer. After an error the run has no layer, which is harmless. Blocks.
     pub fn commit_to_layer(
         &self,
         changes: &LayerChanges,
@@ -296,18 +298,19 @@ impl Tools {
         }
     }
 
-    /// Returns the part of a changeset that can be committed to the workspace now, without the paths in `left`. Blocks.
+    /// Returns the part of a changeset that can be committed to the workspace now. Excludes the paths in `left`.
+    /// Blocks.
     pub fn undoable(&self, wanted: &Changeset, left: BTreeMap<String, &'static str>) -> io::Result<Undoable> {
         undo::undoable(&Root::from_handle(self.0.workspace.dir())?, wanted, left)
     }
 
-    /// Compares the layer of a run with the workspace, at these paths or at all of them. Blocks.
+    /// Compares the layer of a run with the workspace, at `paths`, or at all paths if `paths` is empty. Blocks.
     pub fn merge(&self, layer: &RunLayer, paths: &BTreeSet<String>) -> io::Result<Trial> {
         let workspace = &self.0.workspace;
         trial::merge(Root::from_handle(workspace.dir())?, Path::new(workspace.path()), layer, paths)
     }
 
-    /// Returns the paths whose state differs from the expected one.
+    /// Returns the paths whose current state differs from the expected state.
     async fn changed(&self, expected: &[Precondition]) -> Vec<String> {
         let paths: Vec<_> = expected.iter().map(|precondition| precondition.path.clone()).collect();
         let seen = self.observe(&paths).await;
@@ -321,7 +324,7 @@ impl Tools {
         changed
     }
 
-    /// Runs file work, which blocks, off the async threads.
+    /// Runs blocking work on files outside the async threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> T + Send + 'static,
@@ -350,7 +353,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     inspection.places = path.map(|path| places::of_path(workspace.path(), path)).unwrap_or_default();
     let worked_out = [(run::undo::TOOL, "undo"), (run::merge::TOOL, "merge")];
     if let Some((_, code)) = worked_out.iter().find(|(tool, _)| *tool == call.tool) {
-        // Its changes are worked out in the trial.
+        // The changes of this tool are computed only later, in its trial.
         inspection.ask_because.push((*code).to_owned());
         return Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies });
     }
@@ -390,7 +393,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
             inspection.proposed = Some(Box::new(proposed));
             bodies = planned.into_bodies();
         }
-        // These tools read the whole workspace and nothing else.
+        // Tools of packs may read the whole workspace and nothing else, so there is nothing to inspect.
         Request::Added(_) => {}
         Request::Fetch(request) => web::look(&request, &inner.settings.allow_addresses, &mut inspection)?,
         Request::Command(request) => {
@@ -403,7 +406,7 @@ fn inspect(inner: &Inner, call: &Call) -> Result<InspectionResult, Refusal> {
     Ok(InspectionResult { inspected: InspectionOutcome::Ready(inspection), bodies })
 }
 
-/// Returns the data of a result: the number of lines shown, and of paths left out.
+/// Returns the data of a result: the number of entries shown, and the number of omitted paths.
 fn counted(what: &str, shown: usize, left_out: usize) -> Value {
     let mut data = json!({ what: shown });
     if left_out > 0 {
@@ -440,7 +443,7 @@ fn run_on_files(inner: &Inner, request: &OnFiles, withheld: &WithheldPaths) -> R
             Outcome::Done { text, data: counted("hits", shown, left_out) }
         }
         OnFiles::Change(change) => {
-            // Its proposed change was not inspected.
+            // A change that was not inspected must never run. This outcome sends the call back to the inspection.
             Outcome::Changed { paths: vec![change.path().to_owned()] }
         }
     })

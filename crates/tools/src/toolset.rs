@@ -1,6 +1,7 @@
-//! Tools that a pack adds to the built-in ones: their specs for models, and the work behind a call.
+//! Tools that a pack adds to the built-in tools: their specs for models, and the execution of their calls.
 //!
-//! Such a tool reads the workspace and answers. It must never change a file, start a process or use the network.
+//! A tool of a pack reads the workspace and returns a result. It must never change a file, start a process or use the
+//! network.
 
 use std::fmt::Debug;
 
@@ -13,20 +14,22 @@ use crate::workspace::Workspace;
 
 /// Tools of a pack.
 pub trait Toolset: Debug + Send + Sync {
-    /// Returns the specs for models; [`reads`](crate::reads) makes one. Names differ from those of built-in tools.
+    /// Returns the specs of the tools for models; [`reads`](crate::reads) makes one spec. The names must differ from
+    /// those of built-in tools.
     fn specs(&self) -> Vec<Spec>;
 
-    /// Parses the arguments of a call, never looser than its schema. Returns `None` for a tool of another toolset.
+    /// Parses the arguments of a call. Must not accept more than the schema of the tool. Returns `None` if the tool
+    /// belongs to a different toolset.
     fn read(&self, tool: &str, arguments: &Value) -> Option<Result<Box<dyn Work>, Refusal>>;
 }
 
-/// Call of a tool of a [`Toolset`], with valid arguments.
+/// A call of a tool of a [`Toolset`], with valid arguments.
 pub trait Work: Debug + Send {
-    /// Carries out the call. Blocks. `input` is the input of the run.
+    /// Executes the call. Blocks. `input` is the input of the run.
     fn run(self: Box<Self>, workspace: &Workspace, input: &Value) -> Result<Outcome, Refusal>;
 }
 
-/// Parses the arguments of a call as a type.
+/// Parses the arguments of a call into a type.
 pub fn read_arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, Refusal> {
     T::deserialize(arguments)
         .map_err(|e| Refusal::new("bad_arguments", format!("the arguments do not match the schema: {e}")))

@@ -1,7 +1,9 @@
-//! Turns in a workspace. While a command that may write is running, no other such command runs, and no file tool writes
-//! a guarded path. Otherwise a command could take a file that another has just made for one that was there before.
+//! Turns in a workspace. While a command that may write is running, no other command that may write runs, and no file
+//! tool writes a guarded path. Otherwise the file of another call could be mistaken for a file of this command, or for
+//! a file that existed before it.
 //!
-//! Turns hold within this process, also for workspaces that contain one another.
+//! Turns are known only within this process. A turn also excludes workspaces that contain this workspace or are inside
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,14 +18,15 @@ struct Waiting {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Requests in their order. A request has its turn if no earlier one overlaps with it.
+    /// Requests in the order of their arrival. A request has its turn if no earlier request has an overlapping
+    /// workspace.
     waiting: Vec<Waiting>,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { next: 0, waiting: Vec::new() });
 static ENDED: Notify = Notify::const_new();
 
-/// A turn, or a place in the queue for one. Ends on drop.
+/// A turn, or a request that waits for its turn. Ends on drop.
 #[derive(Debug)]
 pub struct Turn {
     ticket: u64,
@@ -33,7 +36,7 @@ fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the turn, after all earlier requests. Dropping the future gives it up.
+/// Waits for the turn, after all earlier requests. Dropping the future withdraws the request.
 pub(crate) async fn wait(workspace: &Path) -> Turn {
     let turn = {
         let mut queue = queue();
@@ -45,7 +48,7 @@ pub(crate) async fn wait(workspace: &Path) -> Turn {
     loop {
         let ended = ENDED.notified();
         tokio::pin!(ended);
-        // From here on the end of no turn is missed.
+        // From here on, the end of another turn wakes this future, even before it waits.
         ended.as_mut().enable();
         if turn.is_now() {
             return turn;

@@ -1,4 +1,4 @@
-//! Undo: selects the part of a changeset that undoes a run's work and can be committed to the workspace now.
+//! Undo: selects the part of a changeset that undoes the work of a run and can be committed to the workspace now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::changeset::{self, Root};
 use crate::trial::{Side, Source, of_changes};
 
-/// Changes that can be undone, and the paths that are left as they are, with the reason.
+/// Changes that can be undone, and the paths that cannot be undone, each with its reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Undoable {
     pub changeset: Changeset,
@@ -21,13 +21,13 @@ pub struct Undoable {
 pub const CHANGED: &str = "changed_since";
 /// The path already has the state that the undo would restore.
 pub const AS_BEFORE: &str = "as_before";
-/// The path would be removed, but contains something that the run did not put there.
+/// The folder would be removed, but contains an entry that the run did not create.
 pub const HOLDS_OTHERS: &str = "holds_others";
-/// The folder contains something that the run did not put there.
+/// This entry, which the run did not create, keeps its folder from being removed.
 pub const NOT_EMPTY: &str = "not_empty";
 
-/// Leaves out paths that differ from the run's result, and those in `left`. A part that cannot be undone completely
-/// stays completely.
+/// Excludes paths that differ from the result of the run, and the paths in `left`. The changes of one part are undone
+/// together or not at all.
 pub(crate) fn undoable(
     root: &Root,
     wanted: &Changeset,
@@ -60,11 +60,12 @@ pub(crate) fn undoable(
                     let why = if changeset::is_as_wanted(root, change) { AS_BEFORE } else { CHANGED };
                     left.insert(path, why);
                 }
-                // A folder without a part follows its content.
+                // A folder that belongs to no part is kept if its content is kept.
                 (None, Some(_)) => {
                     folders_left.insert(path);
                 }
-                // It lies in folders that would be removed: they stay, with all changes that depend on their removal.
+                // The conflicting entry is inside folders that would be removed. These folders are kept, and so are all
+                // changes that depend on their removal.
                 (_, None) => {
                     for (at, _) in path.match_indices('/') {
                         match part_of.get(&path[..at]) {
@@ -82,7 +83,7 @@ pub(crate) fn undoable(
     }
 }
 
-/// Files by their digests.
+/// Files that are stored by their digests.
 struct StoredFiles<F>(F);
 
 impl<F: Fn(Digest) -> io::Result<Vec<u8>>> Source for StoredFiles<F> {

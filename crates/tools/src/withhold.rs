@@ -1,5 +1,5 @@
-//! Asks the gates which paths a search or a listing leaves out. The tool asks when it runs, since rules may have
-//! changed after the call was released.
+//! Asks the gates which paths a search or a listing must omit. The question is asked when the tool runs, since rules
+//! may have changed after the call was released.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,14 +15,14 @@ type Answer = Pin<Box<dyn Future<Output = Option<WithheldPaths>> + Send>>;
 pub struct Withhold(Arc<dyn Fn() -> Answer + Send + Sync>);
 
 impl Withhold {
-    /// `asks` returns `None` if the rules cannot be read: then the call fails.
+    /// Creates a `Withhold` that calls `asks`. `asks` returns `None` if the rules are unreadable; then the call fails.
     pub fn new<F: Future<Output = Option<WithheldPaths>> + Send + 'static>(
         asks: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(move || Box::pin(asks())))
     }
 
-    /// Leaves nothing out, for tools without rules.
+    /// Omits no path. For tools without rules.
     pub fn nothing() -> Self {
         Self::new(|| async { Some(WithheldPaths::default()) })
     }

@@ -1,6 +1,7 @@
-//! The workspace: one folder, opened once per run and held by a handle.
+//! The workspace: one folder, opened once per run and used through its handle.
 //!
-//! Owns the check that workspace and data folder are separate. Must never return a path to be opened by name.
+//! This module checks that the workspace and the data folder do not contain each other. Must never return a path that
+//! callers open by name.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -25,7 +26,7 @@ pub enum Error {
     Overlap { workspace: PathBuf, data: PathBuf },
 }
 
-/// A folder that tools work in.
+/// A folder in which tools work.
 #[derive(Debug)]
 pub struct Workspace {
     path: String,
@@ -33,7 +34,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens a folder. Both paths are canonicalised. Neither may contain the other.
+    /// Opens a workspace. Both paths are canonicalised. Neither folder may contain the other.
     pub fn open(path: &Path, data_dir: &Path) -> Result<Self, Error> {
         let unreachable = |source| Error::Unreachable { path: path.to_owned(), source };
         let canonical = fs::canonicalize(path).map_err(unreachable)?;
@@ -53,19 +54,19 @@ impl Workspace {
         Ok(Self { path, dir })
     }
 
-    /// Opens the layer of a run, which holds files like a workspace.
+    /// Opens the layer of a run, so that file tools can read it like a workspace.
     pub(crate) fn open_layer(content: &Path) -> Option<Self> {
         let path = content.to_str()?.to_owned();
         let dir = Dir::open_ambient_dir(content, ambient_authority()).ok()?;
         Some(Self { path, dir })
     }
 
-    /// Returns the canonical path.
+    /// Returns the canonical path of the workspace.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the handle of the folder.
+    /// Returns the handle of the workspace folder.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
 
-/// What to do if the last component of a path is a symbolic link.
+/// Treatment of a symbolic link that is the last component of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// Follow the link, as reading does. Its target must be in the workspace.

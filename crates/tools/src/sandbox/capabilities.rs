@@ -1,10 +1,11 @@
-//! Capabilities (`capabilities(7)`) that the first stages need, and the few that a command keeps.
+//! The capabilities (`capabilities(7)`) that the first two stages need, and the few that a command keeps.
 
 use std::io;
 
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// Capabilities that a command of root keeps, to handle files of several owners. None concerns the machine.
+/// Capabilities that a command keeps if it runs as root, to handle files of several owners. None of them affects the
+/// host outside the sandbox.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -13,12 +14,13 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID);
 
-/// Capabilities that `init` needs for mounts, for the loopback device, and to give capabilities up. An overlay acts
-/// with the rights of the process that mounts it: `DAC_OVERRIDE` opens its own folder that is closed to its owner.
+/// Capabilities that `init` needs to mount file systems, to raise the loopback device, and to drop capabilities. The
+/// kernel accesses an overlay with the rights of the process that mounted it. `DAC_OVERRIDE` lets it access the
+/// overlay's working folder, whose mode denies even its owner.
 const FOR_INIT: [CapabilitySet; 4] =
     [CapabilitySet::SYS_ADMIN, CapabilitySet::NET_ADMIN, CapabilitySet::SETPCAP, CapabilitySet::DAC_OVERRIDE];
 
-/// Keeps the capabilities of `init` across the next `execve`, although the user is not root.
+/// Keeps the capabilities of `init` across the next `execve`, even if the user is not root.
 pub(super) fn keep_for_init() -> io::Result<()> {
     let mut sets = thread::capabilities(None)?;
     sets.inheritable = FOR_INIT.into_iter().fold(CapabilitySet::empty(), CapabilitySet::union);
@@ -29,7 +31,7 @@ pub(super) fn keep_for_init() -> io::Result<()> {
     Ok(())
 }
 
-/// Drops all other capabilities. Together with no-new-privileges, no later program regains them.
+/// Drops all other capabilities. Because no-new-privileges is set too, no program started later can regain them.
 pub(super) fn give_up(is_root: bool) -> io::Result<()> {
     thread::clear_ambient_capability_set()?;
     let kept = if is_root { KEPT } else { CapabilitySet::empty() };
@@ -41,10 +43,11 @@ pub(super) fn give_up(is_root: bool) -> io::Result<()> {
         match thread::capability_is_in_bounding_set(capability) {
             Ok(true) => {}
             Ok(false) => continue,
-            // This capability is beyond the last one that the kernel knows.
+            // The kernel does not know this capability, and so none of the later ones.
             Err(_) => break,
         }
-        // Without the right to change this set there is nothing to drop: it limits only processes with capabilities.
+        // Ignores the error of a process that may not change this set: the set matters only for processes with
+        // capabilities.
         let _ = thread::remove_capability_from_bounding_set(capability);
     }
     let permitted = thread::capabilities(None)?.permitted.intersection(kept);

@@ -1,6 +1,7 @@
-//! Chooses the folders that a command reads besides its own: the system's, and those where `PATH` finds programs.
+//! Chooses the folders that a command can read in addition to the workspace and its temporary folder: the system
+//! folders, and the folders in which `PATH` finds programs.
 //!
-//! `landlock` and `view` enforce the choice. It must never include a home folder or the data folder, wherever they lie.
+//! `landlock` and `view` enforce the choice. The choice must never include a home folder or the data folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{PRIVATE_IN_VIEW, Plan};
 use crate::limits;
 
-/// Programs and libraries. `/etc` is separate because it holds secrets too.
+/// Folders of programs and libraries. `/etc` is handled separately, because it also contains secrets.
 const SYSTEM: [&str; 12] = [
     "/usr",
     "/bin",
@@ -26,17 +27,17 @@ const SYSTEM: [&str; 12] = [
     "/sys/devices/system/cpu",
 ];
 const ETC: &str = "/etc";
-/// Folders that are never read as a whole, even if `PATH` names a folder in them: each has its own rules.
+/// Folders that are never readable as a whole, even if `PATH` names a folder in them. Separate rules apply to each.
 const APART: [&str; 4] = ["/dev", ETC, "/proc", "/sys"];
 
-/// Toolchains that keep programs outside the folder on `PATH`. If that folder lies in one of these, all of the
-/// toolchain is read. `.cargo` is left out because it holds credentials.
+/// Folders of toolchains that also need files outside their folder on `PATH`. If a folder on `PATH` is in one of these
+/// folders, the whole toolchain is readable. `.cargo` is not listed, because it holds credentials.
 const TOOLCHAINS: [&str; 14] = [
     ".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".bun",
     ".deno", ".rustup", ".ghcup",
 ];
 
-/// Variables that tell a toolchain its folder, and its default folder in the home folder.
+/// Environment variables that tell a toolchain its folder, each with the default folder relative to the home folder.
 const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("RUSTUP_HOME", ".rustup"),
     ("PYENV_ROOT", ".pyenv"),
@@ -47,17 +48,18 @@ const TOOLCHAIN_VARIABLES: [(&str, &str); 7] = [
     ("ASDF_DATA_DIR", ".asdf"),
 ];
 
-/// Tools that a command finds.
+/// The tools that are available to a command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tooling {
-    /// `PATH` without the folders that a command does not read.
+    /// `PATH` without the folders that a command cannot read.
     pub path: String,
     pub folders: Vec<PathBuf>,
-    /// Folders of toolchains. Without these variables a toolchain looks in the command's empty home folder.
+    /// Environment variables with the folders of toolchains. Without them a toolchain would search the command's empty
+    /// home folder.
     pub variables: BTreeMap<String, String>,
 }
 
-/// Returns the tools that `PATH` and the home folder offer.
+/// Returns the tools on `PATH` and in the home folder.
 pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspace: &Path) -> Tooling {
     let may_read = |folder: &Path| {
         !folder.starts_with(data_dir)
@@ -89,12 +91,12 @@ pub(crate) fn tooling(path: &str, home: Option<&Path>, data_dir: &Path, workspac
     }
     tooling.folders.retain(|folder| may_read(folder) && !folder.starts_with(workspace) && !is_system(folder));
     tooling.folders.sort();
-    // Removes duplicates and folders that lie in another.
+    // Removes duplicates, and folders that are inside another folder of the list.
     tooling.folders.dedup_by(|inner, outer| inner.starts_with(outer));
     tooling
 }
 
-/// Returns the toolchain that a folder belongs to.
+/// Returns the folder of the toolchain that contains a folder.
 fn toolchain(folder: &Path) -> Option<PathBuf> {
     folder
         .ancestors()
@@ -106,7 +108,8 @@ fn is_system(folder: &Path) -> bool {
     SYSTEM.iter().any(|system| folder.starts_with(system))
 }
 
-/// Returns the system's folders. If a hidden folder lies in one, returns the entries around the hidden folder.
+/// Returns the readable system folders. If a system folder contains a hidden folder, returns the system folder's
+/// entries except the hidden one.
 pub(super) fn system(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in SYSTEM {
@@ -128,7 +131,7 @@ fn around_hidden(plan: &Plan, path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the parts of `/etc` that every user may read: whole folders if possible, else single files.
+/// Returns the paths in `/etc` that every user may read: whole folders where possible, and single files otherwise.
 pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries_left = limits::ETC_ENTRIES;
@@ -138,7 +141,8 @@ pub(super) fn etc(plan: &Plan) -> Vec<PathBuf> {
     found
 }
 
-/// Returns true if everything at and below the path is public. Otherwise adds its public parts to `found`.
+/// Returns true if every user may read the path and everything below it. Otherwise adds to `found` the paths below it
+/// that every user may read.
 fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec<PathBuf>) -> bool {
     let Some(left) = entries_left.checked_sub(1) else { return false };
     *entries_left = left;
@@ -147,7 +151,7 @@ fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec
     if plan.is_hidden(path) {
         false
     } else if metadata.is_symlink() {
-        // The rules at its target decide.
+        // A link grants nothing: whether its target is readable depends on the rules for the target.
         true
     } else if !metadata.is_dir() {
         mode & 0o004 != 0
@@ -174,7 +178,8 @@ fn is_public(plan: &Plan, path: &Path, entries_left: &mut usize, found: &mut Vec
     }
 }
 
-/// Returns the target of `/etc/resolv.conf` if it lies outside `/etc`, for commands that use the network.
+/// Returns the target of the link `/etc/resolv.conf` if the target is outside `/etc`. Commands with network access need
+/// this file.
 pub(super) fn resolver(plan: &Plan) -> Option<PathBuf> {
     let real = fs::canonicalize("/etc/resolv.conf").ok()?;
     (plan.network && !real.starts_with(ETC) && !plan.is_hidden(&real)).then_some(real)

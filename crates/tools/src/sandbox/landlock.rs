@@ -1,5 +1,5 @@
-//! Landlock (`landlock(7)`): limits which files a command may use and which processes it may signal. Without a network
-//! namespace it also prevents TCP connections.
+//! Landlock (`landlock(7)`): limits which files a command may use and which processes it may signal. Also prevents TCP
+//! connections if there is no network namespace to do so.
 
 use std::path::{Path, PathBuf};
 
@@ -12,27 +12,28 @@ use landlock::{
 use super::folders;
 use super::plan::Plan;
 
-/// Version whose features are used if the kernel has them.
+/// Newest Landlock version whose features are used. On an older kernel these features are skipped.
 const NEWEST: ABI = ABI::V9;
-/// Minimum version. It covers all file operations, truncation included.
+/// Minimum Landlock version. It covers all file operations, including truncation.
 const OLDEST: ABI = ABI::V3;
 
 /// Devices that every program may use.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Shared memory, available only in the command's own view of the file system.
+/// Folder of shared memory. A command can use it only in a separate view of the file system.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
-/// Files that runtimes read where `/proc` is the host's, which shows the processes of others.
+/// Files in `/proc` that language runtimes read. Without a separate view, a command sees the host's `/proc`, so it may
+/// read only these files and not the processes of other users.
 const HOST_PROC: [&str; 6] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version"];
 
-/// Applies the rules to this process. They cannot be lifted.
+/// Applies the rules to this process. The rules cannot be removed later.
 pub(super) fn take_on(plan: &Plan) -> Result<(), RulesetError> {
     let read = AccessFs::from_read(NEWEST);
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
-    // A command that only reads executes nothing that an agent may have written.
+    // A read-only command must not execute a file that an agent may have written.
     let of_workspace = if plan.effect == CommandEffect::Reads { read & !AccessFs::Execute } else { read };
     let of_private = if plan.effect == CommandEffect::Reads { write & !AccessFs::Execute } else { write };
-    // A socket in the workspace would connect the command to programs of the person.
+    // A socket in the workspace could connect the command to programs of the person.
     let of_sockets =
         if plan.network { AccessFs::MakeSock.into() } else { AccessFs::MakeSock | AccessFs::ResolveUnix };
     let device = AccessFs::ReadFile | AccessFs::WriteFile;

@@ -1,4 +1,4 @@
-//! The server's side of the sandbox: starts the first stage, and probes whether a level holds.
+//! The server's side of the sandbox: starts the first stage, and tests whether a sandbox level works on this host.
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
@@ -16,8 +16,8 @@ use super::report::Report;
 use super::scratch::Scratch;
 use crate::limits;
 
-/// Environment of every command. Git uses no bare repository that it finds in the workspace, and starts no file
-/// watcher: reading a repository runs nothing.
+/// Environment variables of every command. They make git ignore bare repositories that it finds in the workspace and
+/// start no file watcher, so that reading a repository runs no program.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("TERM", "dumb"),
     ("GIT_CONFIG_COUNT", "2"),
@@ -27,26 +27,26 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// Variables of the server that a command sees too. None may ever hold a secret.
+/// Environment variables that a command inherits from the server. None of them may ever hold a secret.
 const PASSED_ON: [&str; 5] = ["LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME"];
 
-/// A command line that is about to start in its own scratch folder.
+/// A command line that is ready to start, with a new scratch folder.
 pub(crate) struct Launch {
     pub plan: Plan,
     scratch: Scratch,
 }
 
-/// A running first stage. Closing `line` ends all processes.
+/// A running first stage. Closing `line` stops all processes.
 pub(crate) struct Launched<C> {
     pub child: C,
     pub line: UnixStream,
-    /// Standard output and standard error, in the order of writing.
+    /// Combined standard output and standard error, in the order of writing.
     pub output: PipeReader,
-    /// Scratch folder, removed on drop. Must be dropped only after all processes ended.
+    /// Scratch folder, removed on drop. Must be dropped only after all processes have ended.
     pub scratch: Scratch,
-    /// True if the command's writes lie in the scratch folder, where they are still to be read.
+    /// True if the command is a trial: its writes are in the scratch folder and must still be read.
     pub is_trial: bool,
-    /// The workspace, if the command may write there but not to guarded paths.
+    /// The workspace if the command may write there, but not to guarded paths. `None` for all other commands.
     pub guarded: Option<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ impl Launch {
         Ok(Self { plan, scratch })
     }
 
-    /// Adds the variables of the server's environment that commands see.
+    /// Adds the environment variables that commands inherit from the server.
     pub(crate) fn pass_environment_on(&mut self) {
         for name in PASSED_ON {
             if let Ok(value) = env::var(name) {
@@ -87,7 +87,7 @@ impl Launch {
         }
     }
 
-    /// Starts the first stage. `spawn` is that of `std` or `tokio`.
+    /// Starts the first stage. `spawn` starts a process with `std` or with `tokio`.
     pub(crate) fn start<C>(
         self,
         program: &Path,
@@ -109,8 +109,9 @@ impl Launch {
     }
 }
 
-/// Returns true if a level can be reached and holds. A probe command looks around and for a secret outside its
-/// folders, and must find nothing. At the full level the effects are probed too.
+/// Returns true if a sandbox level is available on this host and confines commands. A probe command tries to see other
+/// processes and to read a secret file outside its folders, and must fail. At the full level the probe tests every
+/// effect.
 pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) -> bool {
     let holds = |effect| try_out(program, level, network, &effect).is_ok_and(|held| held);
     let effects_hold =
@@ -118,7 +119,7 @@ pub(super) fn probe_level(program: &Path, level: SandboxLevel, network: bool) ->
     holds(CommandEffect::Workspace) && (level < SandboxLevel::Full || effects_hold())
 }
 
-/// Folder that the probe command may write, and a file that no command may write.
+/// Name of the folder that the probe command may write. A file in the workspace that no command may write follows.
 const WRITTEN: &str = "written";
 const GUARDED: &str = ".envrc";
 
@@ -127,14 +128,15 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
     let scratch = launch.plan.scratch.clone();
     let workspace = scratch.join("workspace");
     let secret = scratch.join("secret");
-    // In its own view a command may write to this path, but into a folder that only it sees.
+    // A command with a separate view may write to this path, but the write goes to a folder that only this command
+    // sees.
     let outside = scratch.join("outside");
     fs::create_dir_all(workspace.join(WRITTEN))?;
     fs::write(workspace.join(GUARDED), "")?;
     fs::write(workspace.join("tool"), "#!/bin/sh\n")?;
     fs::set_permissions(workspace.join("tool"), fs::Permissions::from_mode(0o755))?;
     fs::write(&secret, "secret")?;
-    // The sandbox must deny access, not the mode of the file.
+    // The mode makes the file readable for all users, so that only the sandbox can deny access.
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o644))?;
     let reads = *effect == CommandEffect::Reads;
     let executes = if reads { "./tool && exit 5" } else { "./tool || exit 6" };
@@ -163,7 +165,8 @@ fn try_out(program: &Path, level: SandboxLevel, network: bool, effect: &CommandE
         CommandEffect::Writes { .. } => (false, true),
         CommandEffect::Workspace | CommandEffect::Guarded => (true, true),
     };
-    // Without its own view a guarded file stays writable: Landlock cannot restrict below a folder that it opened.
+    // Without a separate view a guarded file stays writable: Landlock cannot restrict a path below a folder that it
+    // allows.
     let guarded = level < SandboxLevel::Full;
     let as_it_should = [("here", here), ("written/there", there), (GUARDED, guarded)]
         .iter()

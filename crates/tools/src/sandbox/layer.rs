@@ -1,6 +1,6 @@
-//! The layer of a trial: receives a command's writes and is mounted at the workspace's own path.
+//! The layer of a trial: a folder that receives a command's writes and is mounted at the path of the workspace.
 //!
-//! Owns how a layer is made and mounted. `trial` reads the layer after the command ended. Must never write to the
+//! This module creates and mounts a layer. `trial` reads the layer after the command has ended. Must never write to the
 //! workspace.
 
 use std::fs::{self, File, Permissions};
@@ -15,21 +15,22 @@ use serde::{Deserialize, Serialize};
 
 use super::report::Report;
 
-/// Layer in a folder of its own, whose path only this process knows.
+/// A layer in a separate folder, whose path only this process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Layer {
-    /// An overlay (`overlayfs`): the folder holds what differs from the workspace.
+    /// An overlay (`overlayfs`): the folder holds only the differences from the workspace.
     Overlay { folder: PathBuf },
-    /// The folder holds all of the workspace.
+    /// A copy: the folder holds the whole workspace.
     Copy { folder: PathBuf },
 }
 
-/// Mount options of every overlay: no entry refers to data elsewhere, and the kernel does not sync to disk.
+/// Mount options of every overlay. With them, every file in the overlay is complete and refers to no data outside it,
+/// and the kernel does not sync the overlay to disk.
 const OPTIONS: &str = "redirect_dir=nofollow,metacopy=off,index=off,volatile";
 
-/// Extended attributes in which an overlay keeps its marks. The owner of a file in the workspace cannot set the
-/// first kind, but that kind requires rights in the machine's own namespace.
+/// Extended attributes in which an overlay stores its marks. The owner of a file in the workspace cannot set attributes
+/// of the first kind. However, that kind requires the rights of the first user namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notes {
     Trusted,
@@ -41,7 +42,7 @@ impl Notes {
         Ok(if has_rights_of_the_machine()? { Self::Trusted } else { Self::User })
     }
 
-    /// Returns the mount option for these attributes.
+    /// Returns the mount option that selects these attributes.
     fn option(self) -> &'static str {
         match self {
             Self::Trusted => "",
@@ -49,7 +50,8 @@ impl Notes {
         }
     }
 
-    /// Returns the attribute of a folder that hides the workspace's entries in that folder.
+    /// Returns the name of the attribute that marks a folder as opaque. An opaque folder hides the entries of the same
+    /// folder in the workspace.
     pub(crate) fn opaque(self) -> &'static str {
         match self {
             Self::Trusted => "trusted.overlay.opaque",
@@ -58,13 +60,14 @@ impl Notes {
     }
 }
 
-/// Names in the folder of an overlay: its content, the kernel's working folder, and a mark for [`Notes::User`].
+/// Names in the folder of an overlay: its content, the kernel's working folder, and a file that marks the use of
+/// [`Notes::User`].
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const OF_USER: &str = "user";
 
 impl Layer {
-    /// Makes the folders of an overlay, with the mode and the owner of the workspace.
+    /// Makes the folders of an overlay, with the mode and the owner of the workspace folder.
     pub(crate) fn overlay(folder: PathBuf, workspace: &Path) -> io::Result<Self> {
         fs::create_dir(&folder)?;
         fs::create_dir(folder.join(WORK))?;
@@ -74,7 +77,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// Returns the folder of the command's writes. For a copy it holds the whole workspace.
+    /// Returns the folder that receives the command's writes. In a copy, this folder holds the whole workspace.
     pub(crate) fn content(&self) -> PathBuf {
         match self {
             Self::Overlay { folder } => folder.join(UPPER),
@@ -82,7 +85,7 @@ impl Layer {
         }
     }
 
-    /// Returns the attributes that hold an overlay's marks. `None` for a copy, which has no marks.
+    /// Returns the attributes in which an overlay stores its marks. Returns `None` for a copy, which has no marks.
     pub(crate) fn notes(&self) -> Option<Notes> {
         match self {
             Self::Overlay { folder } if folder.join(OF_USER).exists() => Some(Notes::User),
@@ -91,7 +94,7 @@ impl Layer {
         }
     }
 
-    /// Mounts the layer at a path. Reports a failure to the server.
+    /// Mounts the layer at a path. If that fails, reports to the server that no layer is possible.
     pub(super) fn mount(&self, lower: Lower<'_>, place: &Path) -> io::Result<()> {
         let mounted = match self {
             Self::Overlay { folder } => self.mount_overlay(folder, lower, place),
@@ -107,10 +110,12 @@ impl Layer {
         if notes == Notes::User {
             File::create(folder.join(OF_USER))?;
         }
-        // Without extended attributes the kernel would mount an overlay that fails later.
+        // Checks that extended attributes can be set. Without this check the kernel would mount an overlay whose
+        // operations fail later.
         rustix::fs::setxattr(self.content(), notes.opaque(), b"x", XattrFlags::empty())?;
         rustix::fs::removexattr(self.content(), notes.opaque())?;
-        // By handle: the kernel would parse commas and colons of a path, and a path could lead elsewhere by now.
+        // Mounts by handle. In a path, the kernel would interpret commas and colons, and the path could have been
+        // exchanged.
         let [upper, work] = [self.content(), folder.join(WORK)].map(File::open);
         let (upper, work) = (upper?, work?);
         let opened = lower.open()?;
@@ -126,7 +131,7 @@ impl Layer {
     }
 }
 
-/// Folders under a layer, topmost first: the layer of the run, if there is one, and the workspace.
+/// Folders below a layer, from top to bottom: the layer of the run if it exists, and the workspace.
 #[derive(Clone, Copy)]
 pub(super) struct Lower<'a> {
     pub run_layer: Option<&'a Path>,
@@ -138,7 +143,7 @@ impl Lower<'_> {
         self.run_layer.into_iter().chain([self.workspace]).map(File::open).collect()
     }
 
-    /// Mounts these folders read-only at a path.
+    /// Mounts these folders read-only at a path, as one overlay.
     pub(super) fn mount_read_only(self, place: &Path) -> io::Result<()> {
         let opened = self.open()?;
         let notes = Notes::of_this_process()?;
@@ -156,22 +161,22 @@ fn lower_folders(opened: &[File]) -> String {
     opened.iter().map(handle).collect::<Vec<_>>().join(":")
 }
 
-/// Returns a path to an open folder through its handle.
+/// Returns a path that refers to an open folder through its handle.
 fn handle(folder: &File) -> String {
     format!("/proc/self/fd/{}", folder.as_raw_fd())
 }
 
 const NOTHING: Option<&str> = None;
 
-/// Gives a folder the mode and the owner of another.
+/// Gives a folder the mode and the owner of a second folder.
 pub(crate) fn take_after(folder: &Path, of: &Path) -> io::Result<()> {
     let found = fs::metadata(of)?;
-    // Only root can set another owner. For other users the folder belongs to the writer, like the copies of files.
+    // Only root can set another user as the owner, so a failure is ignored.
     let _ = chown(folder, Some(found.uid()), Some(found.gid()));
     fs::set_permissions(folder, Permissions::from_mode(found.mode() & 0o7777))
 }
 
-/// Returns true if this process is in the first user namespace, whose map holds every id.
+/// Returns true if this process is in the first user namespace. The id map of that namespace contains every id.
 fn has_rights_of_the_machine() -> io::Result<bool> {
     let map = fs::read_to_string("/proc/self/uid_map")?;
     Ok(map.split_whitespace().eq(["0", "0", "4294967295"]))

@@ -1,5 +1,6 @@
-//! The isolation level of this host. A probe that fails under load must not weaken later commands. Therefore the level
-//! of a process never falls, and a level below the full one is probed again after a while.
+//! The sandbox level of this host. A probe that fails because the host is busy must not weaken later commands.
+//! Therefore the level never falls while the server runs, and a level below the full level is probed again after a
+//! while.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +12,13 @@ use holdshort_core::tool::SandboxLevel;
 use super::launch;
 use crate::limits::{PROBE_AGAIN, PROBES};
 
-/// Level of a program with a network setting, once found. A probe holds the lock.
+/// The level for a program and a network setting, once it is known. A running probe holds the lock.
 type Slot = Arc<Mutex<Option<ProbedLevel>>>;
 
-/// Levels by program and network setting.
+/// Known levels, by program and network setting.
 static FOUND: Mutex<BTreeMap<(PathBuf, bool), Slot>> = Mutex::new(BTreeMap::new());
 
-/// A level and the time when it was found.
+/// A level and the time of its probe.
 #[derive(Clone, Copy)]
 struct ProbedLevel {
     level: SandboxLevel,
@@ -25,16 +26,17 @@ struct ProbedLevel {
 }
 
 impl ProbedLevel {
-    /// Returns true if the level needs no new probe at that time.
+    /// Returns true if no new probe is necessary at the time `now`.
     fn holds_at(self, now: Instant) -> bool {
         self.level == SandboxLevel::Full || now.saturating_duration_since(self.at) < PROBE_AGAIN
     }
 }
 
-/// Returns the highest level that this host reaches, found by running a command that tries to escape. Blocks.
+/// Returns the highest sandbox level that works on this host. The level is determined by running a probe command that
+/// tries to escape. Blocks.
 ///
-/// The first call for a program takes some milliseconds; later calls answer from memory. `program` is the binary with
-/// the hidden subcommand.
+/// The first call for a program takes some milliseconds; later calls return the stored level. `program` is the
+/// executable that contains the hidden subcommand.
 pub fn level(program: &Path, network: bool) -> SandboxLevel {
     let found = {
         let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Resource limits (`setrlimit(2)`), and a lower priority than the server's for processor and memory.
+//! Resource limits (`setrlimit(2)`) of a command, and a lower priority than the server's for processor time and memory.
 
 use std::{fs, io};
 
@@ -6,10 +6,11 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::limits;
 
-/// Niceness above the server's, which must stay able to stop the command.
+/// Amount by which the niceness of a command exceeds the server's. The server must get processor time to stop the
+/// command.
 const NICER_BY: i32 = 5;
 
-/// Applies the limits to this process and to all later ones.
+/// Applies the limits to this process and to every process that it starts.
 pub(super) fn take_on(cpu_s: u64) -> io::Result<()> {
     let wanted = [
         (Resource::RLIMIT_CORE, 0),
@@ -25,7 +26,7 @@ pub(super) fn take_on(cpu_s: u64) -> io::Result<()> {
         setrlimit(resource, limit, limit)?;
     }
     rustix::process::nice(NICER_BY)?;
-    // If memory runs out, the kernel should kill the command first. A failure here does no harm.
+    // If memory runs out, the kernel should kill the command first. A failure to set this is harmless.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     Ok(())
 }

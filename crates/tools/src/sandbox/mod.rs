@@ -1,19 +1,19 @@
 //! The command sandbox: one hidden subcommand that restricts itself and then becomes `/bin/sh -c`.
 //!
-//! Three processes separate the server from the shell, each the same program again:
+//! Three processes separate the server from the shell. Each runs the same program:
 //!
 //! - **start** (`stage::start`) leaves the server's session, finds the guarded paths of the workspace, and makes
-//!   namespaces. After the command ended in any way, it sets aside the guarded paths that the command made. The command
-//!   cannot see this process;
+//!   namespaces. After the command has ended, for whatever reason, it sets aside the guarded paths that the command
+//!   created. The command cannot see this process;
 //! - **init** (`stage::init`) is process 1 of the new namespace. It builds the view of the file system and supervises
-//!   the command. When it ends, the kernel ends all processes of the namespace;
-//! - **confine** (`stage::confine`) gives up capabilities, applies Landlock, seccomp and resource limits, and becomes
-//!   the shell.
+//!   the command. When `init` ends, the kernel kills all processes of the namespace;
+//! - **confine** (`stage::confine`) drops capabilities, applies Landlock, seccomp and resource limits, and becomes the
+//!   shell.
 //!
-//! Below [`SandboxLevel::Full`](holdshort_core::tool::SandboxLevel::Full) there are no namespaces: `start` does the
-//! work of `init`.
-//! Everything fails closed: a stage that cannot do its part reports it and the command does not run.
-//! The server talks to the stages over their standard input. When its end closes, all stages must end.
+//! Below [`SandboxLevel::Full`](holdshort_core::tool::SandboxLevel::Full) there are no namespaces, and `start` does the
+//! work of `init`. Every failure is safe: a stage that cannot do its work reports the failure, and the command does not
+//! run. The server communicates with the stages over their standard input. When the server closes this connection, all
+//! stages must end.
 
 mod capabilities;
 mod folders;
@@ -56,8 +56,8 @@ pub const SUBCOMMAND: &str = "sandbox-exec";
 
 /// Runs the hidden subcommand. `args` are the arguments after its name.
 ///
-/// Must be called while the process has one thread, before any runtime starts. It is not for people: it has no help and
-/// prints nothing.
+/// Must be called while the process has only one thread, before an async runtime starts. People do not call this
+/// subcommand: it has no help text and prints nothing.
 pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     stage::run(args)
 }

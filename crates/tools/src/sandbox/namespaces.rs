@@ -1,4 +1,5 @@
-//! Namespaces of a command (`namespaces(7)`): mounts, processes, System V IPC, and the network unless it is allowed.
+//! The namespaces of a command (`namespaces(7)`): mounts, processes, System V IPC, and the network if the command has
+//! no network access.
 
 use std::os::fd::AsRawFd;
 use std::{fs, io};
@@ -11,7 +12,7 @@ use nix::unistd::{getegid, geteuid};
 
 use super::capabilities;
 
-/// Leaves the host's namespaces. The next child becomes process 1 of the new process namespace.
+/// Moves this process to new namespaces. Its next child becomes process 1 of the new process namespace.
 pub(super) fn leave(network: bool) -> io::Result<()> {
     let mut wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC;
     if !network {
@@ -22,7 +23,7 @@ pub(super) fn leave(network: bool) -> io::Result<()> {
     }
     let (user, group) = (geteuid(), getegid());
     unshare(wanted | CloneFlags::CLONE_NEWUSER)?;
-    // The ids inside equal those outside, so that files keep the owners that people know.
+    // User and group ids in the namespace equal those outside, so files keep their visible owners.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;

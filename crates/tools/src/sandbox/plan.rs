@@ -1,4 +1,4 @@
-//! The data that the stages need, passed on as one argument.
+//! The data that the stages need. It is passed from stage to stage as one argument.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layer::Layer;
 
-/// Path of the private temporary folder in the view.
+/// Path of the command's temporary folder in a separate view of the file system.
 pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,28 +19,28 @@ pub(super) const PRIVATE_IN_VIEW: &str = "/tmp";
 pub(crate) struct Plan {
     pub command: String,
     pub cwd: PathBuf,
-    /// Exact level to reach.
+    /// The exact sandbox level to apply.
     pub level: SandboxLevel,
     pub network: bool,
-    /// Readable folder. `effect` says how far it is writable.
+    /// The workspace, which is always readable. `effect` determines which paths in it are writable.
     pub workspace: PathBuf,
     pub effect: CommandEffect,
-    /// Layer that receives the command's writes in a trial.
+    /// Layer that receives the command's writes. `None` if the command is not a trial.
     pub layer: Option<Layer>,
-    /// Layer of the run: a folder that is shown over the workspace and never written.
+    /// Content folder of the run's layer, which is mounted over the workspace. The command never writes to this folder.
     pub run_layer: Option<PathBuf>,
-    /// Folders that were inspected before. The command does not run if another folder has replaced one of them.
+    /// Folders that were inspected before the release. The command does not run if one of them has been replaced.
     pub identities: Vec<Identity>,
-    /// Fresh folder on the host; see [`Plan::private_on_host`].
+    /// New, empty folder on the host; see [`Plan::private_on_host`].
     pub scratch: PathBuf,
-    /// Readable folders outside the system's, because `PATH` or a toolchain needs them.
+    /// Readable folders outside the system folders. `PATH` or a toolchain needs them.
     pub tool_folders: Vec<PathBuf>,
-    /// Folders that are never readable, even below a readable one: the data folder, the home folder.
+    /// Folders that are never readable, even if a readable folder contains them: the data folder and the home folder.
     pub hidden: Vec<PathBuf>,
-    /// The whole environment except `HOME` and `TMPDIR`.
+    /// All environment variables of the command except `HOME` and `TMPDIR`.
     pub environment: BTreeMap<String, String>,
     pub cpu_s: u64,
-    /// Bytes that the command may write to disks in total.
+    /// Maximum number of bytes that the command may write to disks in total.
     pub write_bytes: u64,
 }
 
@@ -64,7 +64,8 @@ impl Identity {
         self.compare(&fs::metadata(&self.path)?)
     }
 
-    /// Compares it with the working directory of this process, whatever its path is now.
+    /// Compares this identity with the identity of the current working directory. Uses no path, because the path may
+    /// have changed.
     pub(super) fn check_here(&self) -> io::Result<()> {
         self.compare(&fs::metadata(".")?)
     }
@@ -78,32 +79,33 @@ impl Identity {
 }
 
 impl Plan {
-    /// Returns the command's temporary folder on the host.
+    /// Returns the path on the host of the command's temporary folder.
     pub(crate) fn private_on_host(&self) -> PathBuf {
         self.scratch.join("private")
     }
 
-    /// Returns the path of the list of guarded paths, which the first stage writes. The second stage reads it. The next
-    /// server reads it too, if this stage was killed before it set aside new guarded paths.
+    /// Returns the path of the file with the list of guarded paths. The first stage writes the file and the second
+    /// stage reads it. If the first stage was killed before it set aside new guarded paths, the next server reads the
+    /// file.
     pub(super) fn guarded(&self) -> PathBuf {
         self.scratch.join(super::scratch::GUARDED)
     }
 
-    /// Returns the folder where the view of the file system is built.
+    /// Returns the folder in which the view of the file system is built.
     pub(crate) fn view_root(&self) -> PathBuf {
         self.scratch.join("view")
     }
 
-    /// Returns the command's temporary folder as the command sees it.
+    /// Returns the path of the command's temporary folder as the command sees it.
     pub(crate) fn private(&self) -> PathBuf {
         if self.has_namespaces() { PRIVATE_IN_VIEW.into() } else { self.private_on_host() }
     }
 
-    /// Returns the paths that the command may write in the workspace.
+    /// Returns the paths in the workspace that the command may write.
     pub(super) fn written(&self) -> Vec<PathBuf> {
         match &self.effect {
             CommandEffect::Reads => Vec::new(),
-            // With this effect a guarded path is never writable, even if it is named as a place.
+            // A guarded path is never writable with this effect, even if `places` names it.
             CommandEffect::Writes { places } => places
                 .iter()
                 .filter(|place| guarded::guards(place.split('/')).is_none())
@@ -113,7 +115,7 @@ impl Plan {
         }
     }
 
-    /// Returns true if the command may write, but not to guarded paths.
+    /// Returns true if the command may write to the workspace, but not to guarded paths.
     pub(crate) fn is_guarded(&self) -> bool {
         match &self.effect {
             CommandEffect::Reads | CommandEffect::Guarded => false,
@@ -121,16 +123,18 @@ impl Plan {
         }
     }
 
-    /// Returns true if the command must not reach sockets and pipes that others left in the workspace.
+    /// Returns true if sockets and pipes in the workspace must be made unreachable for the command.
     ///
-    /// A layer has its own inodes, so no connection leads through it. A command that only reads has no Unix sockets
-    /// (`seccomp`) and no right to write to a pipe (`landlock`), unless the workspace lies in its temporary folder.
+    /// This is unnecessary over a layer, because the files of a layer have different inodes, so no connection reaches a
+    /// process outside. A read-only command has no Unix sockets (`seccomp`) and no permission to write to a pipe
+    /// (`landlock`), unless the workspace is inside the command's temporary folder.
     pub(super) fn closes_channels(&self) -> bool {
         let is_reader = self.effect == CommandEffect::Reads && !self.workspace.starts_with(self.private());
         self.has_namespaces() && !self.network && self.layer.is_none() && !is_reader
     }
 
-    /// Returns true if the command sees the workspace through a layer, whose folders have other identities.
+    /// Returns true if the command sees the workspace through a layer. The folders of a layer have different
+    /// identities.
     pub(super) fn shows_a_layer(&self) -> bool {
         self.has_namespaces() && (self.layer.is_some() || self.run_layer.is_some())
     }

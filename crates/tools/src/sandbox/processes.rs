@@ -10,15 +10,16 @@ use nix::unistd::{Pid, getpgrp, getpid};
 /// Processes that belong to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All processes of a namespace except its process 1, which is this one. When it ends, the kernel ends the others.
+    /// All processes of a namespace except its process 1, which is the current process. When process 1 ends, the kernel
+    /// kills the other processes.
     Namespace,
-    /// Descendants of this process, which adopts those that lost their parent.
+    /// Descendants of the current process. It adopts descendants whose parent has ended.
     Descendants,
-    /// The one child, which supervises its own descendants.
+    /// Only the direct child, which supervises its descendants itself.
     Child,
 }
 
-/// Returns the number of processes. An unknown number exceeds every limit.
+/// Returns the number of processes. If it cannot be determined, returns a number above every limit.
 pub(super) fn count(scope: Scope) -> usize {
     match scope {
         Scope::Namespace => numbered().map_or(usize::MAX, |pids| pids.len().saturating_sub(1)),
@@ -33,17 +34,18 @@ pub(super) fn stop(scope: Scope, child: Pid) {
         Scope::Namespace => {}
         Scope::Child => {
             let _ = kill(child, Signal::SIGKILL);
-            // Process 1 of a namespace is gone only after all the others.
+            // Process 1 of a namespace ends only after all other processes of the namespace.
             let _ = waitpid(child, None);
         }
         Scope::Descendants => stop_descendants(),
     }
 }
 
-/// Kills all descendants. Repeats this, since a process may start another while it is being stopped. The kernel signals
-/// a group in one step, which none of its members can outrun. No descendant may share this process's own group.
+/// Kills all descendants. Repeats this, since a process may start another process while it is being killed. The kernel
+/// signals all members of a process group in one step, so no member can start a process in between. No descendant may
+/// be in the process group of the current process.
 ///
-/// Never gives up, since no other process would stop a descendant that is left.
+/// Never gives up, since no other process would kill a remaining descendant.
 fn stop_descendants() {
     let own = getpgrp();
     loop {
@@ -68,7 +70,7 @@ pub(super) struct Process {
     group: Pid,
 }
 
-/// Returns all processes of a scope that were not reaped yet, and this process.
+/// Returns the current process, and all processes of a scope that have not been reaped yet.
 pub(super) fn all(scope: Scope) -> io::Result<Vec<Process>> {
     let own = getpid();
     let mut found = match scope {
@@ -86,11 +88,11 @@ fn read_process(pid: Pid) -> Option<Process> {
     process(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Returns the descendants that still live.
+/// Returns the living descendants of the current process.
 fn descendants() -> io::Result<Vec<Process>> {
     let mut children: BTreeMap<Pid, Vec<Process>> = BTreeMap::new();
     for pid in numbered()? {
-        // A process that has vanished needs no parent.
+        // Skips processes that have ended since `/proc` was listed.
         if let Some(process) =
             fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| living(pid, &stat))
         {
@@ -119,7 +121,8 @@ fn living(pid: Pid, stat: &str) -> Option<Process> {
     if matches!(state, "Z" | "X") { None } else { process(pid, stat) }
 }
 
-/// Parses `/proc/PID/stat`: pid, a name in parentheses that may contain anything, state, parent, group.
+/// Parses `/proc/PID/stat`: the process id, a name in parentheses that may contain any character, the state, the parent
+/// and the process group.
 fn process(pid: Pid, stat: &str) -> Option<Process> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
     let mut next = || fields.next()?.parse().ok().map(Pid::from_raw);

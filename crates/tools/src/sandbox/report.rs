@@ -1,5 +1,5 @@
-//! Reports of the stages to the server, one JSON line each over their standard input. They tell the begin and the end
-//! of the command, and the guarded paths that it made.
+//! Reports of the stages to the server. Each report is one JSON line, sent over the standard input of the stages. The
+//! reports tell when the command begins, how it ended, and which guarded paths it created.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,21 +18,21 @@ pub(crate) enum Report {
     Signalled { signal: i32 },
     /// The command was stopped because it had too many processes.
     TooManyProcesses,
-    /// The command was stopped because it wrote too much.
+    /// The command was stopped because it wrote too many bytes.
     TooManyBytes,
-    /// This workspace cannot have a layer, so nothing ran.
+    /// The layer could not be created in this workspace, so the command did not run.
     NoLayer { why: String },
-    /// The command begins. If it may write, its guarded paths have been found.
+    /// The command is about to start. If it may write, the guarded paths have been found.
     Begins,
-    /// Outcome for the guarded paths that the command made. Sent after the command, even if there are none: without
-    /// this report the outcome is unknown.
+    /// Outcome for the guarded paths that the command created. This report is sent after every writing command, even if
+    /// the command created none. If the report is missing, the outcome is unknown.
     SetAside(SetAside),
-    /// A stage could not do its part, so nothing ran.
+    /// A stage could not do its work, so the command did not run.
     Failed { why: String },
 }
 
 impl Report {
-    /// Sends the report. Ignores errors, since a server that is gone needs no report.
+    /// Sends the report to the server. Ignores errors: if the server is gone, nobody needs the report.
     pub(crate) fn send(&self) {
         let _ = self.try_send();
     }
@@ -54,7 +54,7 @@ impl Report {
         lines(sent).any(|line| serde_json::from_slice(line).is_ok_and(is_end))
     }
 
-    /// Parses the reports: the end of the command, and the guarded paths that it made.
+    /// Parses the reports. Returns how the command ended, and the outcome for the guarded paths that it created.
     pub(crate) fn parse(sent: &[u8]) -> (Self, Option<SetAside>) {
         let mut end = None;
         let mut aside = None;
@@ -62,7 +62,7 @@ impl Report {
             match serde_json::from_slice(line) {
                 Ok(Self::Begins) | Err(_) => {}
                 Ok(Self::SetAside(found)) => aside = Some(found),
-                // The first end wins.
+                // If several reports tell how the command ended, the first is used.
                 Ok(report) => end = end.or(Some(report)),
             }
         }
@@ -70,7 +70,8 @@ impl Report {
     }
 }
 
-/// Returns the lines sent. A line that is still being sent is incomplete and does not parse.
+/// Returns the complete lines sent so far, and an incomplete last line if it is still being sent. An incomplete line
+/// does not parse as JSON.
 fn lines(sent: &[u8]) -> impl Iterator<Item = &[u8]> {
     sent.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }

@@ -1,7 +1,7 @@
-//! The scratch folder of each command. A lock holds it while its server lives.
+//! The scratch folder of a command. The server locks the folder as long as it uses it.
 //!
-//! The next server removes a folder that a killed server left, after setting aside the guarded paths that the command
-//! made. Must never touch a folder that is locked, or that belongs to another user.
+//! If a server is killed, the next server removes the scratch folders that are left, after it has set aside the guarded
+//! paths that the command created. Must never touch a folder that is locked, or that belongs to a different user.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,10 +18,11 @@ use super::unguarded;
 const PREFIX: &str = "holdshort-";
 const LOCK: &str = "lock";
 const NEW_LOCK: &str = "lock.new";
-/// List of the paths guarded before the command. It exists until new guarded paths are set aside.
+/// Name of the file that lists the guarded paths from before the command. The file exists until the new guarded paths
+/// are set aside.
 pub(super) const GUARDED: &str = "guarded.json";
 
-/// Content of the list of guarded paths.
+/// Content of the file [`GUARDED`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Note {
@@ -38,7 +39,7 @@ pub(super) fn noted(file: &Path) -> io::Result<Note> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// A folder that is removed on drop. Entries that cannot be removed stay.
+/// A scratch folder, which is removed on drop. Entries that cannot be removed stay.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
@@ -48,7 +49,8 @@ pub(crate) struct Scratch {
 impl Scratch {
     pub(super) fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
-        // Locked before it has its name, so that no other server finds it free.
+        // The lock is taken before the lock file gets its final name. Otherwise another server could take the lock
+        // first.
         let unnamed = folder.path().join(NEW_LOCK);
         let lock = File::create(&unnamed)?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
@@ -60,7 +62,7 @@ impl Scratch {
         &self.folder
     }
 
-    /// Keeps the folder, because its list of guarded paths is still needed.
+    /// Keeps the folder on drop, because its list of guarded paths is still needed.
     pub(crate) fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.folder)
     }
@@ -74,13 +76,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes a scratch folder or the layer of a run, at any depth, and with folders that their owner may not enter. No
-/// process of a command is left that could exchange one of these folders for a link.
+/// Removes a scratch folder or the layer of a run, at any depth, including folders whose mode denies access to their
+/// owner. Following paths is safe here, because no process of a command is left that could replace a folder with a
+/// link.
 pub(crate) fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_ok() {
         return;
     }
-    // Moves each folder to the top, so that no path is too long and no handle stays open.
+    // Moves each folder to the top level, so that no path gets too long and no handle stays open.
     let mut flat = vec![folder.to_owned()];
     let mut at = 0;
     while let Some(here) = flat.get(at).cloned() {
@@ -102,8 +105,9 @@ pub(crate) fn remove(folder: &Path) {
     }
 }
 
-/// Removes the folders that killed servers left, and sets aside the guarded paths that their commands made. Blocks.
-/// Entries that cannot be removed stay. Commands ask if a path cannot be set aside.
+/// Removes the scratch folders that killed servers left, and sets aside the guarded paths that their commands created.
+/// Entries that cannot be removed stay. If a guarded path cannot be set aside, later commands in that workspace need an
+/// approval. Blocks.
 pub fn clean_up() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
@@ -119,7 +123,7 @@ pub fn clean_up() {
     }
 }
 
-/// Returns true if all new guarded paths are set aside. Also true for a workspace that is gone.
+/// Sets aside the new guarded paths. Returns true if none of them is left, or if the workspace no longer exists.
 fn is_set_aside(note: &Note) -> bool {
     match Guard::reopen(&note.workspace, note.found.clone()) {
         Ok(guard) => guard.set_aside().is_complete(),
@@ -127,11 +131,11 @@ fn is_set_aside(note: &Note) -> bool {
     }
 }
 
-/// Returns true if the workspace of a list still has guarded paths that could not be set aside.
+/// Returns true if the workspace of this list still contains guarded paths that could not be set aside.
 pub(super) fn is_unguarded(list: &Path) -> bool {
     let note = match noted(list) {
         Ok(note) => note,
-        // Another server has set the paths aside.
+        // The file is missing because another server has set the paths aside.
         Err(e) if e.kind() == io::ErrorKind::NotFound => return false,
         Err(_) => return true,
     };
@@ -141,8 +145,8 @@ pub(super) fn is_unguarded(list: &Path) -> bool {
     }
 }
 
-/// Returns true for a folder of this user whose lock is free. A folder without a lock belongs to another program, or is
-/// just being made.
+/// Returns true if the folder belongs to this user and no process holds its lock. A folder without a lock file belongs
+/// to a different program, or is just being created.
 fn is_left(folder: &Path) -> bool {
     let ours = || {
         fs::symlink_metadata(folder)

@@ -1,6 +1,6 @@
-//! A system call filter for what namespaces and Landlock do not cover. It refuses unusual socket families, kernel
-//! keyrings, interfaces that bypass filters, and file modes that reach beyond the command. It is never a full list of
-//! allowed calls.
+//! A system call filter for operations that namespaces and Landlock do not cover. The filter denies unusual socket
+//! families, kernel keyrings, interfaces that bypass filters, and file modes whose effect outlasts the command. It must
+//! never become a complete list of allowed calls.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,41 +17,41 @@ use super::plan::Plan;
 type Error = Box<dyn std::error::Error + Send + Sync>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Socket families that programs use. Others, such as `AF_VSOCK`, may lead out of a network namespace.
+/// Socket families that ordinary programs use. Other families, such as `AF_VSOCK`, may lead out of a network namespace.
 const SOCKET_FAMILIES: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// Calls that are refused with any arguments.
+/// System calls that are denied with any arguments.
 const REFUSED: [libc::c_long; 8] = [
-    // Keyrings belong to the user, not to a namespace, and hold secrets.
+    // Kernel keyrings hold secrets, and belong to the user instead of a namespace.
     libc::SYS_add_key,
     libc::SYS_keyctl,
     libc::SYS_request_key,
-    // Opens sockets without `socket`.
+    // `io_uring` can open sockets without the system call `socket`.
     libc::SYS_io_uring_setup,
-    // Kernel surface that no build or test needs.
+    // Kernel interfaces that no build or test needs.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
     libc::SYS_kexec_load,
 ];
 
-/// Calls reported as absent, so that libraries use an equivalent call whose arguments a filter sees.
+/// System calls that are reported as missing. Libraries then use an equivalent call whose arguments a filter can read.
 const ABSENT: [libc::c_long; 1] = [libc::SYS_openat2];
 
-/// Calls reported as unsupported.
+/// System calls that are reported as unsupported.
 const UNSUPPORTED: [libc::c_long; 5] = [
-    // Takes disk space that no count of written bytes shows.
+    // Reserves disk space that the count of written bytes does not include.
     libc::SYS_fallocate,
-    // Sets access control lists, and with them a mode. A filter does not see which attribute is set.
+    // These calls can set access control lists, and thereby a mode. A filter cannot see which attribute a call sets.
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
     SYS_SETXATTRAT,
 ];
-/// Newer than the headers of some systems. The number is the same on every architecture.
+/// Not defined in the headers of some systems. The number is the same on every architecture.
 const SYS_SETXATTRAT: libc::c_long = 463;
 
-/// Calls that set the mode of a file, and the argument that holds it.
+/// System calls that set the mode of a file, each with the index of the mode argument.
 const SETS_MODE: [(libc::c_long, u8); 5] = [
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -59,26 +59,26 @@ const SETS_MODE: [(libc::c_long, u8); 5] = [
     (libc::SYS_mkdirat, 2),
     (libc::SYS_mknodat, 2),
 ];
-/// Newer than the headers of some systems. The number is the same on every architecture.
+/// Not defined in the headers of some systems. The number is the same on every architecture.
 const SYS_FCHMODAT2: libc::c_long = 452;
-/// Calls that only older architectures have.
+/// System calls that set the mode of a file and exist only on older architectures.
 #[cfg(target_arch = "x86_64")]
 const SETS_MODE_OLD: [(libc::c_long, u8); 4] =
     [(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mkdir, 1), (libc::SYS_mknod, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const SETS_MODE_OLD: [(libc::c_long, u8); 0] = [];
 
-/// Calls that set the mode of a file that they create: the arguments of flags and mode.
+/// System calls that create a file with a mode, each with the indexes of the flags argument and the mode argument.
 const OPENS: [(libc::c_long, u8, u8); 1] = [(libc::SYS_openat, 2, 3)];
 #[cfg(target_arch = "x86_64")]
 const OPENS_OLD: [(libc::c_long, u8, u8); 1] = [(libc::SYS_open, 1, 2)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENS_OLD: [(libc::c_long, u8, u8); 0] = [];
 
-/// `O_TMPFILE` without `O_DIRECTORY`, which is part of it.
+/// The bit of `O_TMPFILE` that is not part of `O_DIRECTORY`.
 const TMPFILE: u64 = 0o20_000_000;
 
-/// Applies the filters to this process. They cannot be lifted.
+/// Applies the filters to this process. The filters cannot be removed later.
 pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     let filters = [
         (refused(plan).map_err(io::Error::other)?, libc::EPERM),
@@ -93,8 +93,8 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses the second set of numbers (x32) that a kernel may have for the same calls, since the other filters do not
-/// know these numbers. The instructions of `seccomp(2)`: load the number, compare it, return.
+/// Denies system calls with x32 numbers. A kernel may accept these as a second set of numbers for the same calls, and
+/// the other filters do not know them. Instructions (`seccomp(2)`): load the number, compare it, return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },
@@ -103,14 +103,14 @@ const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x06, jt: 0, jf: 0, k: 0x7fff_0000 },
 ];
 
-/// Returns rules that match the calls with any arguments: a call without a condition.
+/// Returns rules without conditions: they match the calls with any arguments.
 fn whatever(calls: &[libc::c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
 fn refused(plan: &Plan) -> Result<Rules, Error> {
     let mut rules = whatever(&REFUSED);
-    // A command that only reads needs no Unix sockets. A connection to one in the workspace would reach the host.
+    // A read-only command needs no Unix sockets. A connection to a Unix socket in the workspace would reach the host.
     let is_reader = plan.effect == CommandEffect::Reads && !plan.network;
     let other_family = SOCKET_FAMILIES
         .into_iter()
@@ -135,7 +135,7 @@ fn refused(plan: &Plan) -> Result<Rules, Error> {
         }
         rules.insert(call, found);
     }
-    // No created file may be unreadable to its owner from the start.
+    // Denies a umask with which new files would be unreadable for their owner.
     rules.insert(libc::SYS_umask, vec![SeccompRule::new(vec![has(0, OWNER_READS, OWNER_READS)?])?]);
     Ok(rules)
 }
@@ -144,7 +144,8 @@ const SET_USER_ID: u64 = 0o4000;
 const SET_GROUP_ID: u64 = 0o2000;
 const OWNER_READS: u64 = 0o400;
 
-/// Returns conditions for a mode that runs a file as its owner or group, or keeps its owner from reading it.
+/// Returns conditions that match a mode with a set-user-id or set-group-id bit, or without read permission for the
+/// owner.
 fn bad_modes(argument: u8) -> Result<[SeccompCondition; 3], Error> {
     Ok([
         has(argument, SET_USER_ID, SET_USER_ID)?,

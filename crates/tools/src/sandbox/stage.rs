@@ -1,4 +1,4 @@
-//! The three stages of the hidden subcommand, in order. A stage that fails reports why and ends.
+//! The three stages of the hidden subcommand, in order. A stage that fails reports the reason and ends.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -23,12 +23,12 @@ use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, secc
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Path of this program, valid even where its own file is not in view.
+/// Path of the running program. It works even if the program's file is not in the view.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
 const EXCHANGED: &str = "a directory was replaced after it was checked";
 
-/// Runs the stage that the arguments name: `STAGE PLAN`.
+/// Runs the stage that the arguments name. The arguments are `STAGE PLAN`.
 pub(super) fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<_> = args.into_iter().collect();
     match dispatch(&args) {
@@ -52,14 +52,14 @@ fn dispatch(args: &[OsString]) -> Result<()> {
     }
 }
 
-/// Runs the first stage: in the server's namespaces, in a session of its own.
+/// Runs the first stage, in the server's namespaces and in a separate session.
 fn start(plan: &Plan, text: &str) -> Result<()> {
-    // Fails only if this process already leads a group, which serves as well.
+    // Fails only if this process already leads a process group, which is sufficient.
     let _ = setsid();
     let guard = if plan.is_guarded() { Some(look(plan)?) } else { None };
     Report::Begins.send();
     let ran = run_guarded(plan, text);
-    // Every process of the command is gone by now, however the command ended.
+    // Every process of the command has ended by now, for whatever reason the command ended.
     if let Some(guard) = guard {
         let aside = guard.set_aside();
         if aside.is_complete() {
@@ -70,7 +70,7 @@ fn start(plan: &Plan, text: &str) -> Result<()> {
     ran
 }
 
-/// Finds the guarded paths and writes the list of them.
+/// Finds the guarded paths and writes their list to a file.
 fn look(plan: &Plan) -> Result<Guard> {
     let guard =
         Guard::look(&plan.workspace, &server_waits).map_err(because("the workspace cannot be guarded"))?;
@@ -78,7 +78,8 @@ fn look(plan: &Plan) -> Result<Guard> {
     Ok(guard)
 }
 
-/// Returns true if the server still holds its end of the line. It never sends anything: readable means closed.
+/// Returns true if the server still holds its end of the connection. The server never sends data, so a readable
+/// connection has been closed.
 fn server_waits() -> bool {
     let line = io::stdin();
     let mut watched = [PollFd::new(line.as_fd(), PollFlags::POLLIN)];
@@ -93,14 +94,14 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
     namespaces::leave(plan.network).map_err(because("namespaces cannot be created"))?;
     let init = next("init", text)?;
     let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
-    // `init` has reported before. This report is used only if `init` could not.
+    // Usually `init` has already reported. This report counts only if `init` was killed before it could report.
     if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
         Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
     }
     Ok(())
 }
 
-/// Runs process 1 of the new namespace. When it ends, the kernel kills every other process there.
+/// Runs process 1 of the new namespace. When it ends, the kernel kills every other process of the namespace.
 fn init(plan: &Plan, text: &str) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let found = found_in_workspace(plan)?;
@@ -109,13 +110,14 @@ fn init(plan: &Plan, text: &str) -> Result<()> {
     }
     view::enter(plan, &found).map_err(because("the sandbox's view of the file system cannot be created"))?;
     if !plan.network {
-        // Without loopback a program cannot connect to itself; nothing else is lost.
+        // Ignores an error: without the loopback device, the only loss is that a program cannot connect to itself.
         let _ = namespaces::raise_loopback();
     }
     watch_over_command(plan, text, Scope::Namespace)
 }
 
-/// Returns the paths that the view makes read-only, and those that it closes.
+/// Returns the paths in the workspace that the view makes read-only, and the sockets and pipes that it makes
+/// unreachable.
 fn found_in_workspace(plan: &Plan) -> Result<GuardFindings> {
     if plan.is_guarded() {
         return Ok(scratch::noted(&plan.guarded())?.found);
@@ -136,14 +138,14 @@ fn watch_over_command(plan: &Plan, text: &str, scope: Scope) -> Result<()> {
     Ok(())
 }
 
-/// Gives up everything that the command must not have, and becomes the command.
+/// Drops every privilege that the command must not have, and becomes the command.
 fn confine(plan: &Plan) -> Result<()> {
     setsid()?;
     close_fds::set_fds_cloexec(3, &[]);
     limit::take_on(plan.cpu_s).map_err(because("no resource limits"))?;
     capabilities::give_up(geteuid().is_root()).map_err(because("capabilities cannot be dropped"))?;
     chdir(&plan.cwd).map_err(because("the working directory no longer exists"))?;
-    // A layer shows its own folders. The folders under it were compared before.
+    // Over a layer the folders have different identities. The folders below the layer were compared before.
     let identities = if plan.shows_a_layer() { &[] } else { plan.identities.as_slice() };
     for identity in identities {
         let is_here = identity.path == plan.cwd;
@@ -155,7 +157,7 @@ fn confine(plan: &Plan) -> Result<()> {
         landlock::take_on(plan).map_err(because("no Landlock"))?;
         seccomp::take_on(plan).map_err(because("the system call filter cannot be installed"))?;
     }
-    // Set after the capabilities, since changing them may clear it.
+    // Set after the capabilities are dropped, since dropping them may clear this setting.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     let private = plan.private();
     let failed = Command::new(SHELL)
@@ -170,7 +172,7 @@ fn confine(plan: &Plan) -> Result<()> {
     Err(because("the shell does not start")(failed))
 }
 
-/// Starts the next stage. It inherits the output and standard input, which is the line to the server.
+/// Starts the next stage. It inherits the output, and the standard input, which is the connection to the server.
 fn next(stage: &str, plan: &str) -> Result<Child> {
     Command::new(THIS_PROGRAM)
         .args([SUBCOMMAND, stage, plan])

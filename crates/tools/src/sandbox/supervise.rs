@@ -1,4 +1,5 @@
-//! Waits for a child and watches the child, the server, the number of processes, and the bytes that they write.
+//! Waits for a child process. Meanwhile watches the connection to the server, the number of processes, and the bytes
+//! that the processes write.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -17,9 +18,9 @@ use super::report::Report;
 use super::written_bytes::WrittenBytes;
 use crate::limits;
 
-/// Waits until the child ended or must be stopped. Returns `None` if the server is gone and needs no report.
+/// Waits until the child has ended or must be stopped. Returns `None` if the server is gone and needs no report.
 ///
-/// In all cases every process of the scope is stopped (in a namespace, when the caller exits).
+/// In all cases every process of the scope is stopped. In a namespace this happens when the caller exits.
 pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let child = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
     let ended = watch(child, scope, write_bytes);
@@ -30,11 +31,11 @@ pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Re
 fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
-    // Blocked after the child was started, since the child would inherit this. The first check finds a child that ended
-    // earlier.
+    // The signal is blocked only after the child was started, because the child would inherit the blocked signal. The
+    // first check detects a child that ended before.
     signals.thread_block()?;
     let ends = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-    // The server never sends anything: readable means closed.
+    // The server never sends data, so a readable connection has been closed.
     let server = io::stdin();
     let mut counted = Instant::now();
     let mut written = WrittenBytes::default();
@@ -65,7 +66,7 @@ fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report
     }
 }
 
-/// Reaps every child that ended, adopted ones too. Returns the report if the watched child is among them.
+/// Reaps every child that has ended, including adopted ones. Returns the report if the watched child is among them.
 fn reap(child: Pid) -> io::Result<Option<Report>> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -80,7 +81,8 @@ fn reap(child: Pid) -> io::Result<Option<Report>> {
     }
 }
 
-/// Returns the time until the next count. It is shorter for many processes, whose number may double each time.
+/// Returns the time until the next count. The time is shorter if there are many processes, because their number may
+/// double between two counts.
 fn pause(scope: Scope, count: usize) -> io::Result<PollTimeout> {
     let pause = match scope {
         Scope::Child => return Ok(PollTimeout::NONE),

@@ -1,8 +1,8 @@
-//! Workspaces in which a command left guarded paths that could not be set aside. Each call that may write there asks a
-//! person.
+//! Remembers the workspaces in which a command left guarded paths that could not be set aside. Every later call that
+//! may write in such a workspace needs the approval of a person.
 //!
-//! The list belongs to the process. The next server finds the same workspaces in the scratch folders that remain.
-//! Must never change a workspace.
+//! The list is in memory. After a restart, the server finds the same workspaces through the scratch folders that are
+//! left. Must never change a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::scratch;
 
-/// Scratch folders of such commands, by workspace.
+/// Scratch folders of commands that left guarded paths, by workspace.
 static LEFT: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
 
 fn left() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers a command's scratch folder, which holds the list of paths that were guarded before it.
+/// Remembers a command's scratch folder, which holds the list of guarded paths from before the command.
 pub(crate) fn remember(workspace: &Path, folder: PathBuf) {
     left().entry(workspace.to_owned()).or_default().push(folder);
 }
 
-/// Returns true if a guarded path that could not be set aside still exists. Checks each time, and forgets what is gone.
+/// Returns true if a guarded path that could not be set aside still exists. Checks the workspace at every call, and
+/// forgets scratch folders for which no path is left.
 pub(crate) fn is_unguarded(workspace: &Path) -> bool {
     let overlaps = |other: &Path| other.starts_with(workspace) || workspace.starts_with(other);
     let folders: Vec<(PathBuf, PathBuf)> = left()

@@ -1,7 +1,9 @@
-//! The command's own view of the file system: an empty root with the folders it may use at their usual paths.
+//! The command's separate view of the file system: an empty root that contains only the folders that the command may
+//! use, at their usual paths.
 //!
-//! For files it is the second line of defence, behind Landlock. For what Landlock does not cover it is the first: named
-//! sockets, such as that of a container service, are absent. Must never change a mount of the host.
+//! For files, the view is the second line of defence, after Landlock. For operations that Landlock does not cover, the
+//! view is the first line: for example, the socket of a container service is absent. Must never change a mount of the
+//! host.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,11 +26,11 @@ const NOTHING: Option<&str> = None;
 const ROOT_OPTIONS: &str = "size=4m,mode=0755";
 const SHARED_MEMORY_OPTIONS: &str = "size=256m,mode=1777";
 
-/// Builds the view and enters it. This process must have its own mount and process namespaces.
+/// Builds the view and enters it. The current process must be in separate mount and process namespaces.
 pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
-    // The stage that waits outside keeps its own root: it sees the workspace without these mounts.
+    // The first stage keeps its mount namespace, so it sees the workspace without the mounts made here.
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // Mounts made here do not reach the host.
+    // Mounts made here do not propagate to the host.
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
     let root = plan.view_root();
     mount(
@@ -51,7 +53,7 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
     let private = view.folder(&plan.private())?;
     bind(&plan.private_on_host(), &private, Use::Write)?;
     symlink(plan.private(), view.folder(Path::new("/var"))?.join("tmp"))?;
-    // After the private folder, which may contain them. A folder comes before its content.
+    // These folders come after the private folder, which may contain them. Sorting puts a folder before its content.
     let mut shown: Vec<_> = plan.tool_folders.iter().map(|folder| (folder.as_path(), Use::Read)).collect();
     shown.push((&plan.workspace, Use::of_workspace(&plan.effect)));
     let resolver = folders::resolver(plan);
@@ -61,7 +63,7 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let lower = Lower { run_layer: plan.run_layer.as_deref(), workspace: path };
         match &plan.layer {
             Some(layer) if path == plan.workspace => layer.mount(lower, &view.folder(path)?)?,
-            // If the kernel refuses the mount, the command reads the workspace alone.
+            // If the kernel refuses the overlay, the command reads the workspace without the run's layer.
             None if path == plan.workspace
                 && usage == Use::ReadOnlyNoExec
                 && lower.run_layer.is_some()
@@ -84,11 +86,11 @@ pub(super) fn enter(plan: &Plan, found: &GuardFindings) -> io::Result<()> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
-    /// Readable. Landlock enforces this first.
+    /// Readable. Landlock is the first to deny writes.
     Read,
-    /// Read-only, whatever Landlock allows: it allows more if the workspace lies in a writable folder.
+    /// Read-only even where Landlock allows writes. Landlock allows them if a writable folder contains the workspace.
     ReadOnly,
-    /// Read-only, and no file there can be executed.
+    /// Read-only, and no file there may be executed.
     ReadOnlyNoExec,
     Write,
 }
@@ -108,7 +110,8 @@ struct View {
 }
 
 impl View {
-    /// Shows a path of the host at the same place. A link is copied. A missing path is left out.
+    /// Makes a path of the host visible at the same path in the view. A link is copied as a link. A missing path is
+    /// skipped.
     fn show(&self, path: &Path, usage: Use) -> io::Result<()> {
         let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
         if metadata.is_symlink() {
@@ -123,7 +126,8 @@ impl View {
         bind(path, &place, usage)
     }
 
-    /// Makes the places of a read-only workspace writable. A missing place stays closed.
+    /// Makes the places that the effect names writable in the read-only workspace. A place that does not exist is
+    /// skipped.
     fn open(&self, plan: &Plan) -> io::Result<()> {
         if !matches!(plan.effect, CommandEffect::Writes { .. }) {
             return Ok(());
@@ -138,11 +142,13 @@ impl View {
         Ok(())
     }
 
-    /// Makes guarded paths read-only. Landlock cannot do this: it cannot restrict below a folder that it opened.
+    /// Makes guarded paths read-only. Landlock cannot do this, because it cannot restrict a path below a folder that it
+    /// allows.
     fn guard(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         let written = plan.written();
         let is_written = |path: &Path| written.iter().any(|place| path.starts_with(place));
-        // A mount cannot be renamed: a repository and the guarded paths in it keep their names.
+        // A mount point cannot be renamed. Mounting each repository keeps the repository and its guarded paths at their
+        // paths.
         for item in &found.repositories {
             let folder = plan.workspace.join(&item.path);
             if is_written(&folder) {
@@ -167,7 +173,8 @@ impl View {
         Ok(())
     }
 
-    /// Mounts an empty read-only file over each socket and pipe of the workspace: a host process may listen there.
+    /// Mounts an empty read-only file over each socket and pipe of the workspace, because a process of the host may
+    /// listen there.
     fn close(&self, plan: &Plan, found: &GuardFindings) -> io::Result<()> {
         if found.channels.is_empty() {
             return Ok(());
@@ -215,14 +222,15 @@ impl View {
     }
 }
 
-/// Returns the target of a guarded link in the workspace. The target is guarded, since a link has no mount of its own.
+/// Returns the target of a guarded link if the target is in the workspace. The target is guarded in place of the link,
+/// since a link cannot be mounted.
 fn led_to(workspace: &Path, link: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(target) = fs::canonicalize(link) else { return Ok(None) };
     if target == workspace {
         let why = "points to the workspace itself, which would become read-only: remove the link";
         return Err(io::Error::other(format!("`{}` {why}", link.display())));
     }
-    // A repository's folder is guarded through its content.
+    // The folder of a repository is not made read-only: its guarded files are guarded one by one.
     let is_repository =
         link.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git")) && target.is_dir();
     Ok((target.starts_with(workspace) && !is_repository).then_some(target))
@@ -233,7 +241,7 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     mount(Some(path), place, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)?;
     match usage {
         Use::Read => {
-            // If the kernel does not let this namespace change the flags of a mount, the mount stays as it is.
+            // If the kernel does not let this namespace change the flags of the mount, the mount keeps its flags.
             let _ = read_only(place, MsFlags::empty());
             Ok(())
         }
@@ -243,7 +251,7 @@ fn bind(path: &Path, place: &Path, usage: Use) -> io::Result<()> {
     }
 }
 
-/// Makes a mount read-only. Its other flags stay: a user namespace may not remove them.
+/// Makes a mount read-only. Keeps its other flags, because a user namespace may not remove them.
 fn read_only(place: &Path, more: MsFlags) -> io::Result<()> {
     let has = statvfs(place)?.flags();
     let kept = [

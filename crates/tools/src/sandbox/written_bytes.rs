@@ -1,4 +1,5 @@
-//! Counts the bytes that a command's processes have written to disks, ended ones included. Only reads `/proc`.
+//! Counts the bytes that the processes of a command have written to disks, including processes that have ended. Only
+//! reads `/proc`.
 
 use std::collections::BTreeMap;
 use std::{fs, io};
@@ -8,11 +9,11 @@ use nix::unistd::{Pid, getpid};
 
 use super::processes::{self, Scope};
 
-/// Counts so far.
+/// State of the count.
 #[derive(Default)]
 pub(super) struct WrittenBytes {
     last: BTreeMap<Pid, Count>,
-    /// Bytes of processes that ended without being waited for: the kernel adds them to no other process.
+    /// Bytes of processes that ended without being waited for. The kernel adds these bytes to no other process.
     lost: u64,
 }
 
@@ -23,7 +24,8 @@ struct Count {
 }
 
 impl WrittenBytes {
-    /// Counts again and returns all bytes so far. An unknown count exceeds every limit.
+    /// Counts again and returns the total number of bytes. If a process cannot be counted, returns a number above every
+    /// limit.
     pub(super) fn count(&mut self, scope: Scope) -> u64 {
         let Ok(found) = processes::all(scope) else { return u64::MAX };
         let mut now = BTreeMap::new();
@@ -40,8 +42,8 @@ impl WrittenBytes {
         self.last.values().map(|count| count.bytes).fold(self.lost, u64::saturating_add)
     }
 
-    /// Takes over new counts. The kernel adds the bytes of a reaped process to its reaper. Bytes beyond the growth of
-    /// the reaper go to `lost`.
+    /// Replaces the counts by the counts in `now`. When a process is reaped, the kernel adds its bytes to the process
+    /// that reaped it. Bytes of an ended process that no ancestor received are added to `lost`.
     fn take(&mut self, now: BTreeMap<Pid, Count>, own: Pid) {
         let before = std::mem::replace(&mut self.last, now);
         let mut grown: BTreeMap<Pid, u64> = self
@@ -61,7 +63,7 @@ impl WrittenBytes {
     }
 }
 
-/// Returns the nearest ancestor that still exists.
+/// Returns the nearest ancestor of an ended process that is still running.
 fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own: Pid) -> Pid {
     let mut at = pid;
     for _ in 0..before.len() {
@@ -73,7 +75,8 @@ fn heir(before: &BTreeMap<Pid, Count>, now: &BTreeMap<Pid, Count>, pid: Pid, own
     own
 }
 
-/// Returns the bytes that a process wrote, or `None` if it is gone. Fails if the process keeps its numbers unreadable.
+/// Returns the number of bytes that a process has written. Returns `None` if the process has ended. Fails if its
+/// counters are unreadable.
 fn bytes(pid: Pid) -> io::Result<Option<u64>> {
     let text = match fs::read_to_string(format!("/proc/{pid}/io")) {
         Ok(text) => text,

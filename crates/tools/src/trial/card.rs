@@ -1,10 +1,10 @@
-//! Card of a trial as data: each path with its change, deletions first, and the diffs of texts. Paths beyond the limits
-//! are counted.
+//! The card of a trial as data: each path with its change, deletions first, and the diffs of text files. Beyond the
+//! limits, the card contains only the number of omitted paths.
 //!
 //! The card is `{over, exit_code, duration_ms, timed_out, output, tests?, files, deleted, ignored, changes, not_shown,
 //! git?, layer?}`. A change is `{path, does, kind, ignored?, bytes?, mode?, target?, diff?, not_text?}`. `git`
-//! describes the changes below `.git`, which are not in `changes`. `tests` has the counts of tests that the output
-//! reports.
+//! describes the changes below `.git`, which are not in `changes`. `tests` has the numbers of tests that the command's
+//! output reports.
 
 use std::io;
 
@@ -18,11 +18,11 @@ use crate::changeset::git_words;
 use crate::files::Diff;
 use crate::limits;
 
-/// Source for the bytes of a changeset's files.
+/// Source of the bytes of the files in a changeset.
 pub(crate) trait Source {
-    /// Reads the file of one side of a change.
+    /// Reads the file before or after a change.
     fn read(&self, change: &Change, side: Side, digest: Digest, bytes: u64) -> io::Result<Vec<u8>>;
-    /// Reads any file of the changeset.
+    /// Reads the file with this digest, at any path of the changeset.
     fn find(&self, digest: Digest) -> io::Result<Vec<u8>>;
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Side {
     After,
 }
 
-/// Returns the part of a card about the changes. Blocks.
+/// Returns the fields of a card that describe the changes. Blocks.
 pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
     let mut changes: Vec<&Change> =
         changeset.changes().iter().filter(|change| !is_told_in_words(change)).collect();
@@ -59,7 +59,7 @@ pub(crate) fn of_changes(changeset: &Changeset, source: &impl Source) -> Value {
 }
 
 impl Trial {
-    /// Returns the card. Blocks.
+    /// Returns the card of this trial. Blocks.
     pub fn card(&self) -> Value {
         let mut card = of_changes(&self.changeset, self);
         card["over"] = match self.over {
@@ -81,7 +81,7 @@ impl Trial {
     }
 }
 
-/// Summarises the changes of the run's layer: their numbers and the first paths.
+/// Summarises the changes of the run's layer: the number of changes and the first paths.
 fn of_layer(changes: &[Change]) -> Value {
     let written = || changes.iter().filter(|change| change.is_of_content() && !change.deletes());
     let paths: Vec<&str> =
@@ -136,7 +136,7 @@ fn render_change(change: &Change, source: &impl Source, left: &mut usize) -> Val
     if change.ignored {
         shown["ignored"] = json!(true);
     }
-    // The diff of an ignored file is shown like any other, since the person's own tools may run the file.
+    // Ignored files get a diff too, since the person's tools may run them.
     if is_of_files(change) && *left > 0 {
         match diff(change, source) {
             Ok(diff) => {
@@ -145,7 +145,7 @@ fn render_change(change: &Change, source: &impl Source, left: &mut usize) -> Val
                 shown["diff"] = diff;
             }
             Err(Undrawn::NotText) => shown["not_text"] = json!(true),
-            // The card shows the file without a diff.
+            // The card shows a file that is too large without a diff.
             Err(Undrawn::TooLarge) => {}
         }
     }
@@ -161,11 +161,11 @@ fn diff(change: &Change, source: &impl Source) -> Result<Diff, Undrawn> {
 /// Reason why a file has no diff.
 enum Undrawn {
     NotText,
-    /// The file is too large, or not readable any more.
+    /// The file is too large, or no longer readable.
     TooLarge,
 }
 
-/// Returns the text of one side of a change. Empty if that side is not a file.
+/// Returns the text of a file before or after a change. Returns an empty text if there is no file on that side.
 fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
     let entry = match side {
         Side::Before => &change.before,
@@ -179,8 +179,8 @@ fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Und
     String::from_utf8(text).ok().filter(|text| !text.contains('\0')).ok_or(Undrawn::NotText)
 }
 
-/// Returns the rank of a change: deletions, then paths that git does not ignore, then ignored ones, then git's own
-/// files.
+/// Returns the sort rank of a change: deletions first, then paths that git does not ignore, then ignored paths, then
+/// git's own files.
 fn rank(change: &Change) -> u8 {
     match (is_of_git(&change.path), change.deletes(), change.ignored) {
         (false, true, _) => 0,
@@ -194,7 +194,8 @@ fn is_of_git(path: &str) -> bool {
     path.split('/').any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true for a path below `.git`, unless it controls a person's own git: such a path is shown as it is.
+/// Returns true if the change is described in words under `git`: it is below `.git`, and does not control a person's
+/// git.
 fn is_told_in_words(change: &Change) -> bool {
     is_of_git(&change.path) && guarded::guards(change.path.split('/')).is_none()
 }

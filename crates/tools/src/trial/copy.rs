@@ -1,5 +1,5 @@
-//! Copies the workspace for a trial where an overlay is not possible. Shares the bytes of files if the file system can.
-//! A copy must never exceed its limits.
+//! Copies the workspace for a trial if no overlay is possible. Shares the data of files with the original if the file
+//! system supports that. A copy must never exceed its limits.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -13,7 +13,7 @@ use crate::changeset::{Root, entry, folder};
 use crate::limits;
 use crate::sandbox::take_after;
 
-/// Reason why a workspace is not copied.
+/// Reason why a workspace cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("it has more than {} files and directories to copy", limits::COPIED_PATHS)]
@@ -24,8 +24,8 @@ pub(super) enum Error {
     Unreadable { path: String, source: io::Error },
 }
 
-/// Copies files, links and folders with their modes and, for root, their owners. A file with several names becomes
-/// several files. Pipes, sockets and devices are left out.
+/// Copies files, links and folders with their modes and, if this process is root, their owners. A file with several
+/// hard links becomes several files. Pipes, sockets and devices are skipped.
 pub(super) fn copy(workspace: &Root, path: &Path, to: &Path) -> Result<(), Error> {
     std::fs::create_dir(to).map_err(failed(b"."))?;
     copy_over(workspace, to)?;
@@ -37,7 +37,7 @@ fn failed(path: &[u8]) -> impl FnOnce(io::Error) -> Error {
     |source| Error::Unreadable { path, source }
 }
 
-/// Copies the content of a folder into another one, and replaces entries of the same name.
+/// Copies the content of a folder into a second folder, and replaces entries of the same name.
 pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     let mut left = (limits::COPIED_PATHS, limits::COPIED_BYTES);
     let mut folders = vec![Vec::new()];
@@ -61,7 +61,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
             }
         }
     }
-    // A folder gets its mode after its content, since it may be read-only.
+    // The mode of a folder is set after its content is copied, since the folder may be read-only.
     for at in folders.iter().rev().filter(|at| !at.is_empty()) {
         let mode = workspace.folder(at).and_then(|folder| Ok(rustix::fs::fstat(folder)?.st_mode & 0o7777));
         let set =
@@ -71,7 +71,7 @@ pub(super) fn copy_over(workspace: &Root, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the existing entry of a name, except a folder where a folder is copied.
+/// Removes the existing entry with this name. Keeps a folder if a folder will be copied to it.
 fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io::Result<()> {
     let Some(stat) = entry::stat(into, name)? else { return Ok(()) };
     match (FileType::from_raw_mode(stat.st_mode), kind) {
@@ -84,7 +84,7 @@ fn make_way(into: BorrowedFd<'_>, name: &std::ffi::OsStr, kind: FileType) -> io:
     }
 }
 
-/// Copies one entry. Returns true for a folder, which has to be filled.
+/// Copies one entry. Returns true if the entry is a folder, whose content the caller must copy.
 fn copy_one(
     from: BorrowedFd<'_>,
     into: BorrowedFd<'_>,
@@ -109,7 +109,7 @@ fn copy_one(
             if rustix::fs::ioctl_ficlone(&copy, &source).is_err() {
                 io::copy(&mut source, &mut copy)?;
             }
-            // The owner is set before the mode, since a change of owner clears bits of the mode.
+            // The owner is set before the mode, since changing the owner clears bits of the mode.
             let _ = fchown(&copy, Some(user), Some(group));
             copy.set_permissions(Permissions::from_mode(stat.st_mode & 0o7777))?;
         }

@@ -1,10 +1,10 @@
-//! Marks the changes of a call that git ignores: by the present `.gitignore` files of the workspace, and by
-//! `.git/info/exclude`. Must never use the files that the call would leave, and must never run git.
+//! Marks the changes of a call that git ignores, according to the current `.gitignore` files of the workspace and
+//! `.git/info/exclude`. Must never use an ignore file that the call would create or change, and must never run git.
 //!
-//! In doubt a path is *not ignored*. This holds for a path in git's list of tracked files. It holds for every path if
-//! that list cannot be read (a worktree or submodule, whose list lies elsewhere; a split or unknown one). A repository
-//! inside the workspace has its own list, which is not read: nothing in it is ignored. Ignore files above the workspace
-//! and a person's own ignore file are not read.
+//! In doubt a path is *not ignored*. This applies to every path in git's index. It applies to all paths if the index
+//! cannot be read: the index of a worktree or submodule is in a different folder, and an index can be split or have an
+//! unknown format. It also applies to everything in a repository inside the workspace, because the index of that
+//! repository is not read. Ignore files above the workspace and the person's global ignore file are not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -51,12 +51,12 @@ struct Rules<'a> {
     workspace: &'a Root,
     exclude: Gitignore,
     of_folders: BTreeMap<Vec<u8>, Gitignore>,
-    /// Folders below the workspace, each with true if a repository may begin there.
+    /// For each examined folder of the workspace, true if it may be the folder of a repository.
     repositories: BTreeMap<Vec<u8>, bool>,
 }
 
 impl Rules<'_> {
-    /// Returns true if git ignores a path. A path in an ignored folder is ignored, whatever other rules say about it.
+    /// Returns true if git ignores a path. Everything in an ignored folder is ignored, whatever other rules say.
     fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([path.len()]).collect();
@@ -66,7 +66,7 @@ impl Rules<'_> {
             && !ends.iter().any(|end| (is_folder || *end < path.len()) && self.is_repository(&path[..*end]))
     }
 
-    /// Returns true if a repository begins in that folder of the workspace. A folder that cannot be read may hold one.
+    /// Returns true if the folder is the root of a repository inside the workspace, or if that cannot be determined.
     fn is_repository(&mut self, folder: &[u8]) -> bool {
         let workspace = self.workspace;
         *self.repositories.entry(folder.to_vec()).or_insert_with(|| match workspace.folder(folder) {
@@ -75,7 +75,8 @@ impl Rules<'_> {
         })
     }
 
-    /// Applies the rules of the nearest folder that has a rule for the path.
+    /// Returns true if the ignore rules match the path. The rules of the nearest folder that has a matching rule
+    /// decide.
     fn names(&mut self, path: &[u8], is_folder: bool) -> bool {
         let mut at = path;
         while !at.is_empty() {
@@ -99,12 +100,13 @@ fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
     rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
 }
 
-/// Reads the rules of a file for the paths below a folder. A link, or a file that cannot be read, has none.
+/// Reads the rules of an ignore file. They apply to paths below the folder `of`. A link or an unreadable file has no
+/// rules.
 fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
-    // Treats the workspace as the root, since rules see only paths.
+    // The workspace is treated as the root of the file system, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
     for line in content(workspace, path).unwrap_or_default().split(|byte| *byte == b'\n') {
-        // An invalid pattern ignores nothing, and a line that is not UTF-8 ignores nothing.
+        // An invalid pattern ignores nothing. Neither does a line that is not UTF-8.
         if let Ok(line) = std::str::from_utf8(line) {
             let _ = rules.add_line(None, line.trim_end_matches('\r'));
         }
@@ -118,8 +120,8 @@ fn content(workspace: &Root, path: &[u8]) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limits::CHANGED_FILE_BYTES).then_some(bytes)
 }
 
-/// Returns the files that git tracks, from its index. `None` if they are unknown: a workspace without a repository of
-/// its own may lie in one.
+/// Returns the files that git tracks, from the index. Returns `None` if they are unknown. They are also unknown if the
+/// workspace has no repository, because it may be inside one.
 fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     let git = workspace.folder(b".git").ok()?;
     match entry::stat(&git, OsStr::new("index")) {
@@ -129,12 +131,12 @@ fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     }
 }
 
-/// Bytes of an entry before its flags, with the shorter kind of digest: the file's metadata and digest.
+/// Number of bytes of an index entry before its flags: the file's metadata and a SHA-1 digest.
 const BEFORE_FLAGS: usize = 60;
 const EXTENDED: u16 = 0x4000;
 const DIGEST: usize = 20;
 
-/// Parses the names in an index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
+/// Parses the file names in a git index (`gitformat-index(5)`), versions 2 to 4 with SHA-1.
 fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let version = number(4)?;
@@ -155,12 +157,12 @@ fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
         let length = index.get(name_at..)?.iter().position(|byte| *byte == 0)?;
         last.extend(&index[name_at..name_at + length]);
         let end = name_at + length;
-        // Padded with at least one NUL to a multiple of eight, except in version 4.
+        // Except in version 4, an entry is padded with at least one NUL byte to a multiple of eight bytes.
         at = if version == 4 { end + 1 } else { at + ((end - at) / 8 + 1) * 8 };
         found.insert(last.clone());
     }
-    // Extensions and a digest must fill the rest exactly, or the parsed names are wrong. With the extension `link` the
-    // names lie in another file.
+    // Extensions and a digest must fill the rest exactly; otherwise the names were parsed wrongly. With the extension
+    // `link` the names are in a different file.
     while index.len().checked_sub(at)? > DIGEST {
         let size = usize::try_from(number(at + 4)?).ok()?;
         if index.get(at..at + 4)? == b"link" {
@@ -171,7 +173,7 @@ fn names(index: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     (index.len() - at == DIGEST).then_some(found)
 }
 
-/// Parses git's number of variable length. Returns it with the number of its bytes.
+/// Parses git's variable-length integer. Returns the value and the number of bytes that it occupies.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_usize;
     for (n, byte) in bytes.iter().enumerate().take(9) {

@@ -1,6 +1,7 @@
-//! Works out a merge: how the layer of a run differs from the workspace.
+//! Computes a merge: the differences between the layer of a run and the workspace.
 //!
-//! A path is left out if the workspace has a folder there and the layer another kind: a merge deletes nothing.
+//! A path is skipped if the workspace has a folder there and the layer has a file or a link, because a merge deletes
+//! nothing.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,9 +15,8 @@ use crate::changeset::{ObservedPath, Root, entry, folder, guard, observe_path};
 use crate::limits;
 use crate::run_layer::RunLayer;
 
-/// Compares the layer with the workspace. `paths` are files and folders of the workspace; an empty set means all.
-///
-/// `path` is the full path of the workspace.
+/// Compares the layer with the workspace. `paths` are the files and folders to compare; an empty set means all. `path`
+/// is the full path of the workspace.
 pub(crate) fn merge(
     workspace: Root,
     path: &Path,
@@ -91,7 +91,8 @@ fn wanted(seen: &ObservedPath, path: &str) -> io::Result<Option<Entry>> {
     }
 }
 
-/// Returns true if the path, a folder above it, or an entry in it is named.
+/// Returns true if `paths` contains the path or one of its parent folders. For a folder, also returns true if `paths`
+/// contains an entry in that folder.
 fn is_named(paths: &BTreeSet<String>, path: &str, is_folder: bool) -> bool {
     let is_below = |one: &str, other: &str| {
         one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))

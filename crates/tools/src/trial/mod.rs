@@ -1,7 +1,8 @@
-//! Trials: a command runs over a layer that receives all its writes, and its changes are read from there.
+//! Trials: a command runs over a layer that receives all its writes, and its changes are read from the layer.
 //!
-//! A trial must never write to the workspace, and dropping it leaves nothing. Must never decide about its result.
-//! Read `sandbox::layer` for how a layer is mounted and `read` for how it is read; `changeset` commits the result.
+//! A trial must never write to the workspace, and leaves no trace when it is dropped. Must never decide whether its
+//! result is accepted. Read `sandbox::layer` for how a layer is mounted, and `read` for how it is read. `changeset`
+//! commits the result.
 
 mod card;
 mod copy;
@@ -38,15 +39,15 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Allowed kinds of a trial's layer. People have no setting for it; tests force one.
+/// Kinds of layer that a trial may use. This is not configurable for people; tests force one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
-    /// An overlay, or a copy where an overlay is not possible.
+    /// An overlay if possible, and otherwise a copy.
     #[default]
     Overlay,
-    /// A copy.
+    /// Only a copy.
     Copy,
-    /// No trials.
+    /// No trials are possible.
     None,
 }
 
@@ -55,39 +56,42 @@ pub enum Layers {
 pub enum CommandTrialOutcome {
     /// The command ended by itself.
     Yielded(Trial),
-    /// The command was stopped by a limit, by its timeout or by a person, or left too much to keep. No change was made.
+    /// The command was stopped by a limit, by its timeout or by a person, or its changes exceed the limits. No change
+    /// was made.
     Stopped { text: String, data: Value },
-    /// A precondition no longer holds, or others changed these paths while the command ran. No change was made.
+    /// A precondition no longer holds, or another process changed these paths while the command ran. No change was
+    /// made.
     Changed { paths: Vec<String> },
-    /// A trial is not possible here. `why` follows the words "it could not be tried, since". No process ran.
+    /// A trial is not possible on this host or in this workspace. `why` follows the words "it could not be tried,
+    /// since". No process ran.
     Impossible { why: String },
     /// The call cannot run, or the sandbox failed. No change was made.
     Failed { text: String },
 }
 
-/// Changes of a tried command. Their bytes exist until this is dropped.
+/// Changes of a command that ran as a trial. The bytes of the changed files are available until this value is dropped.
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Changes of the run's layer, which need no release.
+    /// Changes of the run's layer. They need no approval.
     pub run_layer: Option<LayerChanges>,
-    /// Findings that ask whatever the rules allow: `hard_link`, `special_file`, `bare_repository`, `link_out`,
-    /// `layer_full`.
+    /// Findings that require an approval, even if the rules allow the command: `hard_link`, `special_file`,
+    /// `bare_repository`, `link_out`, `layer_full`.
     pub codes: Vec<String>,
-    /// Output of the command and how it ended, as for a command that ran.
+    /// Output of the command and how it ended, in the same form as for a command that was not a trial.
     pub text: String,
     pub data: Value,
     /// Kind of layer that the command ran over.
     pub over: Layers,
     layer: Root,
     workspace: Root,
-    /// Dropped last. `None` if no command ran.
+    /// Scratch folder that holds the layer. It must be dropped last. `None` if no command ran.
     _scratch: Option<Scratch>,
 }
 
 impl Trial {
-    /// Returns every file of the changes once, before and after: at most [`limits::CHANGED_FILE_BYTES`] at a time.
-    /// Fails if the workspace has changed since. Blocks.
+    /// Returns the content of every file in the changes, before and after, each content once. Reads one file at a time,
+    /// so at most [`limits::CHANGED_FILE_BYTES`] are in memory. Fails if a file has changed since the trial. Blocks.
     pub fn bodies(&self) -> impl Iterator<Item = io::Result<(Digest, Vec<u8>)>> + '_ {
         let mut told = BTreeSet::new();
         let sides = |change: &Change| {
@@ -116,7 +120,7 @@ fn body(root: &Root, path: &[u8], digest: Digest, bytes: u64) -> io::Result<Vec<
     Err(io::Error::other(format!("`{}` was changed", String::from_utf8_lossy(path).escape_debug())))
 }
 
-/// Runs a command over a layer. Dropping the future stops it.
+/// Runs a command over a layer. Dropping the future stops the command.
 pub(crate) async fn run(
     inner: &Arc<Inner>,
     request: RunCommand,
@@ -170,7 +174,7 @@ pub(crate) async fn run(
     CommandTrialOutcome::Impossible { why: whys.join(", and ") }
 }
 
-/// Returns the reason why no command of these tools can be tried. `None` if trials are possible. Blocks.
+/// Returns the reason why no command can run as a trial. Returns `None` if trials are possible. Blocks.
 fn impossible(inner: &Inner) -> Option<&'static str> {
     if inner.settings.network {
         return Some("its commands can reach the network, and data sent there cannot be taken back");
@@ -183,7 +187,7 @@ fn impossible(inner: &Inner) -> Option<&'static str> {
 }
 
 impl Prepared {
-    /// Runs the trial. The error says that the kernel cannot make such a layer, so nothing ran.
+    /// Runs the trial. Returns an error if the kernel cannot make this kind of layer; then no command ran.
     async fn run(
         self,
         inner: &Inner,
@@ -211,7 +215,7 @@ impl Prepared {
                     text: format!("the trial stopped unexpectedly: {e}"),
                 })
             }
-            // The person who stopped it gives the reason.
+            // The person who stopped the command gives the reason, so no reason is added here.
             (ExitReason::Stopped, _) => CommandTrialOutcome::Stopped { text: told.text, data: told.data },
             (ExitReason::Failed(_) | ExitReason::Exited(_) | ExitReason::Signalled(_), _) => {
                 CommandTrialOutcome::Failed { text: told.text }
@@ -240,7 +244,8 @@ impl CommandOutput {
         CommandTrialOutcome::Stopped { text, data: self.data }
     }
 
-    /// Returns the result of a command that ended, but left something that cannot be kept. `code` is stable.
+    /// Returns the result of a command that ended, but whose changes cannot be kept. `code` is a stable code of the
+    /// reason.
     fn not_kept(mut self, code: &str, why: &str) -> CommandTrialOutcome {
         self.text = format!("{}\nnot kept: {why}", self.text);
         self.data["not_kept"] = json!(code);
@@ -248,14 +253,14 @@ impl CommandOutput {
     }
 }
 
-/// Targets of a trial's changes: the workspace, its path, and the run's layer.
+/// Places to which the changes of a trial belong: the workspace with its path, and the run's layer.
 struct Places {
     workspace: Root,
     path: PathBuf,
     run_layer: Option<RunLayer>,
 }
 
-/// Reads the changes that a trial left.
+/// Reads the changes that a command left in the layer of its trial.
 fn yielded(
     told: CommandOutput,
     scratch: Scratch,
@@ -324,14 +329,14 @@ fn yielded(
     }
 }
 
-/// Returns true if the run's layer has room for these changes.
+/// Returns true if the changes fit into the run's layer.
 fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Result<bool> {
     if changes.is_empty() {
         return Ok(true);
     }
     let room = match layer {
         Layer::Overlay { .. } => Room { paths: limits::LAYER_PATHS, bytes: limits::LAYER_BYTES },
-        // The next trial copies the whole layer.
+        // The limits of a copy apply, because the next trial copies the whole layer of the run.
         Layer::Copy { .. } => Room { paths: limits::COPIED_PATHS, bytes: limits::COPIED_BYTES },
     };
     let left = limits::LAYERS_BYTES.saturating_sub(run_layer.bytes_of_others()?);
@@ -339,7 +344,7 @@ fn has_room(run_layer: &RunLayer, layer: &Layer, changes: &[Change]) -> io::Resu
     Ok(!run_layer.usage()?.exceeds_with(changes, room))
 }
 
-/// Returns a sentence for the agent about files that are not written to the workspace.
+/// Returns a sentence that tells the agent which files are not written to the workspace.
 fn note_of_layer(changes: &[Change]) -> String {
     const NAMED: usize = 3;
     let written = |change: &&Change| change.is_of_content() && !change.deletes();

@@ -1,4 +1,4 @@
-//! Prepares a trial: the command as it is launched, and its layer.
+//! Prepares a trial: the command to launch, and its layer.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,9 +17,9 @@ use crate::run_layer::RunLayer;
 use crate::sandbox::{Launch, Layer, mounted_below};
 use crate::tools::Inner;
 
-/// Reason why a command is not tried over a layer.
+/// Reason why a command cannot run over a layer.
 pub(super) enum NotPrepared {
-    /// Such a layer is not possible. The text says why.
+    /// This kind of layer is not possible. The text gives the reason.
     NoLayer(String),
     Changed(Vec<String>),
     Failed(String),
@@ -31,10 +31,10 @@ impl From<Refusal> for NotPrepared {
     }
 }
 
-/// Makes a layer at a free path. The error text says why it is not possible.
+/// Makes a layer at a path that does not exist yet. Returns the reason as a text if this kind of layer is not possible.
 pub(super) type MakeLayer = fn(PathBuf, &Inner) -> Result<Layer, String>;
 
-/// A command that is about to be tried.
+/// A command that is ready to run as a trial.
 pub(super) struct Prepared {
     pub command: Command,
     pub launch: Launch,
@@ -74,20 +74,20 @@ impl Prepared {
         launch.plan.layer = Some(layer.clone());
         launch.plan.run_layer = match &layer {
             Layer::Overlay { .. } => inner.shown_layer(),
-            // The copy includes the run's layer.
+            // A copy of the workspace already includes the run's layer.
             Layer::Copy { .. } => None,
         };
         Ok(Self { command, launch, layer, workspace, since })
     }
 }
 
-/// Returns the current time of the file system.
+/// Returns the current time according to the file system.
 fn now(folder: &Path) -> io::Result<Time> {
     let made = File::create(folder.join("since"))?.metadata()?;
     Ok((made.ctime(), made.ctime_nsec()))
 }
 
-/// Makes an overlay. The error text says why it is not possible.
+/// Makes an overlay. Returns the reason as a text if an overlay is not possible.
 pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let workspace = Path::new(inner.workspace.path());
     if let Some(inside) = mounted_below(workspace) {
@@ -102,7 +102,7 @@ pub(super) fn overlay(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
         .map_err(|e| format!("the directory for an overlay cannot be created: {e}"))
 }
 
-/// Makes a copy. The error text says why it is not possible.
+/// Makes a copy. Returns the reason as a text if a copy is not possible.
 pub(super) fn copy(folder: PathBuf, inner: &Inner) -> Result<Layer, String> {
     let root = Root::from_handle(inner.workspace.dir()).map_err(|e| e.to_string())?;
     copy_all(&root, Path::new(inner.workspace.path()), &folder).map_err(|e| e.to_string())?;

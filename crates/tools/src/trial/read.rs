@@ -1,7 +1,7 @@
-//! Reads the changes that a trial left in its layer, compared with the workspace as it is now.
+//! Reads the changes that a trial left in its layer, compared with the current workspace.
 //!
-//! No process of the command is left. The command may have put anything into the layer, so only its files, links and
-//! folders are used. Must never follow a link. Both sides are compared by their content.
+//! No process of the command is running any more. The command may have written anything into the layer, so only files,
+//! links and folders are read. Must never follow a link. Files are compared by their content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -15,10 +15,10 @@ use crate::changeset::{ObservedPath, Root, entry, folder, observe_path};
 use crate::limits;
 use crate::sandbox::Notes;
 
-/// A time of the file system, in seconds and nanoseconds.
+/// Timestamp of the file system, in seconds and nanoseconds.
 pub(super) type Time = (i64, i64);
 
-/// Reason why there is no changeset.
+/// Reason why no changeset can be made.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     #[error("it changed more than {} files, directories and links", limits::CHANGED_PATHS)]
@@ -29,7 +29,7 @@ pub(super) enum Error {
     TooLarge { path: String },
     #[error("a path is longer than {} bytes", limits::PATH_BYTES)]
     TooLong,
-    /// Others changed these paths in the workspace while the command ran.
+    /// Another process changed these paths in the workspace while the command ran.
     #[error("changed while it was read")]
     Meanwhile(Vec<String>),
     #[error("`{path}` cannot be read: {source}")]
@@ -37,7 +37,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// Returns a stable code for the reason why no change is kept.
+    /// Returns a stable code for the reason why the changes cannot be kept.
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::TooMany => "too_many_paths",
@@ -50,23 +50,23 @@ impl Error {
     }
 }
 
-/// Differences that a trial left. `before` of each change is the workspace's entry, which may equal `after` if the
-/// run's layer has another entry.
+/// Differences that a trial left. The `before` of a change is the entry of the workspace. It can equal `after` if the
+/// run's layer has a different entry at that path.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,
-    /// Entries of the run's layer at those paths.
+    /// Entries of the run's layer at the changed paths.
     pub in_layer: BTreeMap<String, Entry>,
-    /// Changed files that have another name, or had one.
+    /// Changed files that have several hard links, before or after the change.
     pub linked: BTreeSet<String>,
-    /// See `Inspection::ask_because`.
+    /// Reasons to ask a person; see `Inspection::ask_because`.
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Compares the layer of a trial with what the command saw: the run's layer over the workspace.
+/// Compares the layer of a trial with the files that the command saw at first: the run's layer over the workspace.
 ///
-/// `notes`: those of an overlay. Without them the layer holds the whole workspace. `since`: a time before the command
-/// began.
+/// `notes` are the attributes of an overlay. `None` means that the layer is a copy of the whole workspace. `since` is a
+/// time before the command began.
 pub(super) fn read(
     layer: &Root,
     below: Below<'_>,
@@ -90,7 +90,7 @@ pub(super) fn read(
     if reader.meanwhile.is_empty() { Ok(reader.left) } else { Err(Error::Meanwhile(reader.meanwhile)) }
 }
 
-/// Folders that a command saw, topmost first.
+/// Folders below the trial's layer, from top to bottom.
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub run_layer: Option<&'a Root>,
@@ -102,7 +102,7 @@ struct Folder {
     path: Vec<u8>,
     in_layer: bool,
     in_workspace: bool,
-    /// True if entries that the layer lacks are deleted.
+    /// True if an entry that the layer lacks is a deleted entry.
     hides: bool,
 }
 
@@ -130,7 +130,7 @@ impl Reader<'_> {
         };
         let above = open(self.layer, at.in_layer)?;
         let below = open(self.below.workspace, at.in_workspace)?;
-        // An unreadable run layer is treated as lost.
+        // If the run's layer cannot be opened, it is treated as empty.
         let run_layer = self.below.run_layer.and_then(|root| root.folder(&at.path).ok());
         let hides = at.hides || above.as_ref().is_some_and(|folder| self.is_opaque(folder.as_fd()));
         let mut names: BTreeSet<OsString> = BTreeSet::new();
@@ -167,7 +167,7 @@ impl Reader<'_> {
         let run_layer = run_layer.map_or(Ok(ObservedPath::Nothing), look).map_err(unreadable(&path))?;
         let is_folder = |seen: &ObservedPath| matches!(seen.entry(), Some(Entry::Folder { .. }));
         let (in_layer, in_run_layer) = (is_folder(&above), is_folder(&run_layer));
-        // A file or a link of the run's layer hides a folder of the workspace.
+        // A file or a link in the run's layer hides a folder of the workspace.
         let in_workspace = is_folder(&below) && (in_run_layer || run_layer.entry().is_none());
         self.put(&path, &above, &below, run_layer.entry())?;
         if in_layer || in_workspace || in_run_layer {
@@ -177,7 +177,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Examines a name in the layer. A name that the kernel marked as deleted is absent.
+    /// Examines a name in the layer of the trial. A name with the kernel's mark for a deleted entry is treated as
+    /// absent.
     fn in_layer(&self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<ObservedPath> {
         let Some(stat) = entry::stat(folder, name)? else { return Ok(ObservedPath::Nothing) };
         if self.notes.is_some() && is_whiteout(&stat) {
@@ -186,7 +187,7 @@ impl Reader<'_> {
         let found = observe_path(folder, name, limits::CHANGED_FILE_BYTES)?;
         let is_closed = stat.st_mode & READ_FOLDER != READ_FOLDER;
         if is_closed && FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-            // Opens the folder for reading. Its own mode is already recorded.
+            // Makes the folder readable. The mode that the command gave it is already recorded.
             rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::empty())?;
         }
         Ok(found)
@@ -203,7 +204,7 @@ impl Reader<'_> {
         if matches!(above, ObservedPath::TooLarge) || matches!(below, ObservedPath::TooLarge) {
             return Err(Error::TooLarge { path: text });
         }
-        // Special files are not copied, so a copy does not show whether they changed.
+        // A copy contains no special files, so it does not show whether a special file was changed.
         let is_uncopied =
             self.notes.is_none() && matches!((above, below), (ObservedPath::Nothing, ObservedPath::Special));
         if is_uncopied {
@@ -249,7 +250,7 @@ impl Reader<'_> {
 
 const READ_FOLDER: u32 = 0o500;
 
-/// Returns true for the mark of an overlay for a deleted name of the workspace.
+/// Returns true if the entry is a whiteout: the mark of an overlay for a deleted entry of the lower folder.
 fn is_whiteout(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
 }

@@ -1,7 +1,7 @@
 //! Splits the changes of a trial between the workspace and the run's layer.
 //!
-//! New ignored paths go to the layer, and so do changes of paths that only the layer has. All others are changes of the
-//! workspace, which a person releases, even those of ignored files that the workspace has.
+//! New ignored paths go to the layer, and so do changes of paths that exist only in the layer. All other changes belong
+//! to the workspace and need a release by a person, even if git ignores the changed file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::read::TrialDifferences;
 use crate::changeset::{Root, entry};
 use crate::run_layer::RunLayer;
 
-/// Changes of the workspace, changes of the run's layer, and the codes of the first.
+/// Changes of the workspace, changes of the run's layer, and the codes of findings in the changes of the workspace.
 #[derive(Default)]
 pub(super) struct Split {
     pub workspace: Vec<Change>,
@@ -19,12 +19,12 @@ pub(super) struct Split {
     pub codes: BTreeSet<&'static str>,
 }
 
-/// Splits the changes of a run without a layer: every change is one of the workspace.
+/// Splits the changes of a run that has no layer. All changes belong to the workspace.
 pub(super) fn without_layer(left: &TrialDifferences) -> Split {
     split_by(left, |_| false)
 }
 
-/// Splits the changes of a run whose layer takes new ignored paths.
+/// Splits the changes of a run with a layer. New ignored paths go to the layer.
 pub(super) fn with_layer(left: &TrialDifferences, workspace: &Root, run_layer: &RunLayer) -> Split {
     let split = split_by(left, |change| goes_to_layer(change) && !leads_into(workspace, change));
     with_folders(split, workspace, run_layer)
@@ -47,7 +47,8 @@ fn split_by(left: &TrialDifferences, goes_to_layer: impl Fn(&Change) -> bool) ->
             split.layer.extend(layer_change(change, held, change.after.clone()));
             continue;
         }
-        // The layer must not hide what is committed to the workspace.
+        // The change belongs to the workspace. The layer's entry at this path is removed, because it would hide the
+        // committed entry.
         let is_folder = matches!(change.after, Some(Entry::Folder { .. }));
         let stays = change.after.clone().filter(|_| is_folder && held.is_some());
         split.layer.extend(layer_change(change, held, stays));
@@ -71,8 +72,8 @@ fn goes_to_layer(change: &Change) -> bool {
     change.before.is_none() && (change.ignored || change.after.is_none())
 }
 
-/// Returns true if the change makes a link to an existing path of the workspace. Rules over paths read the names of the
-/// workspace. In the layer such a link would be another name that they do not know.
+/// Returns true if the change makes a link to an existing path of the workspace. Such a link must not be in the layer:
+/// rules about paths know only the names in the workspace, so the link would be a name that no rule covers.
 fn leads_into(workspace: &Root, change: &Change) -> bool {
     let Some(Entry::Symlink { target }) = &change.after else { return false };
     let (Some(target), Some(path)) = (bytes_of(target), bytes_of(&change.path)) else { return true };
@@ -101,7 +102,7 @@ fn layer_change(change: &Change, held: Option<&Entry>, after: Option<Entry>) -> 
     (before != after).then(|| Change { path: change.path.clone(), before, after, ignored: true })
 }
 
-/// Returns the folders of new workspace paths that only the layer has or would have.
+/// Returns the missing parent folders of new workspace paths. These folders exist only in the layer so far.
 fn missing_folders(split: &Split, workspace: &Root, run_layer: &RunLayer) -> Vec<Change> {
     let changed: BTreeMap<&str, &Change> =
         split.workspace.iter().map(|change| (change.path.as_str(), change)).collect();

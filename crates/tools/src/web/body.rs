@@ -1,4 +1,5 @@
-//! Reads the body of an answer piece by piece and never beyond its limit, which holds for the unpacked bytes too.
+//! Reads the body of an HTTP response in chunks, and stops at the limit. The limit applies to the compressed and to the
+//! decompressed bytes.
 
 use std::io::{self, Write};
 
@@ -10,14 +11,14 @@ use reqwest::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::refusal::Refusal;
 
-/// Body as far as it was read.
+/// The bytes of the body that were read.
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    /// True if the body goes on after these bytes.
+    /// True if the body continues after these bytes.
     pub(super) is_cut: bool,
 }
 
-/// Accepts bytes up to the limit, and fails at the next one.
+/// A writer that accepts bytes up to the limit, and fails at the next byte.
 struct Limited(Body);
 
 impl Write for Limited {
@@ -74,7 +75,7 @@ pub(super) async fn read(target: &Target, mut response: Response) -> Result<Body
             return Err(Refusal::new("bad_answer", message));
         }
     };
-    // The packed bytes have the same limit as the unpacked ones.
+    // The compressed bytes have the same limit as the decompressed bytes.
     let mut left = limits::FETCH_BODY_BYTES;
     loop {
         let piece = response.chunk().await.map_err(|error| super::not_reached(target, &error))?;

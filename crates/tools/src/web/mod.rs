@@ -1,8 +1,9 @@
-//! `web_fetch`: one page of the web by GET, as text.
+//! `web_fetch`: fetches one web page by GET and returns it as text.
 //!
-//! Must send nothing but the URL and a fixed user agent: no cookies, no credentials, through no proxy, to no address
-//! that the [guard] refuses. A redirect to another host is reported and not followed. A redirect within the host is
-//! followed only if the gates allow that URL too ([`Follow`]). The result is marked as material from outside.
+//! Must send only the URL and a fixed user agent: no cookies and no credentials. Must use no proxy, and must never
+//! connect to an address that the [guard] refuses. A redirect to another host is reported and not followed. A redirect
+//! within the same host is followed only if the gates allow the new URL ([`Follow`]). The result is marked as content
+//! from outside.
 
 mod body;
 mod page;
@@ -31,7 +32,7 @@ const USER_AGENT: &str = concat!("holdshort/", env!("CARGO_PKG_VERSION"));
 const ACCEPTS: &str = "text/html, application/xhtml+xml, text/plain;q=0.9, application/json;q=0.9, \
                        application/xml;q=0.8, text/*;q=0.8, */*;q=0.1";
 
-/// Asks the gates whether a call may follow a redirect to another URL of the same host.
+/// Asks the gates whether a call may follow a redirect to a different URL on the same host.
 #[derive(Clone)]
 pub struct Follow(Arc<dyn Fn(String) -> RedirectAnswer + Send + Sync>);
 
@@ -44,7 +45,7 @@ impl Follow {
         Self(Arc::new(move |url| Box::pin(asks(url))))
     }
 
-    /// Returns an answer that never allows a redirect.
+    /// Returns a `Follow` that allows no redirect.
     pub fn never() -> Self {
         Self::new(|_| async { false })
     }
@@ -68,7 +69,7 @@ fn guard(allowed: &[String]) -> Result<Guard, Refusal> {
     Guard::new(allowed).map_err(|error| Refusal::new("internal", error.to_string()))
 }
 
-/// Builds the card for a person. Resolves no name, since a query to a name server may disclose something too.
+/// Builds the card for a person. Does not look up the host name, since a DNS query could disclose data.
 pub(crate) fn look(
     request: &WebFetch,
     allowed: &[String],
@@ -159,7 +160,7 @@ fn not_reached(target: &Target, error: &reqwest::Error) -> Refusal {
     Refusal::new(code, format!("`{}` did not answer: {why}", target.origin()))
 }
 
-/// Returns the target of a redirect, or `None` for another answer.
+/// Returns the target of a redirect. Returns `None` if the response is not a redirect.
 fn redirect(response: &Response, from: &Target) -> Option<Result<Target, String>> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -209,7 +210,7 @@ async fn answer(target: &Target, response: Response, redirects: usize) -> Result
     Ok(if status.is_success() { Outcome::Done { text, data } } else { Outcome::Failed { text } })
 }
 
-/// Extracts the text off the async threads, since a large page takes a while.
+/// Extracts the text outside the async threads, since a large page takes long.
 async fn read(body: body::Body, media: page::Media) -> Result<Option<quote::Page>, Refusal> {
     tokio::task::spawn_blocking(move || page::read(&body, &media))
         .await

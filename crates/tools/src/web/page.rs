@@ -1,7 +1,8 @@
-//! Converts the bytes of an answer to text: its media type, its characters, and for HTML the text that a reader would
-//! see.
+//! Converts the bytes of a response to text: determines the media type and the character encoding, and for HTML
+//! extracts the text that a reader would see.
 //!
-//! Reads HTML token by token, without a tree. Time and memory grow only with the length, however deep or broken it is.
+//! Reads HTML token by token, without building a tree. Time and memory grow only with the length of the page, even if
+//! its elements are deeply nested or malformed.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use html5gum::{Token, Tokenizer};
@@ -9,10 +10,10 @@ use html5gum::{Token, Tokenizer};
 use super::body::Body;
 use super::quote::Page;
 
-/// Media type that an answer declares.
+/// Media type that a response declares.
 #[derive(Clone, Debug)]
 pub(super) struct Media {
-    /// For example `text/html`, in lower case. Empty if the answer declares none.
+    /// For example `text/html`, in lower case. Empty if the response declares no media type.
     name: String,
     charset: Option<String>,
 }
@@ -48,7 +49,7 @@ impl Media {
     }
 }
 
-/// Returns the text. `None` if the bytes hold no text, whatever the answer declares.
+/// Returns the text of a page. Returns `None` if the bytes are not text, whatever media type the response declares.
 pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     let text = characters(body, media);
     if text.contains('\0') {
@@ -58,11 +59,12 @@ pub(super) fn read(body: &Body, media: &Media) -> Option<Page> {
     Some(Page { text, is_cut: body.is_cut })
 }
 
-/// Decodes the bytes. A byte order mark wins over the header, and the header over the document.
+/// Decodes the bytes. A byte order mark has precedence over the encoding in the header, and the header over the
+/// encoding that the document declares.
 fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     let said = media.charset.as_deref().and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = said.or_else(|| declared(bytes)).unwrap_or_else(|| {
-        // The cut may split the last character.
+        // A cut body may end within a character.
         let is_torn = |error: std::str::Utf8Error| *is_cut && error.error_len().is_none();
         let is_utf8 = std::str::from_utf8(bytes).map_or_else(is_torn, |_| true);
         if is_utf8 { UTF_8 } else { WINDOWS_1252 }
@@ -70,10 +72,11 @@ fn characters(Body { bytes, is_cut }: &Body, media: &Media) -> String {
     encoding.decode(bytes).0.into_owned()
 }
 
-/// Bytes within which a document names its encoding (HTML, 13.2.3.2).
+/// Number of bytes at the beginning in which a document must declare its encoding (HTML, 13.2.3.2).
 const DECLARED_WITHIN: usize = 1024;
 
-/// Parses `<meta charset="…">`, `<meta … content="text/html; charset=…">`, `<?xml … encoding="…"?>`.
+/// Returns the encoding that a document declares: `<meta charset="…">`, `<meta … content="text/html; charset=…">` or
+/// `<?xml … encoding="…"?>`.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
     ["charset=", "encoding="].into_iter().find_map(|key| {
@@ -81,15 +84,16 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         let label = rest.trim_start().trim_start_matches(['"', '\'']);
         let label = label.split(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c))).next()?;
         let found = Encoding::for_label(label.as_bytes())?;
-        // It was read as ASCII, so it cannot use two bytes for each character.
+        // The declaration was readable as ASCII, so a declared encoding that is not compatible with ASCII must be
+        // wrong.
         Some(if found.is_ascii_compatible() { found } else { UTF_8 })
     })
 }
 
-/// Elements that no reader sees.
+/// Elements whose content is not visible to a reader.
 const HIDDEN: [&str; 9] =
     ["script", "style", "template", "noscript", "svg", "math", "iframe", "object", "select"];
-/// Elements that begin a new line.
+/// Elements that start on a new line.
 const BLOCKS: [&str; 41] = [
     "address",
     "article",
@@ -134,7 +138,7 @@ const BLOCKS: [&str; 41] = [
     "textarea",
 ];
 
-/// Returns the text that a reader would see, with the addresses of links.
+/// Returns the text that a reader would see, with the URLs of links.
 fn visible(html: &str) -> String {
     let mut text = Text::default();
     for token in Tokenizer::new(html) {
@@ -171,12 +175,12 @@ fn visible(html: &str) -> String {
 #[derive(Default)]
 struct Text {
     out: String,
-    /// Element that hides its content, and its number of open tags.
+    /// The open element that hides its content, and how many elements of this name are open inside each other.
     hidden: Option<(String, usize)>,
     /// Number of open `pre` elements, in which spaces are kept.
     pre: usize,
     link: Option<String>,
-    /// True if a space comes before the next word.
+    /// True if a space precedes the next word.
     spaced: bool,
 }
 
@@ -273,7 +277,6 @@ impl Text {
         }
     }
 
-    /// Begins a new line.
     fn line(&mut self) {
         self.spaced = false;
         if !self.out.is_empty() && !self.out.ends_with('\n') {
@@ -281,7 +284,7 @@ impl Text {
         }
     }
 
-    /// Begins a new line after an empty line.
+    /// Starts a new line after an empty line.
     fn gap(&mut self) {
         self.line();
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {

@@ -1,4 +1,4 @@
-//! Presents a page to a model: as a quotation from outside, cut if it is too long, with a note about the cut.
+//! Presents a page to a model: as a quotation from outside, cut if the page is too long, with a note about the cut.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::limits;
 /// The text of a page.
 pub(super) struct Page {
     pub(super) text: String,
-    /// True if the body goes on after the bytes that were read.
+    /// True if the body continues after the bytes that were read.
     pub(super) is_cut: bool,
 }
 
@@ -17,7 +17,7 @@ impl Page {
     }
 }
 
-/// Puts each line after a bar, so that no text of the page can end the quotation.
+/// Puts a vertical bar before each line, so that no text of the page can end the quotation.
 pub(super) fn quoted(about: &str, page: &Page) -> String {
     let text = page.text.trim_end();
     if text.is_empty() {
@@ -43,7 +43,7 @@ pub(super) fn quoted(about: &str, page: &Page) -> String {
     out
 }
 
-/// Returns true if some reader treats the character as the end of a line.
+/// Returns true if any common program treats the character as a line break.
 fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }

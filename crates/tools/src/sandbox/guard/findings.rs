@@ -1,4 +1,4 @@
-//! The findings of a search of a workspace, as data, and their comparison with later findings. Touches a file only to
+//! The findings of a search of a workspace, as data, and their comparison with later findings. Examines a file only to
 //! learn its identity.
 
 use std::collections::BTreeSet;
@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub(crate) struct GuardFindings {
     pub root: Inode,
-    /// Guarded files, folders and links. Their content is not listed.
+    /// Guarded files, folders and links. The content of a guarded folder is not listed.
     pub guarded: Vec<Item>,
-    /// Folders that hold a repository. If one were moved away, its guarded paths would move with it.
+    /// Folders of git repositories. They are recorded because moving a repository would move its guarded paths too.
     pub repositories: Vec<Item>,
     /// Folders that could not be opened.
     pub unreadable: Vec<Inode>,
@@ -50,8 +50,8 @@ pub(crate) struct Link {
     pub leads_to: Option<Inode>,
 }
 
-/// Identity of a file while it exists. Includes the creation time if the file system knows it, because the inode number
-/// of a removed file is used again.
+/// Identity of a file while the file exists. Includes the creation time if the file system records it, because the file
+/// system reuses the inode number of a removed file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inode {
@@ -132,7 +132,7 @@ impl Item {
     }
 }
 
-/// Findings from before the command, indexed for fast comparison.
+/// Findings of the search before the command, indexed for fast comparison.
 pub(super) struct EarlierFindings {
     guarded: BTreeSet<Inode>,
     links: BTreeSet<(Link, Inode)>,
@@ -153,8 +153,8 @@ impl EarlierFindings {
         }
     }
 
-    /// Returns true if the item was there before. A link has no mount of its own: it is old while its target is the
-    /// same.
+    /// Returns true if the item existed before the command. A link has no mount of its own, so a link existed before
+    /// only if its target is also unchanged.
     pub(super) fn has(&self, item: &Item) -> bool {
         match &item.link {
             None => self.guarded.contains(&item.inode),

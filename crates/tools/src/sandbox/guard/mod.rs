@@ -1,9 +1,9 @@
-//! Keeps commands from writing files that a person's own tools run by themselves: `.git/config`, hooks, `.envrc` and
+//! Prevents commands from writing files that a person's tools run automatically: `.git/config`, hooks, `.envrc` and
 //! similar files, at every level of the workspace ([`guarded`](holdshort_command::guarded)).
 //!
-//! Before a command, [`look`] finds the existing paths, and the view makes them read-only. After it, [`set_aside`]
-//! renames the new ones. A guarded path is old only if its inode existed before, wherever the path lies now. Must never
-//! follow a link, except to learn its target. Read `walk` for the traversal.
+//! Before a command, [`look`] finds the existing guarded paths, and the view makes them read-only. After the command,
+//! [`set_aside`] renames the new guarded paths. A guarded path is old only if its inode existed before the command,
+//! even if it was moved. Must never follow a link, except to learn its target. Read `walk` for the traversal.
 
 mod findings;
 mod walk;
@@ -32,13 +32,13 @@ pub(super) struct Guard {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAside {
-    /// First of the renamed paths.
+    /// The first renamed paths, up to a limit.
     pub renamed: Vec<Renamed>,
     pub renamed_count: usize,
-    /// First of the paths that are still there.
+    /// The first paths that could not be renamed, up to a limit.
     pub left: Vec<String>,
     pub left_count: usize,
-    /// Reason why the search of the workspace is incomplete.
+    /// Reason why the search of the workspace is incomplete. `None` if it is complete.
     pub unseen: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Renamed {
 }
 
 impl SetAside {
-    /// Returns true if nothing is left that a person's own tools might run.
+    /// Returns true if no path is left that a person's tools might run automatically.
     pub(crate) fn is_complete(&self) -> bool {
         self.left_count == 0 && self.unseen.is_none()
     }
@@ -73,7 +73,7 @@ impl SetAside {
 }
 
 impl Guard {
-    /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false.
+    /// Finds the guarded paths of a workspace. Fails as soon as `is_wanted` returns false, because the server is gone.
     pub(super) fn look(workspace: &Path, is_wanted: &dyn Fn() -> bool) -> io::Result<Self> {
         let root = opened(workspace)?;
         let mut found = GuardFindings { root: Inode::of_handle(root.as_fd())?, ..GuardFindings::default() };
@@ -90,9 +90,10 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// Renames guarded paths that were not there before, and disables new repositories.
+    /// Renames guarded paths that did not exist before the command, and disables new repositories.
     ///
-    /// A failure at one path does not stop the others. A renamed folder is searched too.
+    /// If one path cannot be renamed, the search continues with the other paths. The content of a renamed folder is
+    /// searched too.
     pub(super) fn set_aside(&self) -> SetAside {
         let before = EarlierFindings::from_findings(&self.found);
         let mut aside = SetAside::default();

@@ -1,5 +1,6 @@
-//! Visits every folder of a workspace by its handle, so that no path is too long and no link leads out. Decides by
-//! names which entries are guarded, and renames them if that is the purpose. Must never open a file.
+//! Visits every folder of a workspace by its handle, so that no path is too long and no link leads out of the
+//! workspace. Decides by names which entries are guarded, and renames guarded entries if the purpose of the walk is to
+//! set them aside. Must never open a file.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -17,22 +18,25 @@ use super::findings::{Channel, EarlierFindings, EntryIdentity, GuardFindings, In
 use crate::changeset::guard::BARE;
 use crate::limits;
 
-/// Folders that git itself writes while it works for the agent. The gates ask if a command line names one.
+/// Folders in which git writes during its normal work for the agent. The gates ask a person if a command line names one
+/// of them.
 const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"];
 
-/// Folders where git keeps files named after branches. The name of a branch never begins with a dot.
+/// Folders in which git names files after branches. The name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
-/// Start of the new name of a path that is set aside; a number follows. It is short, and no guarded name matches it.
+/// Beginning of the new name of a path that is set aside. A number follows it. It is short, and no guarded name matches
+/// it.
 const ASIDE: &str = "set-aside-";
 
-/// Number of folder handles kept on the way down. Below that depth the way back is `..`, checked by the inode.
+/// Maximum number of folder handles kept open on the way down. Below that depth the walk returns through `..`, and
+/// checks the inode of the folder that it reaches.
 const HANDLES: usize = 128;
 
-/// Number of entries between two checks that the server still waits.
+/// Number of entries after which the walk checks again that the server still waits.
 const LOOK_EVERY: usize = 4096;
 
-/// Number of parts in the longest guarded name.
+/// Number of path components in the longest guarded name.
 const PARTS: usize = 4;
 
 pub(super) enum Purpose<'a> {
@@ -43,7 +47,7 @@ pub(super) enum Purpose<'a> {
 pub(super) struct Walk<'a> {
     purpose: Purpose<'a>,
     is_wanted: &'a dyn Fn() -> bool,
-    /// Names of the current folder, from the workspace down.
+    /// Path of the current folder relative to the workspace, as names.
     names: Vec<OsString>,
     left: usize,
 }
@@ -60,9 +64,9 @@ struct Level {
 #[derive(Clone, Copy)]
 enum Git {
     Nothing,
-    /// Number of names below a repository; 0 is the repository's own folder.
+    /// In a repository, this number of folders below the repository's folder. 0 is the repository's folder itself.
     Within(usize),
-    /// Files in it may be named after branches.
+    /// A folder in which files may be named after branches.
     Branches,
 }
 
@@ -72,7 +76,7 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn go(mut self, root: BorrowedFd<'_>) -> io::Result<()> {
-        // Uses a handle of its own, since reading moves the position of a handle.
+        // Opens a separate handle, since reading entries moves the position of the handle that is read.
         let mut current = open(root, OsStr::new("."))?;
         let mut levels = vec![self.enter(current.as_fd(), Git::Nothing, false)?];
         loop {
@@ -103,7 +107,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Examines the entries of a folder. `is_git`: by its name the folder is a repository.
+    /// Examines the entries of a folder. `is_git` is true if the folder is a repository by its name.
     fn enter(&mut self, folder: BorrowedFd<'_>, mut git: Git, is_git: bool) -> io::Result<Level> {
         let inode = Inode::of_handle(folder)?;
         let entries = self.entries(folder)?;
@@ -128,7 +132,7 @@ impl<'a> Walk<'a> {
                 let path = self.names.iter().map(OsString::as_os_str).chain([name.as_os_str()]).collect();
                 found.channels.push(Channel(path));
             }
-            // Without its `HEAD` a folder is not a repository.
+            // Renaming `HEAD` makes git no longer accept the folder as a repository.
             let ends_repository = is_new && is_bare && name.eq_ignore_ascii_case("HEAD");
             let is_repository = is_folder && name.eq_ignore_ascii_case(".git");
             if !(ends_repository || is_repository || self.is_guarded(&name, git)) {
@@ -156,7 +160,7 @@ impl<'a> Walk<'a> {
         Ok(level)
     }
 
-    /// Handles an entry whose name is guarded, or that makes a repository.
+    /// Handles an entry whose name is guarded, or that makes its folder a repository.
     fn judge(
         &mut self,
         folder: BorrowedFd<'_>,
@@ -175,7 +179,7 @@ impl<'a> Walk<'a> {
                 found.guarded.push(Item::from_entry(folder, name, path, &seen)?);
                 Ok(After::Pass)
             }
-            // Recorded when it is entered.
+            // The repository is recorded later, when the walk enters it.
             Purpose::Look(_) => Ok(After::Enter(name.to_owned())),
             Purpose::SetAside(before, _) if is_repository && before.has_repository(seen.inode) => {
                 Ok(After::Enter(name.to_owned()))
@@ -190,13 +194,14 @@ impl<'a> Walk<'a> {
                     return Ok(After::Pass);
                 };
                 aside.renamed(&item.path, &now);
-                // Under its new name it is an ordinary folder, which may hold guarded paths.
+                // Under its new name the folder is an ordinary folder. The walk enters it, because it may contain
+                // guarded paths.
                 Ok(if seen.kind == Kind::Folder { After::Enter(now) } else { After::Pass })
             }
         }
     }
 
-    /// Returns true if a name in the current folder ends a guarded path.
+    /// Returns true if the current folder and `name` together form a guarded path.
     fn is_guarded(&self, name: &OsStr, git: Git) -> bool {
         let depth = match git {
             Git::Within(0) if OF_GITS_OWN_WORK.iter().any(|own| name == *own) => return false,
@@ -209,7 +214,7 @@ impl<'a> Walk<'a> {
         if guarded::ends_guarded(&names) {
             return true;
         }
-        // A repository is guarded under any name.
+        // A repository is guarded whatever its folder is called, so the rules for `.git` apply to it.
         let Some(depth) = depth.filter(|depth| depth + 2 <= names.len()) else { return false };
         let at = names.len() - depth - 2;
         names[at] = Cow::Borrowed(".git");
@@ -244,7 +249,8 @@ impl<'a> Walk<'a> {
         Ok(entries)
     }
 
-    /// Opens a folder. Returns `None` if it is gone, or if it cannot be read, which is recorded.
+    /// Opens a folder. Returns `None` if the folder no longer exists, or if it is unreadable. An unreadable folder is
+    /// recorded.
     fn open(&mut self, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<OwnedFd>> {
         match open(folder, name) {
             Ok(handle) => Ok(Some(handle)),
@@ -270,7 +276,7 @@ enum After {
     Pass,
 }
 
-/// Returns the role of a folder for git, from the role of the folder above.
+/// Returns the role of a folder for git, derived from the role of its parent folder.
 fn git_of(above: Git, name: &OsStr) -> Git {
     if name.eq_ignore_ascii_case(".git") {
         return Git::Within(0);
@@ -288,7 +294,7 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
 
-/// Renames an entry to the next free name. Makes the folder writable for that, if it belongs to this user.
+/// Renames an entry to the next free name. If necessary and permitted, first makes the folder writable.
 fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io::Result<OsString> {
     let mut may_change_mode = true;
     loop {
@@ -299,7 +305,7 @@ fn rename(folder: BorrowedFd<'_>, name: &OsStr, number: &mut u32) -> rustix::io:
                 return Ok(now);
             }
             Err(Errno::EXIST) => *number += 1,
-            // The file system cannot refuse to replace an existing entry.
+            // The file system cannot rename without replacing, so the new name is checked first.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 if EntryIdentity::examine(folder, &now).is_ok() {
                     *number += 1;
