@@ -42,14 +42,14 @@ pub const COMMAND_BYTES: usize = 32 * 1024;
 pub const COMMAND_SECONDS: u64 = 3600;
 /// Time limit of a command whose call has no `timeout_s`. Then the command is stopped.
 pub const COMMAND_DEFAULT_MS: u64 = 120_000;
-/// Maximum entries of folders that are counted for the files that a command would reach. With more, the card says "more
-/// than".
+/// Maximum number of entries that are examined to count the files that a command would reach. With more entries, the
+/// card says "more than".
 pub const IMPACT_ENTRIES: usize = 10_000;
-/// Maximum nesting of folders that are counted for the files that a command would reach. With deeper folders, the card
-/// says "more than".
+/// Maximum depth of nested folders that are examined to count the files that a command would reach. With deeper
+/// folders, the card says "more than".
 pub const IMPACT_DEPTH: usize = 64;
-/// Maximum resolved paths of one call. A call with more may reach any path: every `paths` rule that asks or forbids
-/// applies.
+/// Maximum resolved paths of one call. A call with more paths is treated as if it could reach any path: every `paths`
+/// rule that asks or forbids applies.
 pub const PLACES: usize = 64;
 /// Maximum entries of a folder that are matched with a file pattern. With more, the pattern may match any path.
 pub const PLACES_ENTRIES: usize = 1000;
@@ -62,8 +62,8 @@ pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
 /// Maximum entries of a workspace that are searched for guarded files before and after a command. With more, no writing
 /// command runs.
 pub const GUARD_ENTRIES: usize = 1_000_000;
-/// Maximum guarded files, or sockets and named pipes, of a workspace; each needs two mounts. With more, no writing
-/// command runs.
+/// Maximum guarded files of a workspace, and maximum sockets and named pipes of a workspace. Each of these files needs
+/// two mounts. With more, no writing command runs.
 pub const GUARDED_NAMES: usize = 4096;
 /// Maximum paths set aside that are listed. Further paths appear only as a number.
 pub const SET_ASIDE_NAMED: usize = 20;
@@ -108,20 +108,20 @@ pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
 /// Maximum paths that a trial changes, or that are searched for changes. With more, the trial is discarded, with the
 /// reason.
 pub const CHANGED_PATHS: usize = 100_000;
-/// Maximum files, folders and links of a run's layer. A command beyond it needs an approval (`layer_full`); its ignored
-/// files then change the workspace.
+/// Maximum files, folders and links of a run's layer. A command that would exceed it needs an approval (`layer_full`),
+/// and then its ignored files change the workspace.
 pub const LAYER_PATHS: usize = 200_000;
-/// Maximum bytes of a run's layer: enough for a build and its tests. A command beyond it needs an approval
+/// Maximum bytes of a run's layer: enough for a build and its tests. A command that would exceed it needs an approval
 /// (`layer_full`).
 pub const LAYER_BYTES: u64 = 4 * 1024 * 1024 * 1024;
-/// Maximum bytes of the layers of all runs of a node. A command beyond it needs an approval (`layer_full`): erase ended
-/// runs.
+/// Maximum bytes of the layers of all runs on a node. A command that would exceed it needs an approval (`layer_full`).
+/// To free space, erase ended runs.
 pub const LAYERS_BYTES: u64 = 16 * 1024 * 1024 * 1024;
-/// Maximum paths of a workspace, or layer, that is copied where overlays are unavailable. With more, no trial runs: the
+/// Maximum paths of a workspace or layer that is copied because overlays are unavailable. With more, no trial runs: the
 /// call needs an approval.
 pub const COPIED_PATHS: usize = 20_000;
-/// Maximum bytes of such a copy; shared data is counted for each file. With more, no trial runs: the call needs an
-/// approval.
+/// Maximum bytes of a workspace or layer that is copied because overlays are unavailable. Data that several files share
+/// is counted for each file. With more bytes, no trial runs: the call needs an approval.
 pub const COPIED_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum bytes of a commit that are searched for its message. With a larger one, the commit is shown as an object.
 pub const GIT_OBJECT_BYTES: u64 = 64 * 1024;

@@ -1,5 +1,5 @@
-//! The tree over a growing journal equals the tree over all its events. Also proofs from cached blocks, and signed
-//! notes.
+//! The Merkle tree over a growing journal equals the tree over all its events. Also tests proofs from cached blocks,
+//! and signed notes.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use holdshort_core::tree::{Growing, consistency, continues, inclusion, is_includ
 use holdshort_engine::evidence::{Checkpoint, Malformed, Signer, Tree, VerifyingKey, append, notes};
 use holdshort_store::{Append, Log, Memory, StreamAppend};
 
-/// Appends `count` events of the installation. Returns their hashes.
+/// Appends `count` events to the stream of the installation. Returns their hashes.
 async fn grow(journal: &Memory, chain: &mut Chain, count: u64) -> Vec<Digest> {
     let at = Timestamp::from_millis(1_780_000_000_000);
     let mut draw = Draw::new(Seed([7; 16]), at);
@@ -41,7 +41,7 @@ async fn proofs_from_kept_blocks_are_those_of_the_whole_tree() {
     assert_eq!(tree.snapshot().await.unwrap(), None);
     let (mut chain, mut all, mut roots) = (Chain::START, Vec::new(), vec![Digest::ZERO]);
     let mut whole = Growing::default();
-    // The sizes include a block that is just full, and one event more.
+    // These sizes include a tree whose last block is exactly full, and a tree with one event more.
     for more in [1, 6, 1_016, 1, 1, 1_023, 300] {
         for hash in grow(&journal, &mut chain, more).await {
             whole.event(&hash);
@@ -82,7 +82,7 @@ fn a_note_is_good_with_its_key_and_as_it_was_signed() {
     let note = checkpoint.sign(&head, at, &signer);
     let vkey = signer.key().vkey(&checkpoint.origin);
     let keys: [VerifyingKey; 1] = [vkey.parse().unwrap()];
-    // Some of these keys contain `+` in their base64, which also separates the parts of a key.
+    // Some keys contain `+` in their base64. A `+` also separates the parts of a key's text.
     for _ in 0..200 {
         let key = Signer::from_pkcs8(&Signer::draw().unwrap()).unwrap().key();
         assert_eq!((key.vkey("a/b").parse(), key.to_string().parse()), (Ok(key), Ok(key)));
@@ -100,12 +100,12 @@ fn a_note_is_good_with_its_key_and_as_it_was_signed() {
     for text in ["", "a\n1\nb\n\n", "a\n-1\nAAAA\n\nx", "a\n1\n\n\u{2014} a b"] {
         assert_eq!(Checkpoint::open(text, &keys), Err(Malformed::Text), "{text}");
     }
-    // A file contains several notes, with empty lines between them or without.
+    // A file may contain several notes, with or without empty lines between them.
     let file = format!("{note}\n{note}{note}\n");
     let (found, outside) = notes(&file);
     assert_eq!(found, [note.clone(), note.clone(), note.clone()]);
     assert!(outside.iter().all(|(_, line)| line.is_empty()), "{outside:?}");
-    // A note that was cut off does not damage the notes after it.
+    // A note that was cut off does not prevent the notes after it from being read.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.txt");
     std::fs::write(&path, &note[..40]).unwrap();

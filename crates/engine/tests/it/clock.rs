@@ -1,4 +1,4 @@
-//! A clock that is set back: events stay in order, deadlines pass and never later than announced, ids stay unique.
+//! If the clock is set back, events stay in order, deadlines expire no later than announced, and ids stay unique.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ async fn a_deadline_stays_where_it_was_and_comes() {
         assert_eq!(stage.only_open(&run).await.opened, shown, "back by {back}");
         assert_eq!(stage.driver.journal().next_deadline().await.unwrap(), Some(expires_at));
 
-        // One millisecond before, and then.
+        // One millisecond before the deadline, and then exactly at it.
         stage.clock.set(START.plus_ms(599_999));
         assert_eq!(stage.driver.due().await.unwrap(), 0, "back by {back}");
         stage.clock.advance_ms(1);
@@ -52,7 +52,8 @@ async fn a_deadline_stays_where_it_was_and_comes() {
     }
 }
 
-/// An interrupt opened after the clock went back expires that long after the run's last event, as its reader sees it.
+/// If the clock is set back before an interrupt opens, the time until its deadline is counted from the run's last
+/// event.
 #[tokio::test]
 async fn what_is_opened_later_expires_later() {
     let stage = Stage::solo(script());
@@ -81,7 +82,7 @@ async fn ids_stay_unique_and_lists_whole() {
         let session = stage.run(&run).await.session().unwrap().to_string();
         ids.extend([run.to_string(), interrupt.to_string(), session]);
         started += 1;
-        // Goes back, so that milliseconds repeat.
+        // Sets the clock back, so that milliseconds repeat.
         stage.clock.advance_ms(-1);
         if started % 10 == 0 {
             stage.clock.set(START);

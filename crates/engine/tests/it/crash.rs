@@ -1,5 +1,5 @@
-//! A crash after every single commit of a whole story, with the jobs in flight done or not done. No side effect starts
-//! twice unless a person decided so, and every run ends as it would have without the crash.
+//! A crash after every single commit of a complete run, once with the jobs in flight done and once not done. No side
+//! effect starts twice unless a person decides that. Every run ends as it would have ended without the crash.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn world() -> World {
     world
 }
 
-/// Runs one life of the process, until the journal fails or the run has ended.
+/// Runs one lifetime of the process, until the journal fails or the run has ended.
 async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
     stage.driver.sweep().await.map_err(drop)?;
     loop {
@@ -41,7 +41,7 @@ async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
             let answer = stage.world.work(&job);
             deliver(answer).await.map_err(drop)?;
         }
-        // Does the work of upkeep: a sweep every ten seconds, and deadlines.
+        // Does the periodic work of the server: a sweep, and deadlines.
         stage.clock.advance_ms(60_000);
         stage.driver.sweep().await.map_err(drop)?;
         stage.driver.due().await.map_err(drop)?;
@@ -50,7 +50,7 @@ async fn live(stage: &Stage<Faulty<Memory>>) -> Result<(), ()> {
         }
         let runs = stage.driver.journal().runs_all().await;
         let Some(run) = runs.first().cloned() else {
-            // The crash came before the first write: the client repeats its request.
+            // The crash came before the first write, so the client repeats its request.
             let key = Some(holdshort_engine::IdempotencyKey {
                 scope: "test".into(),
                 key: "the run".into(),
@@ -79,7 +79,8 @@ impl<J: holdshort_store::Journal> AllRuns for J {
     }
 }
 
-/// Crashes at append `n` of the first life: before it is written, or after. Jobs in flight are done or not.
+/// In the first lifetime, crashes at append `n`, before or after the append is written. `done` tells whether the jobs
+/// in flight are done.
 async fn crash_at(n: usize, written: bool, done: bool) -> bool {
     let (world, clock) = (world(), SimClock::new(n as u64));
     let memory = Memory::new();

@@ -1,4 +1,4 @@
-//! Effects of a decision on the call that it is about.
+//! Effects of a decision on the call that the decision is about.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::{Outcome, Refusal};
@@ -23,7 +23,7 @@ async fn approve_runs_what_was_shown_once() {
     assert_eq!(stage.world.effects(), ["run:rm old"]);
     assert_eq!(stage.status(&run).await, Status::Completed);
 
-    // A repeated decision changes nothing, and a different one is rejected as too late.
+    // Repeating a decision changes nothing. A different decision is rejected as too late.
     let repeated = stage.decide(&run, &shown.opened.interrupt, option("approve")).await.unwrap();
     assert_eq!(
         repeated.interrupts[&shown.opened.interrupt].resolution.as_ref().unwrap().outcome,
@@ -42,7 +42,7 @@ async fn edit_runs_exactly_the_edited_call() {
     stage.decide_only(&run, edit(json!({"command": "mv old archive"}))).await;
     assert_eq!(stage.world.effects(), ["run:mv old archive"]);
     assert_eq!(stage.status(&run).await, Status::Completed);
-    // The edited call is inspected and voted on again, under another digest.
+    // The edited call is inspected and voted on again, with a new digest.
     let call = stage.run(&run).await.calls["call_1"].clone();
     assert_ne!(call.digest, shown.opened.action_digest);
     assert_eq!(call.revision, 1);
@@ -105,7 +105,7 @@ async fn a_file_that_changed_after_the_approval_is_asked_about_again() {
     stage.world.write("a.txt", "old");
     let run = stage.play().await;
     let [first, second] = stage.open(&run).await.try_into().unwrap();
-    // The command runs; the write is approved and waits for it. In between another program changes the file.
+    // The command runs, and the approved write waits until it ends. In between, a different program changes the file.
     stage.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
     stage.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
     stage.world.write("a.txt", "by somebody else");

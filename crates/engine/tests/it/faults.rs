@@ -1,4 +1,4 @@
-//! A store that fails for a while: no answer is lost, and no side effect happens twice.
+//! A store that fails for a while: no result is lost, and no side effect happens twice.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A table of stories: notices that a channel gathers into one message, and notices that it drops.
+//! A channel combines some notifications into one message, and drops others. Each row of the table is one case.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn channel() -> Channel {
     }
 }
 
-/// Returns a channel without quiet hours or digests that notifies all its readers.
+/// Returns a channel that notifies all its readers immediately, without quiet hours and digests.
 pub(crate) fn at_once() -> Channel {
     Channel {
         name: "at_once".to_owned(),
@@ -38,7 +38,7 @@ fn id(n: u64) -> InterruptId {
     format!("int_01k6f0000000000000000000{n:02}").parse().unwrap()
 }
 
-/// Returns the delivery of the `seq`th event, about the `n`th interrupt.
+/// Returns a delivery for the event with sequence number `seq`, about the `n`th interrupt.
 fn new_delivery(seq: u64, n: u64, occasion: Occasion, to: &str, risk: Level) -> Delivery {
     let notice = Notice {
         occasion,
@@ -82,7 +82,7 @@ fn low(seq: u64, n: u64, occasion: Occasion) -> Delivery {
     new_delivery(seq, n, occasion, "anna", Level::Low)
 }
 
-/// Returns the sequences of each message, and of the dropped deliveries.
+/// Returns the sequence numbers of each message, and the sequence numbers of the dropped deliveries.
 fn sorted(claimed: Vec<Delivery>, open: &[u64]) -> (Vec<Vec<u64>>, Vec<u64>) {
     let open: BTreeSet<InterruptId> = open.iter().map(|n| id(*n)).collect();
     let Sorted { bundles, dropped } = sort(claimed, &channel(), &People::default(), &open);

@@ -1,4 +1,4 @@
-//! A caller goes away while its append is in flight: the append may still be written, and is not overlooked.
+//! A caller disconnects while its append is in flight. The append may still be written, and must be noticed then.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn stage(script: Vec<Say>) -> (Arc<Faulty<Memory>>, Stage<Faulty<Memory>>) {
     (journal.clone(), Stage::on(journal, world, SimClock::new(3)))
 }
 
-/// Polls once, and drops the future.
+/// Polls the future once, and drops it, as if its caller had disconnected.
 fn goes_away<T>(asked: impl Future<Output = T>) {
     assert!(asked.now_or_never().is_none(), "it was answered");
 }
@@ -63,7 +63,7 @@ async fn a_decision_that_is_written_late_begins_what_it_let_through() {
     let shown = stage.only_open(&run).await.opened.interrupt;
     journal.fail([Fault::Held]);
     goes_away(stage.decide(&run, &shown, option("approve")));
-    // Another caller reads the run before the event is written.
+    // A second caller reads the run before the event is written.
     stage.send(&run, Input::Tick).await.unwrap();
     journal.write_held().await.remove(0).unwrap();
     stage.driver.sweep().await.unwrap();
@@ -72,7 +72,7 @@ async fn a_decision_that_is_written_late_begins_what_it_let_through() {
     assert_eq!((stage.world.effects().len(), stage.status(&run).await), (1, Status::Completed));
 }
 
-/// The late decision is not written at all, and the run does not wait for it.
+/// The late decision is never written, and the run does not wait for it.
 #[tokio::test]
 async fn a_decision_that_is_too_late_changes_nothing() {
     let (journal, stage) = stage(vec![Say::Calls(vec![command("touch a")]), Say::Text("Done.")]);
@@ -86,8 +86,8 @@ async fn a_decision_that_is_too_late_changes_nothing() {
     assert_eq!((stage.world.effects().len(), stage.status(&run).await), (0, Status::Completed));
 }
 
-/// The result of one call is lost on its way into the journal. The lost call is taken over; the other one, still in
-/// flight, is not.
+/// The result of one call is lost before it is written to the journal. The lost call is recovered. The second call,
+/// which is still in flight, is not affected.
 #[tokio::test]
 async fn an_answer_that_is_lost_takes_nothing_else_with_it() {
     let (journal, stage) = stage(vec![Say::Calls(vec![read("a"), read("b")]), Say::Text("Done.")]);

@@ -1,4 +1,4 @@
-//! Grants, revokes, rules of the installation and the freeze: their effect from the next start on.
+//! Grants, revocations, rules of the installation and the freeze take effect from the next start of a call.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::policy::{Rule, RuleAction};
@@ -42,7 +42,7 @@ async fn a_grant_releases_nothing_that_is_open_in_other_runs_of_the_session() {
     for run in others.iter().chain([&stranger]) {
         assert_eq!(stage.status(run).await, Status::Waiting);
     }
-    // Calls that are proposed later are covered, also in other runs of the session.
+    // The grant covers calls that are proposed later, including those in different runs of the session.
     let later = stage.start_in(&session).await;
     stage.world.settle().await;
     assert_eq!(stage.status(&later).await, Status::Completed);
@@ -62,8 +62,8 @@ async fn a_revoke_holds_from_the_next_start_on() {
     assert_eq!(stage.world.effects(), ["run:git add a"]);
     assert_eq!(stage.only_open(&run).await.content_text("title"), "run_command: git add b");
 
-    // A repeated revoke changes nothing, and an unknown grant is rejected. The row names the event that added the
-    // grant.
+    // Revoking a grant again changes nothing, and revoking an unknown grant is rejected. The row names the event that
+    // added the grant.
     stage.driver.revoke(&session, &grant, operator()).await.unwrap();
     let row = stage.driver.journal().grant(&grant).await.unwrap().unwrap();
     assert_eq!((row.added_seq, row.revoked), (1, true));
@@ -79,7 +79,7 @@ async fn a_revoke_by_another_driver_is_seen_before_the_start() {
     let run = stage.play().await;
     let session = stage.run(&run).await.session().unwrap().clone();
     stage.decide_only(&run, option("approve_session")).await;
-    // `git add b` is released by the grant at once; `touch x` asks.
+    // The grant releases `git add b` immediately, and `touch x` needs an approval.
     assert_eq!(stage.world.effects(), ["run:git add a", "run:git add b"]);
 
     let other = Stage::on(stage.driver.journal().clone(), stage.world.clone(), stage.clock.clone());
@@ -95,7 +95,7 @@ async fn nothing_starts_while_frozen_and_everything_goes_on_after() {
     let stage = Stage::solo(vec![Say::Calls(vec![write("a.txt", "x")]), Say::Text("Done.")]);
     let run = stage.play().await;
     stage.driver.change_system(system::Input::freeze("a look is needed"), operator()).await.unwrap();
-    // Decisions are accepted, and wait.
+    // During the freeze decisions are accepted, but take effect only after it.
     stage.decide_only(&run, option("approve")).await;
     let fresh = stage.start().await;
     assert_eq!((stage.world.effects().len(), stage.world.waiting().len()), (0, 0));

@@ -1,4 +1,4 @@
-//! Idempotency keys: one request has one effect, however often it is sent.
+//! Idempotency keys: a request takes effect once, even if it is sent several times.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub(crate) fn ask(title: &str) -> Ask {
     }
 }
 
-/// Returns the start of a run of an external agent.
+/// Returns the request that starts a run of an external agent.
 pub(crate) fn external(origin: Origin, ask: Option<Ask>, key: Option<IdempotencyKey>) -> StartRun {
     StartRun {
         definition: Arc::new(holdshort_workflow::external()),

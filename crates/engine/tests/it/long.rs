@@ -1,4 +1,4 @@
-//! A run with as many events as one may have resumes, and ends with its reason.
+//! A run that has reached the maximum number of events can be resumed, and ends with a reason.
 
 use holdshort_core::envelope::{self, Content};
 use holdshort_core::event::{Event, Fact as Of};
@@ -11,7 +11,7 @@ use holdshort_store::{Append, Journal, Rows, StreamAppend, Tables};
 use crate::stage::{Stage, command, operator, option};
 use crate::world::Say;
 
-/// Appends pauses to the journal directly, without the driver, until the run has this many events.
+/// Appends pause events directly to the journal, without the driver, until the run has `upto` events.
 async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upto: u64) {
     let stream = StreamId::Run(run.clone());
     let mut chain = stage.driver.journal().chain(&stream).await.unwrap();
@@ -36,7 +36,7 @@ async fn grow<J: Journal>(stage: &Stage<J>, run: &holdshort_core::id::RunId, upt
     stage.driver.journal().append(Append { streams, rows, ..Append::default() }).await.unwrap();
 }
 
-/// A run near its limit of events resumes with one replay, and ends there with its reason.
+/// A run near the maximum number of events is resumed with a single replay. It ends at the maximum, with a reason.
 #[tokio::test]
 async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     let stage = Stage::solo(vec![Say::Calls(vec![command("make")]), Say::Text("Done.")]);
@@ -49,7 +49,7 @@ async fn a_run_near_its_limit_resumes_and_ends_there_with_its_reason() {
     fresh.world.settle().await;
     let ended = fresh.driver.current(&run).await.unwrap().ended.clone().unwrap();
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "limit_events"));
-    // The approved call ran, once; nothing starts after it.
+    // The approved call ran once, and nothing starts after it.
     assert_eq!(fresh.world.effects(), ["run:make"]);
     let row = fresh.driver.journal().run(&run).await.unwrap().unwrap();
     assert!(row.seq >= EVENTS && row.seq < EVENTS + 10, "{}", row.seq);

@@ -1,4 +1,4 @@
-//! The turn loop: from the start of a run to its end, without a person in between.
+//! The turn loop from the start of a run to its end, without a decision by a person.
 
 use holdshort_core::message::FailureKind;
 use holdshort_core::message::Message;
@@ -54,7 +54,7 @@ async fn of_several_calls_the_free_ones_run_and_the_gated_ones_wait() {
     let first = stage.open(&run).await.remove(0);
     stage.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
     stage.world.settle().await;
-    // The model gets no result before all calls have one.
+    // The model gets no result until all calls have results.
     assert_eq!((stage.world.effects(), stage.world.requests().len()), (vec!["write:b.txt=beta".into()], 1));
 
     stage.decide_only(&run, option("reject")).await;
@@ -118,7 +118,8 @@ async fn a_failed_model_call_is_tried_again_when_its_time_has_come() {
     assert_eq!(stage.world.performed(), ["model/work/0/1", "model/work/0/2"]);
 }
 
-/// A run loaded at a sequence has exactly the events up to there; after the last one it is the whole run.
+/// A run loaded at a sequence number contains exactly the events up to that number. Loaded at a number after the last
+/// event, it contains all events.
 #[tokio::test]
 async fn a_run_is_loaded_as_it_was_at_a_sequence() {
     let stage = Stage::solo(vec![Say::Calls(vec![read("a.txt")]), Say::Text("All is well.")]);

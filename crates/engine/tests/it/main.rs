@@ -1,4 +1,4 @@
-//! The driver over real journals, with a scripted world: no test waits for a clock or a network.
+//! Tests the driver over real journals, with a scripted executor. No test waits for a clock or a network.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 

@@ -1,4 +1,4 @@
-//! Content of runs is erased after its retention time, unless a legal hold keeps it. Over memory, SQLite and
+//! The content of runs is erased after its retention time, unless a legal hold keeps it. Tested over memory, SQLite and
 //! PostgreSQL.
 
 use std::sync::Arc;
@@ -29,7 +29,7 @@ async fn count_events_with_content<J: Journal>(stage: &Stage<J>, run: &RunId) ->
     stage.events(run).await.iter().filter(|event| !event.content.is_empty()).count()
 }
 
-/// Returns the runs that have ended, and the others.
+/// Returns the runs that have ended, and the runs that have not ended.
 async fn ended_and_live<J: Journal>(stage: &Stage<J>) -> [Vec<RunId>; 2] {
     let runs = stage.driver.journal().runs(&RunFilter::default(), None, 100).await.unwrap().items;
     let (ended, live): (Vec<_>, Vec<_>) = runs.into_iter().partition(|row| row.status.is_terminal());
@@ -79,7 +79,7 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
 
-    // Waiting runs continue.
+    // Runs that wait for a person can still continue.
     let open = stage.open(&live[0]).await;
     if let Some(shown) = open.first() {
         let chosen = if shown.opened.kind == Kind::Question { "skip" } else { "approve" };
@@ -108,7 +108,7 @@ async fn what_ended_long_ago_is_erased_in_postgres() {
     what_ended_long_ago_is_erased(node(&url, "a").await).await;
 }
 
-/// Nodes that share a database all search for old runs, and erase each of them once.
+/// Two nodes that share a database search for old runs at the same time. Each run is erased once.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_nodes_that_look_at_once_erase_each_run_once() {
     let url = holdshort_testpg::shared().database();
@@ -140,7 +140,8 @@ async fn two_nodes_that_look_at_once_erase_each_run_once() {
     assert!(report.problems.is_empty(), "{report:#?}");
 }
 
-/// Returns the state of an answered delivery after this many days: whether it exists, and whether its content does.
+/// Returns the state of an answered delivery after `days` days: whether the delivery exists, and whether its content
+/// exists.
 async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![command("git add a")])]);
@@ -184,8 +185,8 @@ async fn a_delivery_after(days: u64, kept: Option<Duration>) -> (bool, bool) {
     (delivery.is_some(), said[0])
 }
 
-/// A delivery is kept for at least 90 days, and as long as runs' content if that is longer. Its content is kept for 30
-/// days in any case (contracts D1, E19).
+/// A delivery is kept for 90 days, or as long as the content of runs if that is longer. The content of a delivery is
+/// always kept for 30 days (contracts D1, E19).
 #[tokio::test]
 async fn deliveries_are_kept_for_90_days_or_longer_and_what_they_said_for_30() {
     let for_days = |days: u64| Some(Duration::from_hours(days * 24));
@@ -199,7 +200,7 @@ async fn deliveries_are_kept_for_90_days_or_longer_and_what_they_said_for_30() {
         (31, for_days(365), true, false),
         (364, for_days(365), true, false),
         (366, for_days(365), false, false),
-        // A configuration allows no shorter time; it would change nothing.
+        // A configuration cannot set a time below 90 days. If it could, the shorter time would have no effect.
         (89, for_days(1), true, false),
     ] {
         assert_eq!(a_delivery_after(days, kept).await, (is_there, says), "after {days} days of {kept:?}");

@@ -1,4 +1,4 @@
-//! Two drivers on one journal: the later one reads again and decides again, and nothing starts twice.
+//! Two drivers on one journal: the driver that writes later must read and decide again, and nothing starts twice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ async fn a_decision_taken_elsewhere_is_seen() {
     let (one, two) = rivals(vec![calls, Say::Text("Done.")]);
     let run = one.play().await;
     let [first, second] = one.open(&run).await.try_into().unwrap();
-    // Both have the run loaded; each decides without knowing the other's decision.
+    // Both drivers have loaded the run. Each decides without knowing the decision of the other driver.
     two.send(&run, Input::Tick).await.unwrap();
     two.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
     one.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
@@ -64,11 +64,11 @@ async fn a_conflict_in_the_middle_of_a_call_does_not_run_it_again() {
     let [first, second] = one.open(&run).await.try_into().unwrap();
     one.decide(&run, &first.opened.interrupt, option("approve")).await.unwrap();
     assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
-    // The other driver writes; the first one meets a conflict while its call is in flight.
+    // Driver `two` writes. Driver `one` meets a conflict while its call is in flight.
     two.send(&run, Input::Message { text: "hello".into() }).await.unwrap();
     one.decide(&run, &second.opened.interrupt, option("approve")).await.unwrap();
     assert_eq!(one.world.waiting(), ["tool/call_1/1"]);
-    // It still knows which work to stop.
+    // Driver `one` still knows which job to stop.
     one.send(&run, Input::Cancel { text: None }).await.unwrap();
     assert_eq!((one.world.waiting().len(), one.world.aborted()), (0, vec!["tool/call_1/1".to_owned()]));
 }
@@ -136,7 +136,7 @@ async fn everything_at_once_converges() {
             match (roll(4), one.world.take(), open.first()) {
                 (0 | 1, Some((job, deliver)), _) => deliver(stage.world.work(&job)).await.unwrap(),
                 (_, Some((job, deliver)), open) => {
-                    // The job stays in flight while a person acts.
+                    // The job stays in flight while a person decides.
                     if let Some(open) = open {
                         stage.decide(&run, &open.opened.interrupt, option("approve")).await.unwrap();
                     }
@@ -170,8 +170,8 @@ async fn what_others_wrote_is_read_before_anybody_is_refused() {
     assert_each_start_was_performed_once(&one, &run).await;
 }
 
-/// A sweep stops work of a run that another node cancelled. The append that ends a run also ends its lease, so the
-/// lease no longer names the run.
+/// A sweep stops the jobs of a run that was cancelled on a different node. The append that ends a run also ends its
+/// lease, so no lease names the run any more.
 #[tokio::test]
 async fn what_another_node_cancelled_is_stopped_by_a_sweep() {
     let (one, two) = rivals(vec![Say::Calls(vec![command("touch a")])]);
@@ -213,7 +213,7 @@ async fn a_freeze_that_another_node_lifted_is_no_freeze() {
     }
 }
 
-/// A long poll reads nothing from the store while a decision is written.
+/// Reading a run reads nothing from the store while a decision on the run is being written.
 #[tokio::test]
 async fn a_run_is_read_while_a_decision_on_it_is_written() {
     let (stage, journal, run) = waiting_on_a_faulty_journal().await;
@@ -224,7 +224,7 @@ async fn a_run_is_read_while_a_decision_on_it_is_written() {
     assert!(futures::poll!(&mut sent).is_pending(), "it is being written");
     let meanwhile = stage.driver.glance(&run).expect("nobody waits for who is at it");
     assert_eq!(meanwhile.seq, before.seq);
-    // The caller goes away: the append may be written, so the state in memory is uncertain.
+    // The caller disconnects. The append may still be written, so the state in memory is uncertain.
     drop(sent);
     assert!(stage.driver.glance(&run).is_none());
     journal.write_held().await.remove(0).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions that are opened, suspended, resumed and closed, and the effect on their runs.
+//! Opening, suspending, resuming and closing sessions, and the effect on their runs.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl<J: Journal> Stage<J> {
     }
 }
 
-/// A caller that waits for the opening of a session is woken by no other event.
+/// A caller that waits until a session is opened is not woken by other events.
 #[tokio::test]
 async fn only_the_opening_of_a_session_wakes_who_waits_for_one() {
     let stage = on(Arc::new(Memory::new()));
@@ -143,7 +143,7 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     assert!(matches!(refused, Err(Error::Rejected(Rejection::SessionSuspended))), "{refused:?}");
     let refused = stage.send(&runs[1], Input::Resume).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::SessionSuspended))), "{refused:?}");
-    // Decisions are accepted, and wait.
+    // While a session is suspended, decisions are accepted but take effect only after it is resumed.
     stage.decide_only(&runs[1], option("approve")).await;
     assert_eq!(stage.world.effects().len(), 1);
 
@@ -154,7 +154,7 @@ async fn a_suspended_session_lets_nothing_start_and_pauses_every_run() {
     stage.try_start_in(&session).await.unwrap();
 }
 
-/// A late answer does not restore an old state: the answer to the suspension arrives after the session was resumed.
+/// A late response does not restore an old state: the response to the suspension arrives after the session was resumed.
 #[tokio::test]
 async fn a_late_answer_leaves_no_session_as_it_was() {
     let journal = Arc::new(Faulty::new(Arc::new(Memory::new())));
@@ -179,7 +179,7 @@ async fn a_late_answer_leaves_no_session_as_it_was() {
 #[tokio::test]
 async fn a_closed_session_is_over() {
     let stage = Stage::solo(asks_once());
-    // A session that a run created behaves like any other.
+    // A session that a run created behaves like a session that was opened separately.
     let run = stage.play().await;
     let session = stage.run(&run).await.session().unwrap().clone();
     for _ in 0..2 {
@@ -215,12 +215,12 @@ async fn whoever_repeats_a_request_that_broke_off_brings_it_to_its_end() {
     let session = stage.open_session().await;
     let runs = [stage.start_in(&session).await, stage.start_in(&session).await];
     stage.world.settle().await;
-    // The session's event is written, but not the pause of the first run.
+    // The event of the session is written, but the pause of its first run is not.
     stage.driver.journal().fail([Fault::Pass, Fault::Full]);
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
     assert_eq!(stage.state(&session).await, State::Suspended);
     assert_eq!(stage.statuses(&runs).await, [Status::Waiting; 2]);
-    // A run follows its session with its next input: a decision in between waits.
+    // A run follows the state of its session at its next input, so a decision in between must wait.
     stage.decide_only(&runs[0], option("approve")).await;
     assert_eq!(stage.statuses(&runs).await, [Status::Paused, Status::Waiting]);
     assert_eq!((stage.world.effects().len(), stage.driver.sweep().await.unwrap()), (0, 0));
@@ -238,7 +238,7 @@ async fn what_a_broken_off_suspension_held_back_goes_on_with_the_resume() {
     let run = stage.start_in(&session).await;
     stage.driver.journal().fail([Fault::Pass, Fault::Full]);
     assert!(stage.driver.suspend_session(&session, operator()).await.is_err());
-    // The model's answer is recorded and pauses the run, without a repeated request.
+    // The model's response is recorded and pauses the run. The request to the model is not repeated.
     stage.world.settle().await;
     assert_eq!((stage.status(&run).await, stage.world.effects().len()), (Status::Paused, 0));
     stage.driver.resume_session(&session, operator()).await.unwrap();
@@ -253,20 +253,21 @@ async fn a_start_looks_at_the_session_as_others_left_it() {
     let memory = Arc::new(Memory::shared());
     let here = on(memory.clone());
     let session = here.open_session().await;
-    // This node knows the session as open; the other one suspends it.
+    // The node `here` has the session in memory as open, while the node `there` suspends it.
     here.try_start_in(&session).await.unwrap();
     let there = Stage::on(Arc::new(memory.join()), here.world.clone(), here.clock.clone());
     there.driver.suspend_session(&session, operator()).await.unwrap();
     let refused = here.try_start_in(&session).await;
     assert!(matches!(refused, Err(Error::Rejected(Rejection::SessionSuspended))), "{refused:?}");
-    // This node knows it as suspended, but it is open again.
+    // The node `here` has the session in memory as suspended, although it is open again.
     there.driver.resume_session(&session, operator()).await.unwrap();
     here.try_start_in(&session).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_suspension_that_nobody_told_of_is_found_by_the_guard() {
-    // A store of one node is not read again before each start: the append itself compares.
+    // A store of a single node is not read again before each start. The append itself detects that the session has
+    // changed.
     let stage = Stage::solo(asks_once());
     let session = stage.open_session().await;
     let run = stage.start_in(&session).await;
@@ -295,7 +296,7 @@ async fn a_session_in_which_nothing_happens_expires() {
         .unwrap()
         .unwrap();
     assert_eq!(closed.actor, Actor::engine());
-    // A waiting run keeps its session; the idle period begins when the run has ended.
+    // A waiting run keeps its session open. The idle period begins when the run has ended.
     stage.clock.advance_ms(10 * IDLE_MS);
     assert_eq!(stage.driver.expire_sessions().await.unwrap(), 0);
     stage.decide_only(&run, option("approve")).await;

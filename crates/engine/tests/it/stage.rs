@@ -1,4 +1,4 @@
-//! A driver on a journal with a world and a clock, and helpers for tests.
+//! A driver on a journal with a scripted executor and a clock, and helpers for tests.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,7 +23,7 @@ pub(crate) struct Stage<J> {
     pub(crate) clock: SimClock,
 }
 
-/// One agent with every tool that the world has; reading is free.
+/// A workflow with one agent that has every tool of the scripted executor. Reading needs no approval.
 pub(crate) const SOLO: &str = r"
 name: solo
 agents:
@@ -75,7 +75,7 @@ pub(crate) fn read(path: &str) -> (&'static str, Value) {
 }
 
 impl Stage<Memory> {
-    /// Returns an agent `solo` with this script, on a journal in memory.
+    /// Returns a stage with a scripted agent `solo`, on a journal in memory.
     pub(crate) fn solo(script: Vec<Say>) -> Self {
         let world = World::default();
         world.script("solo", script);
@@ -88,7 +88,7 @@ impl<J: Journal> Stage<J> {
         Self { driver: Driver::new(journal, clock.clone(), world.clone()), world, clock }
     }
 
-    /// Starts a run; its jobs are in flight.
+    /// Starts a run. Leaves its jobs in flight.
     pub(crate) async fn start(&self) -> RunId {
         self.start_with(SOLO, None).await
     }
@@ -174,7 +174,7 @@ impl<J: Journal> Stage<J> {
         self.driver.send(run, input, actor).await
     }
 
-    /// Approves everything until the run ends. Unknown outcomes are settled by checking the side effects.
+    /// Approves everything until the run ends. Unknown outcomes are decided by looking at the actual side effects.
     pub(crate) async fn approve_all(&self, run: &RunId) {
         for _ in 0..50 {
             self.world.settle().await;
@@ -185,7 +185,7 @@ impl<J: Journal> Stage<J> {
         panic!("the run does not end");
     }
 
-    /// Returns the decision that continues the run.
+    /// Returns the decision on the interrupt that lets the run continue.
     pub(crate) fn yes(&self, interrupt: &Interrupt) -> Decision {
         match interrupt.opened.kind {
             Kind::ToolApproval | Kind::PlanApproval | Kind::Review | Kind::Checkpoint => option("approve"),
@@ -205,14 +205,14 @@ impl<J: Journal> Stage<J> {
         }
     }
 
-    /// Returns the run's events, verified from the first to the last.
+    /// Returns the run's events, after verifying all of them.
     pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
         let sealed = self.driver.journal().read(&StreamId::Run(run.clone()), 0, usize::MAX >> 1).await;
         let mut chain = envelope::Chain::START;
         sealed.unwrap().iter().map(|sealed| event::open(sealed, &mut chain).unwrap()).collect()
     }
 
-    /// Returns the `type` of each event, with the call if it names one.
+    /// Returns the `type` of each event, followed by the id of the call if the event names a call.
     pub(crate) async fn story(&self, run: &RunId) -> Vec<String> {
         let tell = |event: &Event| {
             let (kind, facts) = event.fact.encode();
@@ -224,7 +224,7 @@ impl<J: Journal> Stage<J> {
         self.events(run).await.iter().map(tell).collect()
     }
 
-    /// Returns the model's last request.
+    /// Returns the last request to the model.
     pub(crate) fn last_request(&self) -> String {
         serde_json::to_string(self.world.requests().last().unwrap()).unwrap()
     }

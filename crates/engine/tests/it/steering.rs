@@ -1,4 +1,4 @@
-//! Actions of a person on a run: message, pause, cancel.
+//! Actions of a person on a run: send a message, pause, cancel.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::Outcome;
@@ -18,7 +18,7 @@ async fn cancel_stops_what_is_under_way() {
     let (job, deliver) = stage.world.take().unwrap();
     stage.send(&run, Input::Cancel { text: Some("enough".into()) }).await.unwrap();
     assert_eq!(stage.world.aborted(), ["tool/call_1/1"]);
-    // The late answer is dropped.
+    // The late result is dropped.
     deliver(stage.world.work(&job)).await.unwrap();
     let run = stage.run(&run).await;
     let ended = run.ended.clone().unwrap();

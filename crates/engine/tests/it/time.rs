@@ -1,4 +1,4 @@
-//! Deadlines: they are in the journal, so they pass whether or not a server was running.
+//! Deadlines are stored in the journal, so they expire even if no server is running.
 
 use holdshort_core::interrupt::Outcome;
 use holdshort_core::limits;
@@ -56,8 +56,8 @@ async fn a_deadline_counts_also_while_the_sweep_is_late_and_the_run_paused() {
     assert_eq!(stage.status(&run).await, Status::Completed);
 }
 
-/// Runs that stay due do not block the runs after them. In a frozen workflow no model call is retried, so its runs stay
-/// due, here more than one page.
+/// Runs that stay due do not block the runs after them. While a workflow is frozen, its model calls are not retried, so
+/// its runs stay due. Here they fill more than one page.
 #[tokio::test]
 async fn what_stays_due_keeps_nothing_behind_it() {
     const STAY: usize = 501;

@@ -1,4 +1,4 @@
-//! A journal from one store to another: everything is imported if it fits, otherwise nothing.
+//! Copies a journal from one store to a different one: either everything is imported, or nothing.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use holdshort_testkit::clock::SimClock;
 use crate::stage::{SOLO, Stage, command, option};
 use crate::world::{Say, World};
 
-/// More than there are.
+/// A page size larger than the number of events.
 const PAGE: usize = 10_000;
 
 fn on<J: Journal>(journal: Arc<J>, seed: u64) -> Stage<J> {
@@ -38,7 +38,7 @@ fn position(journal: &Memory) -> u64 {
     *journal.watch().borrow()
 }
 
-/// Returns a journal with more events than are written at once. Its last run started with a key.
+/// Returns a journal with more events than are written in one batch. Its last run was started with an idempotency key.
 async fn many() -> (Stage<Memory>, RunId) {
     let stage = on(Arc::new(Memory::new()), 1);
     for _ in 0..120 {
@@ -51,7 +51,7 @@ async fn many() -> (Stage<Memory>, RunId) {
     (stage, run)
 }
 
-/// A whole journal keeps its head, even if the events of two concurrent runs alternate.
+/// A journal that is copied as a whole keeps its head, even if the events of two concurrent runs alternate.
 #[tokio::test]
 async fn a_whole_journal_keeps_its_head() {
     let stage = on(Arc::new(Memory::new()), 1);

@@ -1,4 +1,4 @@
-//! Rebuilt rows, audits, and the cost of waiting runs. Over memory and over SQLite.
+//! Rebuilding rows, audits, and the cost of waiting runs. Tested over memory and over SQLite.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn script() -> Vec<Say> {
     ]
 }
 
-/// Creates runs in every state, with a valid grant and a revoked one.
+/// Creates runs in every state, with one valid grant and one revoked grant.
 pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", script());
@@ -48,7 +48,7 @@ pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage.send(&cancelled, Input::Cancel { text: None }).await.unwrap();
     let paused = stage.play().await;
     stage.send(&paused, Input::Pause).await.unwrap();
-    // Sessions created by a run, and sessions opened separately, in every state.
+    // Adds sessions in every state. Some were created by a run, and some were opened separately.
     stage.clock.advance_ms(1);
     let suspended = stage.run(&granted).await.session().unwrap().clone();
     stage.driver.suspend_session(&suspended, operator()).await.unwrap();
@@ -67,7 +67,7 @@ pub(crate) async fn play<J: Journal>(journal: Arc<J>) -> Stage<J> {
     stage
 }
 
-/// Returns all rows that lists are made of.
+/// Returns all rows from which lists are read.
 async fn rows<J: Journal>(stage: &Stage<J>) -> String {
     let journal = stage.driver.journal();
     let runs = journal.runs(&RunFilter::default(), None, 100).await.unwrap();
@@ -90,7 +90,7 @@ async fn rebuild_changes_nothing<J: Journal>(journal: Arc<J>) {
     let rebuilt = rebuild::rebuild(&stage.driver).await.unwrap();
     assert_eq!(rows(&stage).await, before);
     assert_eq!((rebuilt.runs, rebuilt.sessions, rebuilt.grants), (5, 7, 2));
-    // Rebuilds once more from empty tables.
+    // Rebuilds the rows once more, starting from empty tables.
     stage.driver.journal().replace_rows(Vec::new()).await.unwrap();
     rebuild::rebuild(&stage.driver).await.unwrap();
     assert_eq!(rows(&stage).await, before);
@@ -149,18 +149,18 @@ async fn audit_finds_an_event_that_was_changed() {
         let file = rusqlite::Connection::open(folder.path().join("holdshort.db")).unwrap();
         assert!(by_hand::change_events(&file, sql, &[]) > 0, "{what}");
         drop(file);
-        // Without its pin the database opens even if its last events are missing.
+        // Without its head file the database opens, even though its last events are missing.
         std::fs::remove_file(folder.path().join("holdshort.head")).unwrap();
         let reopened = Arc::new(Sqlite::open(folder.path()).unwrap());
         let found = audit::verify(&*reopened).await.unwrap();
         assert!(!found.problems.is_empty(), "{what}: {found:?}");
-        // A damaged run stops by itself.
+        // The damaged run stops, and no other run is affected.
         let stage = Stage::on(reopened, stage.world.clone(), stage.clock.clone());
         stage.driver.sweep().await.unwrap();
     }
 }
 
-/// The session's chain stays valid; its row shows the loss.
+/// The hash chain of the session stays valid, so only its row shows that an event is missing.
 #[tokio::test]
 async fn audit_finds_a_session_whose_last_event_is_lost() {
     let folder = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ async fn audit_finds_a_session_whose_last_event_is_lost() {
     assert_eq!(told, ["the session had at least 2 events and has 1"]);
 }
 
-/// An audit reports one finding for each stream, even if a stream has many faults. The events of a session and of
+/// An audit reports one finding per stream, even if a stream has many faults. Here the events of a session and of
 /// several runs all imply the same missing row.
 #[tokio::test]
 async fn audit_tells_one_finding_of_each_stream() {
@@ -226,7 +226,7 @@ async fn watchers_hear_of_commits() {
     assert_eq!(page.len(), 1);
 }
 
-/// Starts a run with two calls: one runs, and the inspection of the other one is about to return.
+/// Starts a run with two calls. One call is running, and the inspection of the second call is about to return.
 async fn one_of_two<J: Journal>(journal: Arc<J>) -> Stage<J> {
     let world = World::default();
     world.script("solo", vec![Say::Calls(vec![read("a"), read("b")]), Say::Text("Done.")]);

@@ -1,4 +1,4 @@
-//! Table of the waits of a delivery before its next attempt.
+//! Waiting times of a delivery before each retry.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use holdshort_engine::outbox::wait;
 
 use crate::gather::at_once;
 
-/// Deliveries that failed together are not retried together (lesson 59).
+/// Deliveries that failed at the same time are not retried at the same time (lesson 59).
 #[test]
 fn each_is_four_times_as_long_up_to_a_limit_and_up_to_a_quarter_more_by_chance() {
     let channel = Channel { retry_ms: 5_000, ..at_once() };

@@ -1,5 +1,5 @@
-//! The world as a scripted executor: a workspace in memory, a model that answers by position, and a count of all
-//! actions. It survives "crashes": only the jobs in flight are lost.
+//! A scripted executor: a workspace in memory, a model that responds by position in the script, and a record of all
+//! actions. It survives simulated crashes: only the jobs in flight are lost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,18 +17,18 @@ use holdshort_core::tool::{
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
-/// The model's answer to a request, chosen by the number of replies in the request.
+/// The model's response to a request. It is chosen by the number of responses that the request already contains.
 #[derive(Clone, Debug)]
 pub(crate) enum Say {
     Text(&'static str),
     Calls(Vec<(&'static str, Value)>),
-    /// Fails with this error each time.
+    /// Fails with this error at every request.
     Fail(FailureKind),
-    /// Fails once with this error, then gives the other answer.
+    /// Fails once with this error, then gives the second response.
     FailOnce(FailureKind, Box<Say>),
 }
 
-/// Shared by all drivers of a test.
+/// The scripted executor, shared by all drivers of a test.
 #[derive(Clone, Default)]
 pub(crate) struct World(Arc<Mutex<Inner>>);
 
@@ -40,11 +40,11 @@ struct Inner {
     failed: Vec<(String, usize)>,
     /// Side effects: `run:command` or `write:path=content`, in order.
     effects: Vec<String>,
-    /// All actions that were handed over, with their runs.
+    /// All actions that the drivers handed over, each with its run.
     performed: Vec<(RunId, String)>,
     aborted: Vec<String>,
     stopped: BTreeSet<String>,
-    /// Proposed contents of files by digest.
+    /// Proposed file contents, by digest.
     texts: BTreeMap<Digest, String>,
     requests: Vec<Vec<Message>>,
 }
@@ -87,7 +87,7 @@ impl World {
         self.inner().jobs.iter().map(|(job, _)| job.action.to_string()).collect()
     }
 
-    /// Does every job and delivers every answer, until no job is in flight.
+    /// Does every job and delivers its result, until no job is in flight.
     pub(crate) async fn settle(&self) {
         while let Some((job, deliver)) = self.take() {
             let answer = self.work(&job);
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// Drops all jobs like a dying process: not done, or done without an answer.
+    /// Drops all jobs as a dying process does. If `done` is true, the jobs are done but their results are lost.
     pub(crate) fn lose_jobs(&self, done: bool) {
         while let Some((job, _)) = self.take() {
             if done {
@@ -205,7 +205,7 @@ impl Inner {
         ProposedChanges { changeset, text: "written".to_owned(), data: Value::Null }
     }
 
-    /// Continues a commit: a file that already has its new content is left alone.
+    /// Continues a commit: skips a file that already has its new content.
     fn commit(&mut self, changeset: &Changeset) -> Outcome {
         for Change { path, before, after, .. } in changeset.changes() {
             let digest = |entry: &Option<Entry>| match entry {

@@ -165,7 +165,7 @@ enum Undrawn {
     TooLarge,
 }
 
-/// Returns the text of a file before or after a change. Returns an empty text if there is no file on that side.
+/// Returns the text of a file before or after a change. Returns an empty text if the file does not exist on that side.
 fn text(source: &impl Source, change: &Change, side: Side) -> Result<String, Undrawn> {
     let entry = match side {
         Side::Before => &change.before,

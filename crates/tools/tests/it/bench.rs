@@ -1,4 +1,4 @@
-//! A test's own workspace, data folder and home folder, and tools over them.
+//! A separate workspace, data folder and home folder for each test, with tools over them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use holdshort_tools::{Call, Committed, InspectionResult, Settings, Tools, Worksp
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Program with the hidden subcommand.
+/// Path of the program that contains the hidden subcommand.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_holdshort-sandbox-exec");
 
 pub(crate) struct Bench {
@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub tools: Tools,
 }
 
-/// Folder of a bench, removed with it unless another bench owns it.
+/// Folder of a bench. It is removed with the bench, unless a different bench owns it.
 pub(crate) struct Root {
     path: PathBuf,
     _own: Option<TempDir>,
@@ -41,7 +41,7 @@ impl Bench {
         Self::in_folder(tempfile::tempdir().unwrap(), change)
     }
 
-    /// Returns a bench outside the temporary folder of the system.
+    /// Returns a bench whose folder is created in `folder`, outside the temporary folder of the system.
     pub(crate) fn beneath(folder: &Path) -> Self {
         Self::in_folder(tempfile::tempdir_in(folder).unwrap(), |_| {})
     }
@@ -54,12 +54,13 @@ impl Bench {
         Self { tools: tools(&root.path, change), root }
     }
 
-    /// Returns a bench over the folder of another one, perhaps of another process. The owner removes the folder.
+    /// Returns a bench over the folder of an existing bench, possibly of a different process. The existing bench
+    /// removes the folder.
     pub(crate) fn over(root: &Path) -> Self {
         Self { tools: tools(root, |_| {}), root: Root { path: root.to_owned(), _own: None } }
     }
 
-    /// Returns other tools over the same workspace.
+    /// Returns a second set of tools over the same workspace.
     pub(crate) fn tools_with(&self, change: impl FnOnce(&mut Settings)) -> Tools {
         tools(self.root.path(), change)
     }
@@ -90,7 +91,7 @@ impl Bench {
         }
     }
 
-    /// Returns the code of a call that is impossible, or `ready`.
+    /// Inspects a call. Returns the code of its refusal, or `ready` if it is not refused.
     pub(crate) async fn code(&self, tool: &str, arguments: Value) -> &'static str {
         match self.inspect(tool, arguments).await {
             InspectionOutcome::Ready(_) => "ready",
@@ -156,7 +157,7 @@ impl Bench {
         self.run_as("run_command", json!({"command": line}), &[], effect).await
     }
 
-    /// Runs a command line with its live output.
+    /// Runs a command line. Returns its outcome and its live output.
     pub(crate) async fn watched(&self, line: &str) -> (Outcome, Vec<String>) {
         let seen = Mutex::new(Vec::new());
         let call = call("run_command", json!({"command": line}));
@@ -194,19 +195,20 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns true if a process of this machine has a text as an argument.
+/// Returns true if a running process on this machine has `marker` as an argument.
 pub(crate) fn is_running(marker: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let name = entry.file_name();
         name.to_string_lossy().bytes().all(|b| b.is_ascii_digit())
             && fs::read(entry.path().join("cmdline")).is_ok_and(|line| {
-                // This finds the sleeping program itself, not the shells and stages that quote it.
+                // A whole argument must match. This finds the sleeping program, but not the shells and stages that
+                // quote the marker.
                 line.split(|b| *b == 0).any(|argument| argument == marker.as_bytes())
             })
     })
 }
 
-/// Waits for the work of another process. Fails after a while.
+/// Waits until a different process has done its work. Fails after a while.
 pub(crate) fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !happened() {

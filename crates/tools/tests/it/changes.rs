@@ -61,7 +61,7 @@ async fn edits_that_are_impossible() {
     let cases = [
         ("x", "y", "old_not_found"),
         ("aaa\nb", "y", "old_not_found"),
-        // Overlapping occurrences are counted twice.
+        // Occurrences that overlap are counted separately.
         ("aa", "y", "old_not_unique"),
         ("aaa", "aaa", "nothing_to_change"),
         ("", "y", "old_not_found"),
@@ -121,12 +121,12 @@ async fn nothing_is_done_to_a_file_that_is_no_longer_the_one_shown() {
     fs::remove_file(bench.at("a.txt")).unwrap();
     assert_eq!(bench.run("edit_file", edit("one", "two"), &shown).await, changed());
 
-    // A file appears at a path that was free.
+    // A file appears at a path that was free when the call was inspected.
     let write = json!({"path": "a.txt", "content": "mine\n"});
     let shown = bench.ready("write_file", write.clone()).await.preconditions;
     bench.put("a.txt", "theirs\n");
     assert_eq!(bench.run("write_file", write.clone(), &shown).await, changed());
-    // The call needs a precondition for this very file.
+    // Without a precondition for this file the call does not run.
     assert_eq!(bench.run("write_file", write.clone(), &[]).await, changed());
     bench.put("b.txt", "");
     assert_eq!(bench.run("write_file", write, &[state("b.txt", Some(""))]).await, changed());
@@ -147,7 +147,8 @@ async fn a_file_is_replaced_and_keeps_its_mode() {
     assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
 }
 
-/// A crash may leave the new file in the folder of the old one. The next change there removes it, and no other file.
+/// A crash may leave a temporary file in the folder of the changed file. The next change in that folder removes the
+/// temporary file and no other file.
 #[tokio::test]
 async fn what_a_crash_left_is_taken_away() {
     let bench = Bench::new();
@@ -156,7 +157,7 @@ async fn what_a_crash_left_is_taken_away() {
         bench.put(name, "x");
     }
     fs::create_dir(bench.at(".holdshort-3-0.tmp")).unwrap();
-    // Another process is about to rename this one.
+    // A different process has locked this file and is about to rename it.
     let busy = fs::File::open(bench.at(".holdshort-2-0.tmp")).unwrap();
     busy.lock().unwrap();
     text(bench.go("edit_file", edit("one", "two")).await);

@@ -1,5 +1,5 @@
-//! Sockets and pipes of host processes in a workspace: no command without network reaches one. These tests need a host
-//! with Landlock and namespaces.
+//! Sockets and pipes of host processes in a workspace: a command without network access cannot reach any of them. These
+//! tests need a host with Landlock and namespaces.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read};
@@ -14,7 +14,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use crate::bench::Bench;
 use crate::trial::tried;
 
-/// A host process that listens on sockets and pipes in the workspace and in a folder of it.
+/// A host process that listens on sockets and pipes in the workspace and in a subfolder.
 struct Host {
     sockets: Vec<UnixListener>,
     pipes: Vec<std::fs::File>,
@@ -23,7 +23,7 @@ struct Host {
 const SOCKETS: [&str; 2] = ["host.sock", "run/host.sock"];
 const PIPES: [&str; 2] = ["host.pipe", "run/host.pipe"];
 
-/// Tries each socket and each pipe by its name, by a second name and under a renamed folder.
+/// Tries each socket and each pipe by its name, by a second name, and below a renamed folder.
 const REACH: &str = "\
     for s in host.sock run/host.sock; do \
       python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.send(b\"reached\")' $s; \
@@ -92,7 +92,7 @@ async fn no_trial_reaches_a_socket_or_pipe_of_the_host() {
     }
 }
 
-/// With network, the same command line reaches the host. It shows that the tests above can fail.
+/// With network access, the same command line reaches the host. This shows that the tests above can fail.
 #[tokio::test]
 async fn a_command_with_network_reaches_a_socket_and_a_pipe() {
     let bench = Bench::with(|settings| settings.network = true);
@@ -101,7 +101,7 @@ async fn a_command_with_network_reaches_a_socket_and_a_pipe() {
     assert_eq!(host.reached(), [SOCKETS, PIPES].concat());
 }
 
-/// Programs of one command talk to each other over their own sockets and pipes.
+/// Programs of one command can communicate over sockets and pipes that the command created.
 #[tokio::test]
 async fn a_command_talks_to_itself_over_sockets_and_pipes() {
     let talk = "mkfifo $TMPDIR/own && (echo heard > $TMPDIR/own &) && read x < $TMPDIR/own && echo $x; \

@@ -1,4 +1,4 @@
-//! Running commands: output, exit codes, limits, stopping.
+//! Runs commands: their output, exit codes, limits, and how they are stopped.
 
 use std::fs;
 use std::path::Path;
@@ -122,7 +122,7 @@ async fn what_never_ends_is_ended() {
 async fn what_forks_wildly_is_stopped() {
     let bench = Bench::new();
     let marker = format!("{}.75", 800_000 + std::process::id());
-    // Bounded, so that a failing test does not bring the machine down.
+    // The loop is bounded, so that a failing test does not overload the machine.
     let line = format!("i=0; while [ $i -lt 1500 ]; do sleep {marker} & i=$((i+1)); done; wait");
     let (text, _) = bench.command(&line).await;
     assert_eq!(text, format!("killed: too many processes (more than {})", limits::PROCESSES));
@@ -158,7 +158,7 @@ async fn dropping_the_future_stops_everything() {
             }
         }
     }
-    // The task runs on this thread's runtime, so the test must yield.
+    // The task runs on the runtime of this thread, so the test must yield.
     let deadline = Instant::now() + Duration::from_secs(20);
     while is_running(&marker) {
         assert!(Instant::now() < deadline, "it was not stopped");
@@ -175,12 +175,12 @@ fn the_end_of_the_server_stops_everything() {
     let call = call("run_command", json!({"command": format!("sleep {marker}")}));
     runtime.spawn(async move { tools.run(&call, &[], Some(&CommandEffect::Workspace), |_| {}).await });
     until("the command starts", || is_running(&marker));
-    // Drops the tasks where they are, as the end of the process does.
+    // Drops the tasks at their current point, as the end of the process does.
     runtime.shutdown_background();
     until("the command ends", || !is_running(&marker));
 }
 
-/// Git runs no program that a folder of the workspace names, even if the folder looks like a repository.
+/// Git runs no program that is configured in a workspace folder, even if the folder looks like a repository.
 #[tokio::test]
 async fn reading_with_git_runs_nothing_that_the_workspace_names() {
     let bench = Bench::new();

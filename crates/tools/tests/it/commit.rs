@@ -1,4 +1,5 @@
-//! A commit that stops after any of its paths is rolled forward, and no other state is ever replaced.
+//! A commit that stops after any of its paths can be resumed to its end. An entry in an unexpected state is never
+//! replaced.
 
 use std::fs;
 use std::io;
@@ -16,13 +17,13 @@ use crate::traced::after_each;
 use crate::tree::{differences, tree};
 use crate::trial::{TriedCommand, complete_trial, tried};
 
-/// Stops a commit after a number of paths, as a kill does.
+/// Stops a commit after `stop_after` paths, as a kill would.
 fn stopped(tried: &TriedCommand, bench: &Bench, stop_after: u64) -> thread::Result<Committed> {
     let stop = move |changed| assert!(changed < stop_after, "stopped");
     catch_unwind(AssertUnwindSafe(|| after_each(stop, || tried.commit(&bench.tools))))
 }
 
-/// Makes every kind of change, and forty files.
+/// Makes every kind of change, and changes forty files.
 const LINE: &str = "for n in $(seq 20); do echo new > new$n; echo more >> old$n; done; \
                     rm -r gone; rm -r swapped; echo file > swapped; rm file; mkdir file; echo x > file/x; \
                     ln -sf b link; rm linked; echo x > linked; chmod 700 mode; chmod 555 closed; echo x > closed/x";
@@ -59,11 +60,11 @@ async fn a_commit_that_is_stopped_anywhere_is_rolled_forward() {
         }
         stops = stop_after;
         assert_ne!(tree(&bench.at("")), whole, "{stop_after}");
-        // A kill may leave a half-written temporary file.
+        // A kill may also leave a half-written temporary file.
         if (1..=20).any(|n| fs::read(bench.at(&format!("old{n}"))).unwrap() == b"old\n") {
             bench.put(".holdshort-1-0.tmp", "half");
         }
-        // A path with a third state would be a conflict.
+        // A path in any state other than `before` and `after` would be a conflict.
         assert_eq!(resumed(&tried, &bench), Committed::Done, "{stop_after}");
         assert_eq!(differences(&whole, &tree(&bench.at(""))), [], "{stop_after}");
         // Resuming twice has the same result.
@@ -85,7 +86,7 @@ async fn a_commit_that_goes_on_takes_nobody_elses_change() {
     assert_eq!(tree(&bench.at("")), before);
 }
 
-/// A link that replaces a folder during the commit leads nowhere.
+/// A link that replaces a folder during the commit is not followed.
 #[tokio::test]
 async fn a_link_put_in_the_way_leads_nowhere() {
     let bench = Bench::new();
@@ -107,7 +108,7 @@ async fn a_link_put_in_the_way_leads_nowhere() {
     assert_eq!(fs::read_to_string(elsewhere.join("1")).unwrap(), "one");
 }
 
-/// A file of the maximum size is committed and undone. A file that is one byte larger changes nothing.
+/// A file of the maximum size is committed and undone. A change of a file that is one byte larger is discarded.
 #[tokio::test]
 async fn a_file_at_the_limit_is_committed_and_undone_and_a_larger_one_changes_nothing() {
     let bench = Bench::new();

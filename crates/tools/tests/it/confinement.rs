@@ -10,7 +10,7 @@ use holdshort_tools::sandbox;
 
 use crate::bench::{Bench, PROGRAM};
 
-/// Runs a command line that prints `reached` if it gets somewhere forbidden.
+/// Runs a command line that prints `reached` if it reaches something forbidden. Returns true if it prints `reached`.
 async fn reaches(bench: &Bench, line: &str) -> bool {
     let (text, data) = bench.command(line).await;
     assert_eq!(data["sandbox"], "full", "this host cannot confine commands");
@@ -33,7 +33,7 @@ async fn the_data_folder_and_the_home_folder_are_not_read() {
         let secret = bench.root.path().join(folder).join("secret");
         fs::write(&secret, "reached").unwrap();
         assert!(!reaches(&bench, &format!("cat '{}'", secret.display())).await, "{folder}");
-        // A link that the command makes does not help either.
+        // A link that the command creates does not give access either.
         assert!(!reaches(&bench, &format!("ln -sfn '{}' l; cat l", secret.display())).await, "{folder}");
     }
     let real_home = std::env::home_dir().unwrap();
@@ -48,7 +48,7 @@ async fn only_the_workspace_and_a_private_folder_are_written() {
         assert!(!reaches(&bench, &format!("echo x > {place} && echo reached")).await, "{place}");
         assert!(!Path::new(place).exists(), "{place}");
     }
-    // Beneath /tmp the command may write, but only into its private folder.
+    // A command may write to paths below /tmp, but the writes go only to its private folder.
     bench.command(&format!("echo x > '{}'", outside.display())).await;
     assert!(!outside.exists());
     let (text, _) = bench
@@ -57,7 +57,7 @@ async fn only_the_workspace_and_a_private_folder_are_written() {
     assert_eq!(text, "1\nexit code 0");
     assert_eq!(bench.content("here"), "1\n");
     assert!(!Path::new("/tmp/y-holdshort").exists());
-    // Another command has another private folder.
+    // The next command has a different private folder.
     assert!(!reaches(&bench, "[ -e /tmp/y-holdshort ] && echo reached").await);
 }
 
@@ -133,14 +133,14 @@ async fn capabilities_are_given_up() {
     for name in ["CapEff", "CapBnd"] {
         let (found, value) = fields.next().unwrap();
         assert_eq!(found, name);
-        // Without root the bounding set has no meaning, since capabilities cannot be gained.
+        // Without root the bounding set does not matter, since no program can gain capabilities.
         assert_eq!(u64::from_str_radix(value, 16).unwrap() & dangerous, 0, "{name}");
     }
     assert_eq!(fields.next(), Some(("NoNewPrivs", "1")));
     assert_eq!(fields.next(), Some(("Seccomp", "2")));
 }
 
-/// Returns a command line that writes to a server on this machine.
+/// Returns a command line that sends data to a server on this machine.
 fn knock(port: u16) -> String {
     format!("timeout 5 bash -c 'echo knock > /dev/tcp/127.0.0.1/{port}' && echo reached")
 }

@@ -1,4 +1,4 @@
-//! A command does only what its effect allows, and the machine refuses everything else. These tests fail on a host
+//! A command does only what its effect allows, and the sandbox denies everything else. These tests fail on a host
 //! without Landlock and namespaces.
 
 use std::fs;
@@ -24,7 +24,7 @@ fn writes(places: &[&str]) -> CommandEffect {
     CommandEffect::Writes { places: places.iter().map(|place| (*place).to_owned()).collect() }
 }
 
-/// Makes a repository as git does, and two in it: one with a `.git` folder, and a bare one.
+/// Makes a repository as git does, and two repositories inside it: one with a `.git` folder, and a bare one.
 fn repositories(bench: &Bench) {
     for folder in [".git", "sub/.git", "store"] {
         bench.put(&format!("{folder}/HEAD"), "ref: refs/heads/main\n");
@@ -36,7 +36,8 @@ fn repositories(bench: &Bench) {
     }
 }
 
-/// Each effect writes to its places only. A row has the effect, the line, a path, and whether it exists afterwards.
+/// Each effect can write only to its places. A row contains the effect, the command line, a path, and whether the path
+/// exists afterwards.
 #[tokio::test]
 async fn each_effect_writes_what_it_says_and_nothing_else() {
     let reads = CommandEffect::Reads;
@@ -104,7 +105,7 @@ async fn what_only_reads_executes_nothing_of_the_workspace_and_has_no_network() 
     assert!(said(&bench.command_as("./tool", &CommandEffect::Workspace).await));
     let network = "test \"$(wc -l < /proc/net/dev)\" -gt 3 && echo reached";
     assert!(!said(&bench.command_as(network, &CommandEffect::Reads).await));
-    // Reading the workspace is still allowed.
+    // A read-only command may still read the workspace.
     assert!(said(&bench.command_as("cat tool", &CommandEffect::Reads).await));
 }
 
@@ -139,17 +140,19 @@ async fn a_wall_is_told_in_words() {
     assert!(text.contains("`.envrc` was set aside as `set-aside-1`"), "{text}");
     assert_eq!(data["held_back"], json!([".envrc"]));
     assert_eq!(bench.content("set-aside-1"), "x\n");
-    // A write to a guarded path has the same message for every effect, in every language of the host.
+    // A denied write to a guarded path is explained in the same way for every effect, whatever the language of the host
+    // is.
     let (text, _) = told(bench.command_as("echo x > sub/.envrc", &writes(&["sub"])).await);
     assert!(text.contains("configuration, hooks, start-up files"), "{text}");
-    // A command that fails for its own reasons was not refused.
+    // A command that fails for a different reason was not denied anything.
     for line in ["grep -q nothing store/config", "cat missing", "false"] {
         let outcome = bench.command_as(line, &CommandEffect::Reads).await;
         assert!(matches!(outcome, Outcome::Done { .. }), "{line}: {outcome:?}");
     }
 }
 
-/// A refusal is reported even if it left no message, or if the exit code hides it. Ordinary failures are not reported.
+/// A denial is reported even if the command printed no message about it, or if the exit code hides it. Ordinary
+/// failures are not reported.
 #[tokio::test]
 async fn a_wall_in_silence_is_told() {
     let bench = bench();
@@ -181,7 +184,8 @@ async fn a_wall_in_silence_is_told() {
     }
 }
 
-/// A refusal by the filter of system calls is reported with the system's message, and with a note that retries fail.
+/// A denial by the filter of system calls is reported with the system's message, and with a note that a retry fails
+/// too.
 #[tokio::test]
 async fn a_refused_mode_is_told() {
     let bench = bench();
@@ -198,7 +202,7 @@ async fn a_refused_mode_is_told() {
     }
 }
 
-/// A writable place must not be a link to another folder.
+/// A writable place must not be a link to a different folder.
 #[tokio::test]
 async fn a_place_that_leads_elsewhere_is_none() {
     let bench = bench();
@@ -235,18 +239,18 @@ async fn what_git_does_every_day_goes_on() {
             "{line}: {outcome:?}"
         );
     }
-    // The configuration belongs to the person.
+    // The git configuration belongs to the person, so the command must not change it.
     let outcome =
         bench.command_as("git config core.fsmonitor 'touch pwned'", &CommandEffect::Workspace).await;
     assert!(matches!(outcome, Outcome::Confined { .. }), "{outcome:?}");
 }
 
-/// A command cannot give a file rights or a kind that reach beyond the command.
+/// A command cannot give a file permissions or a file type whose effect outlasts the command.
 #[tokio::test]
 async fn no_file_gets_rights_that_reach_further() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let bench = Bench::beneath(folder);
-    // Below their private folder commands may make sockets, as docs/sandbox.md says.
+    // In their private folder commands may create sockets, as docs/sandbox.md says.
     let may_make_sockets = folder.starts_with("/tmp");
     for line in [
         "cp /bin/true x && chmod u+s x",
@@ -286,7 +290,7 @@ async fn a_command_writes_so_much_and_no_more() {
         panic!()
     };
     assert!(text.contains("wrote more bytes than allowed"), "{text}");
-    // Counts the bytes of children without a waiting parent, and of a process with unreadable numbers.
+    // Counts the bytes of children whose parent does not wait for them, and of a process whose counters are unreadable.
     let unwaited = "import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nfor i in range(400):\n  if \
                     os.fork() == 0:\n    f = os.open('g%d' % i, os.O_CREAT | os.O_WRONLY)\n    os.write(f, b'0' * 8388608)\n    \
                     os.fsync(f)\n    os._exit(0)\n  \
@@ -299,18 +303,18 @@ async fn a_command_writes_so_much_and_no_more() {
     assert!(!matches!(&outcome, Outcome::Done { text, .. } if text.contains("1073741824")), "{outcome:?}");
 }
 
-/// A kernel may have a second set of numbers for its calls. The filter refuses all of them.
+/// A kernel may accept a second set of numbers for system calls. The filter denies all calls with these numbers.
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
 async fn calls_under_other_numbers_are_refused() {
     let bench = bench();
     let line = "python3 -c \"import ctypes; c = ctypes.CDLL(None, use_errno=True); print(c.syscall(0x40000000 | 39), ctypes.get_errno())\"";
     let outcome = bench.command_as(line, &CommandEffect::Workspace).await;
-    // The error is not ENOSYS, which a kernel without such numbers returns.
+    // The error is not ENOSYS, which a kernel without the second set of numbers would return.
     assert!(matches!(&outcome, Outcome::Done { text, .. } if text.starts_with("-1 1\n")), "{outcome:?}");
 }
 
-/// An existing script of a line is bound. If it cannot be bound, the call asks.
+/// An existing script in a command line is bound. If the script cannot be bound, the call needs an approval.
 #[tokio::test]
 async fn nothing_is_run_unbound_in_silence() {
     let bench = bench();
@@ -377,7 +381,7 @@ async fn nothing_is_run_unbound_in_silence() {
     }
 }
 
-/// The working directory is bound by its identity, not by its name.
+/// The working directory is bound by its identity and not by its name.
 #[tokio::test]
 async fn an_exchanged_folder_is_noticed() {
     let bench = bench();
@@ -395,7 +399,7 @@ async fn an_exchanged_folder_is_noticed() {
     assert_eq!(run().await, Outcome::Changed { paths: vec!["sub/".to_owned()] });
 }
 
-/// A folder that the line itself enters is bound too. A link to a folder cannot be bound.
+/// A folder that the command line enters with `cd` is bound too. A link to a folder cannot be bound.
 #[tokio::test]
 async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     let bench = bench();
@@ -417,7 +421,7 @@ async fn an_exchanged_folder_that_the_line_enters_is_noticed() {
     }
 }
 
-/// The scripts that a line names are part of the approval.
+/// An approval covers the content of the scripts that a command line names.
 #[tokio::test]
 async fn a_script_is_part_of_what_is_approved() {
     let bench = bench();

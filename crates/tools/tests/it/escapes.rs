@@ -1,5 +1,5 @@
-//! Trials of commands that try to deceive them, and in workspaces of every kind. A test that needs another user or its
-//! own mounts runs this program again.
+//! Trials of commands that try to deceive the trial, and trials in unusual workspaces. A test that needs a different
+//! user or separate mounts starts the test program again.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::trial::{complete_trial, tried};
 const AGAIN: &str = "HOLDSHORT_TEST_AGAIN";
 const AS_ANOTHER: &str = "exec setpriv --reuid 1000 --regid 1000 --clear-groups";
 
-/// Runs a test again, with a shell line in front of its command line. Returns false in that second run.
+/// Starts a test again in a new process, with a shell line before its command line. Returns false in the new process.
 fn again(test: &str, line: &str, folder: &Path) -> bool {
     if std::env::var_os(AGAIN).is_some() {
         return false;
@@ -43,7 +43,7 @@ fn again(test: &str, line: &str, folder: &Path) -> bool {
     true
 }
 
-/// Returns the bench that was prepared for the second run.
+/// Returns the bench that was prepared for the new process.
 fn prepared() -> Bench {
     Bench::over(Path::new(&std::env::var_os(AGAIN).unwrap()))
 }
@@ -67,15 +67,16 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
         let kept =
             complete_trial(&bench, &bench.tools, "mknod v c 0 0; mknod d/x c 0 0; python3 trick.py").await;
         assert!(!kept.trial.text.contains("made"), "{}", kept.trial.text);
-        // In a copy a name can become such a device. It is reported and not kept.
+        // In a copy, the name of a file can become such a device. The device is reported and not kept.
         let expected: &[&str] = if layers == Layers::Copy { &["-a", "+moved"] } else { &[] };
         assert_eq!(kept.marked_paths(), expected);
         assert_eq!(kept.trial.codes.is_empty(), expected.is_empty());
     }
 }
 
-/// A command finds its writes only at their path in the workspace, never in its layer. The table of mounts names the
-/// command's own folder, where the layer lies, but that path is empty. For an overlay the table names no folder.
+/// A command can reach its writes only at their path in the workspace, and never in the trial's layer. The table of
+/// mounts names the scratch folder that contains the layer, but that path is empty for the command. For an overlay, the
+/// table names no folder.
 #[tokio::test]
 async fn a_layer_is_out_of_its_commands_sight() {
     let line = "echo x > marker; find / $PWD /tmp /dev /etc /opt /usr -xdev -name marker 2> /dev/null; echo mounts:; \
@@ -96,7 +97,7 @@ async fn a_layer_is_out_of_its_commands_sight() {
     }
 }
 
-/// Marks of an overlay that a person or another overlay made in a workspace do not hide a file.
+/// Overlay marks that a person or a different overlay made in a workspace do not hide a file.
 #[tokio::test]
 async fn marks_of_an_overlay_in_a_workspace_hide_nothing() {
     let bench = Bench::new();
@@ -199,10 +200,11 @@ async fn a_workspace_in_memory_is_as_any() {
     assert_eq!(kept.commit(&bench.tools), Committed::Done);
 }
 
-/// Each row: the mounts, with `$W` as the workspace, and the layer of the trial, or the reason why nothing is kept.
+/// Each row contains the mounts, with `$W` as the workspace, and the kind of the trial's layer or the reason why
+/// nothing is kept.
 #[tokio::test]
 async fn mounts_in_a_workspace_and_below_it() {
-    // The kernel refuses an overlay over the second of two overlays.
+    // The kernel refuses an overlay over an overlay that is itself over an overlay.
     let twice = "cd $W/..; mkdir m u k v l; mount -t overlay o -o lowerdir=workspace,upperdir=u,workdir=k m; \
                  mount -t overlay o -o lowerdir=m,upperdir=v,workdir=l workspace";
     let rows = [
@@ -239,7 +241,8 @@ async fn mounts_in_a_workspace_and_below_it() {
     }
 }
 
-/// In a user namespace an overlay uses other attributes for its marks, and its folders are closed to their owner.
+/// In a user namespace an overlay stores its marks in different attributes, and the mode of its folders denies their
+/// owner.
 #[tokio::test]
 async fn programs_of_another_user_than_root() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A command cannot change files that a person's own tools run by themselves, in any roundabout way. These tests fail
-//! on a host without Landlock and namespaces.
+//! A command cannot change files that a person's tools run automatically, even by indirect ways. These tests fail on a
+//! host without Landlock and namespaces.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,8 @@ use crate::bench::{Bench, PROGRAM, names, until};
 
 const WORKSPACE: CommandEffect = CommandEffect::Workspace;
 
-/// Makes a repository of the person, with guarded files in it and below it, and links to more.
+/// Makes a repository of the person, with guarded files in the repository and below it, and with links to guarded
+/// files.
 fn bench() -> Bench {
     let held = sandbox::level(Path::new(PROGRAM), false);
     assert_eq!(held, SandboxLevel::Full, "this host cannot confine commands");
@@ -59,7 +60,7 @@ fn evil(bench: &Bench) -> Vec<String> {
     found
 }
 
-/// Returns the data of a command that made guarded paths.
+/// Returns the data of a command that created guarded paths.
 fn confined(outcome: Outcome) -> Value {
     match outcome {
         Outcome::SetAside { data, .. } => data,
@@ -67,11 +68,12 @@ fn confined(outcome: Outcome) -> Value {
     }
 }
 
-/// Each row: the line, and the paths that are reported.
+/// Each row contains the command line, and the paths that are reported.
 #[tokio::test]
 async fn no_path_around_the_guard_leaves_anything_live() {
     let table: [(&str, &[&str]); 16] = [
-        // A folder that looks like a bare repository hides nothing, and the workspace itself hides nothing.
+        // Guarded paths are found even inside a folder that looks like a bare repository, including the workspace
+        // itself.
         (
             "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD; echo ../evil > .git/commondir; \
              mkdir -p app/.vscode; echo evil > app/.vscode/tasks.json",
@@ -82,18 +84,18 @@ async fn no_path_around_the_guard_leaves_anything_live() {
              echo evil > x/proj/.envrc",
             &["x/HEAD", "x/proj/.envrc", "x/proj/.git"],
         ),
-        // The parent is moved, and its path is made again.
+        // A parent folder is moved away, and a new folder is created at its path.
         ("mv pkg old; mkdir -p pkg/.vscode; echo evil > pkg/.vscode/tasks.json", &["pkg/.vscode"]),
         (
             "mv sub o2; mkdir -p sub/.git; echo evil > sub/.git/config; echo evil > sub/.envrc",
             &["sub/.envrc", "sub/.git"],
         ),
-        // Links and their targets.
+        // Guarded links, and the targets of guarded links.
         ("rm .envrc; echo evil > .envrc", &[".envrc"]),
         ("rm .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/pre-commit", &[".git/hooks"]),
         ("mv cfg cfg2; mkdir cfg; echo evil > cfg/env", &[".envrc"]),
         ("rm .envrc; echo evil > src/env; ln -s src/env .envrc", &[".envrc"]),
-        // A name of almost the maximum length does not keep other paths from being set aside.
+        // A path with almost the maximum length does not prevent other paths from being set aside.
         (
             "touch \"$(printf '!%.0s' $(seq 239)).code-workspace\"; echo evil > src/.envrc; echo ../evil > .git/commondir",
             &["src/.envrc", ".git/commondir"],
@@ -104,17 +106,17 @@ async fn no_path_around_the_guard_leaves_anything_live() {
              echo evil > .envrc; cd $OLDPWD; echo evil > .envrc",
             &[".envrc"],
         ),
-        // A folder that refers git to a repository elsewhere is a repository.
+        // A folder that refers git to a repository in a different folder is a repository too.
         ("mkdir s2 evil; echo evil > s2/HEAD; echo ../evil > s2/commondir", &["s2/HEAD", "s2/commondir"]),
         ("mkdir -p a/.GIT; echo evil > a/.GIT/config", &["a/.GIT"]),
-        // A repository that is set aside is not a repository under its new name.
+        // A repository that was set aside is no longer a repository under its new name.
         (
             "mkdir -p n/.git/objects n/.git/refs; echo evil > n/.git/HEAD; echo evil > n/.git/config",
             &["n/.git"],
         ),
-        // Guarded paths inside a folder that is set aside.
+        // Guarded paths inside a folder that is itself set aside.
         ("mkdir -p .idea/p/.git; echo evil > .idea/p/.git/config; echo evil > .idea/p/.envrc", &[".idea"]),
-        // A read-only folder.
+        // A guarded path in a read-only folder.
         ("mkdir d; echo evil > d/.envrc; chmod 500 d", &["d/.envrc"]),
         (
             "mkdir -p .git/refs/heads/.vscode; echo evil > .git/refs/heads/.vscode/tasks.json",
@@ -133,13 +135,13 @@ async fn no_path_around_the_guard_leaves_anything_live() {
         assert_eq!(evil(&bench), Vec::<String>::new(), "{line}");
         let person = [bench.content("githooks/pre-commit"), bench.content(".git/config")];
         assert_eq!(person, ["person\n", "[core]\n"], "{line}");
-        // The next command sets nothing aside.
+        // After that, nothing is left for the next command to set aside.
         let next = bench.command_as("true", &WORKSPACE).await;
         assert!(matches!(next, Outcome::Done { .. }), "{line}: {next:?}");
     }
 }
 
-/// The target of a guarded link is as read-only as the link itself.
+/// The target of a guarded link is read-only, just like the link.
 #[tokio::test]
 async fn nothing_is_written_through_a_guarded_link() {
     let bench = bench();
@@ -155,7 +157,7 @@ async fn nothing_is_written_through_a_guarded_link() {
     }
 }
 
-/// A place inside a guarded folder is never writable, even if the effect names it.
+/// A place inside a guarded folder is never writable, even if the effect names the place.
 #[tokio::test]
 async fn a_guarded_place_is_not_written() {
     for place in ["pkg/.vscode", "sub/.git/info", "store/info", "pkg/.vscode/tasks.json"] {
@@ -168,11 +170,12 @@ async fn a_guarded_place_is_not_written() {
     }
 }
 
-/// If two commands run at once, the second begins after the guarded paths of the first are set aside.
+/// If two commands run at the same time, the second command starts only after the guarded paths of the first command
+/// are set aside.
 #[tokio::test]
 async fn commands_that_write_take_turns() {
     let bench = bench();
-    // In either order, neither command finds a file of the other.
+    // The order does not matter: neither command finds a file that the other command created.
     let line = "mkdir busy && test ! -e src/.envrc && echo evil > src/.envrc && cat src/.envrc && rmdir busy";
     let (first, second) =
         tokio::join!(bench.command_as(line, &WORKSPACE), bench.command_as(line, &WORKSPACE));
@@ -183,7 +186,7 @@ async fn commands_that_write_take_turns() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// A caller that gives up waiting for its turn does not block the callers behind it.
+/// A caller that stops waiting for its turn does not block the callers behind it.
 #[tokio::test]
 async fn who_gives_up_waiting_holds_nobody_up() {
     let bench = bench();
@@ -208,8 +211,8 @@ async fn who_gives_up_waiting_holds_nobody_up() {
     );
 }
 
-/// If the first stage is killed, the guarded paths of the command are reported as left. Every call that may write asks
-/// until they are gone. The next start of a server sets them aside.
+/// If the first stage is killed, the guarded paths of the command are reported as left. Until they are gone, every call
+/// that may write needs an approval. The next start of a server sets them aside.
 #[tokio::test]
 async fn what_is_left_makes_every_writing_command_ask() {
     let bench = bench();
@@ -233,8 +236,8 @@ async fn what_is_left_makes_every_writing_command_ask() {
     assert!(!asks("touch x").await);
 }
 
-/// A released call that waits for its turn goes back to the gates if guarded paths were left before it. The workspace
-/// is no longer the one that was shown.
+/// A released call that waits for its turn returns to the gates if the command before it left guarded paths. The
+/// identity of the workspace has changed since the release.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_behind_what_is_left_does_not_run() {
     let bench = Arc::new(bench());
@@ -258,7 +261,7 @@ async fn what_waits_behind_what_is_left_does_not_run() {
     assert!(!bench.at("src/late").exists());
 }
 
-/// Runs a command that makes `src/.envrc`, calls the closure, and kills the stage that would set the file aside.
+/// Runs a command that creates `src/.envrc`, calls the closure, and kills the stage that would set the file aside.
 async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'static) -> Value {
     let marker = format!("{name}-{}", std::process::id());
     let line = format!("echo evil > src/.envrc; : {marker}; touch up-{marker}; sleep 1000");
@@ -273,7 +276,7 @@ async fn leave(bench: &Bench, name: &str, meanwhile: impl FnOnce() + Send + 'sta
     confined(outcome)
 }
 
-/// Returns the pid of the first stage whose plan contains a text.
+/// Returns the process id of the first stage whose plan contains `text`.
 fn first_stage(text: &str) -> String {
     let is_it = |arguments: Vec<&str>| matches!(arguments[..], [_, "sandbox-exec", "start", plan, ..] if plan.contains(text));
     let found = fs::read_dir("/proc").unwrap().flatten().find(|entry| {
@@ -287,7 +290,7 @@ fn kill(pid: &str) {
     assert!(std::process::Command::new("kill").args(["-9", pid]).status().unwrap().success());
 }
 
-/// The result names the first paths that are set aside, and counts all of them.
+/// The result names the first paths that were set aside, and the total number of these paths.
 #[tokio::test]
 async fn what_is_set_aside_is_told_in_bounds() {
     let bench = bench();
@@ -299,7 +302,7 @@ async fn what_is_set_aside_is_told_in_bounds() {
     assert_eq!(evil(&bench), Vec::<String>::new());
 }
 
-/// A folder whose name is not UTF-8 does not disturb the guard.
+/// The guard works in a folder whose name is not UTF-8.
 #[tokio::test]
 async fn a_folder_whose_name_is_no_text_stops_nothing() {
     let bench = bench();
@@ -313,7 +316,7 @@ async fn a_folder_whose_name_is_no_text_stops_nothing() {
     assert_eq!(names(&folder), [".gitattributes", "set-aside-1"]);
 }
 
-/// An unreadable folder of the person does not keep a command from running.
+/// An unreadable folder that existed before does not prevent a command from running.
 #[tokio::test]
 async fn an_unreadable_folder_of_before_stays_as_it_was() {
     let bench = bench();

@@ -1,4 +1,4 @@
-//! Number of files that a command would reach, as its card shows it.
+//! The card of a command shows how many files the command would reach.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ async fn files_beneath_the_paths_that_are_named() {
         ("rm *.txt", files(2)),
         ("rm -- -dash", files(1)),
         ("rm nothing", files(0)),
-        // The link is removed, not its target.
+        // The command removes the link and not its target.
         ("rm -rf link", files(1)),
         (inside.as_str(), files(4)),
         ("ls && rm -r old_data/0 && rm a.txt", files(5)),
@@ -58,7 +58,7 @@ async fn files_beneath_the_paths_that_are_named() {
     }
 }
 
-/// The card shows no number if it is unknown.
+/// If the number of files is unknown, the card shows no number.
 #[tokio::test]
 async fn what_can_not_be_told_is_not_counted() {
     let bench = filled();

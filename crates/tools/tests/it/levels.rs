@@ -1,4 +1,4 @@
-//! Guarantees below the full level. The tests drive the stages by hand, as the server drives them.
+//! The guarantees of each sandbox level. The tests communicate with the stages directly, as the server does.
 
 use std::fs;
 use std::io::Read;
@@ -31,7 +31,7 @@ impl Stages {
         Self { scratch, level }
     }
 
-    /// Starts a command line. Returns the first stage, and the server's end of its line.
+    /// Starts a command line. Returns the first stage, and the server's end of the connection to it.
     fn start(&self, line: &str) -> (Child, UnixStream) {
         let at = |folder: &str| self.scratch.path().join(folder);
         let plan = json!({
@@ -53,7 +53,7 @@ impl Stages {
         (child, ours)
     }
 
-    /// Runs a command line to its end. Returns the report of the stages.
+    /// Runs a command line to its end. Returns the report that the stages sent.
     fn run(&self, line: &str) -> Value {
         let (mut child, mut ours) = self.start(line);
         let mut report = String::new();
@@ -112,7 +112,7 @@ fn a_server_that_is_gone_stops_everything_at_every_level() {
         let stages = Stages::new(level);
         let (mut child, line) = stages.start(&format!("setsid sleep {marker} & wait"));
         until("the command starts", || is_running(&marker));
-        // Closes the line, as the kernel does for a killed process.
+        // Closes the connection, as the kernel does when the server is killed.
         drop(line);
         child.wait().unwrap();
         assert!(!is_running(&marker), "{level}");
@@ -123,7 +123,7 @@ fn a_server_that_is_gone_stops_everything_at_every_level() {
 fn what_forks_wildly_is_stopped_at_every_level() {
     for (n, level) in ["full", "partial", "none"].into_iter().enumerate() {
         let marker = format!("{}.4{n}", 300_000 + std::process::id());
-        // Each starts two, ten times over: at most 2047 if the sandbox fails.
+        // Each process starts two more, at ten levels: at most 2047 processes if the sandbox does not stop them.
         let line = format!(
             "grow() {{ [ $1 = 0 ] || {{ grow $(($1-1)) & grow $(($1-1)) & sleep {marker}; }}; }}; grow 10"
         );
@@ -144,7 +144,7 @@ fn a_plan_that_cannot_be_carried_out_runs_nothing() {
     assert!(!stages.scratch.path().join("workspace/here").exists());
 }
 
-/// Makes a program that fails its first start, as on a busy host, and counts its starts.
+/// Makes a program that fails at its first start, as on a busy host, and counts how often it is started.
 fn busy_program(folder: &Path) -> PathBuf {
     let program = folder.join("program");
     let script = format!(

@@ -1,4 +1,4 @@
-//! The tools as a specification: what each refuses, shows, does, and leaves undone.
+//! A specification of the tools: what each tool refuses, shows, changes and leaves unchanged.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 

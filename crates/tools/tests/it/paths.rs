@@ -1,4 +1,4 @@
-//! File tools stay beneath the workspace and out of `.git`.
+//! File tools can reach only paths in the workspace, and no path in `.git`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -56,7 +56,7 @@ async fn reading() {
     ];
     for (path, expected) in cases {
         assert_eq!(bench.code("read_file", json!({"path": path})).await, expected, "{path:?}");
-        // Running applies the same rules as the inspection.
+        // Running a call applies the same rules as inspecting it.
         let ran = bench.run("read_file", json!({"path": path}), &[]).await;
         assert_eq!(matches!(ran, Outcome::Done { .. }), expected == "ready", "{path:?}: {ran:?}");
     }

@@ -1,4 +1,4 @@
-//! Paths that a call names and that resolve to other places.
+//! Paths in a call that resolve to a different path through links.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-/// Names, each with its resolved place.
+/// Paths as the call names them, each with its resolved path.
 type Led<'a> = &'a [(&'a str, Option<&'a str>)];
 
-/// Returns the reported places, with `WS` for the workspace.
+/// Returns the resolved paths that an inspection reports, with `WS` in place of the workspace path.
 async fn places(bench: &Bench, tool: &str, arguments: Value) -> Vec<(String, Option<String>)> {
     let inspection = bench.ready(tool, arguments).await;
     let short = |path: String| path.replace(&inspection.workspace, "WS");
@@ -74,7 +74,7 @@ async fn links_are_told_apart_from_what_they_say() {
     }
 }
 
-/// A pattern may match a name that is not UTF-8. Its place is unknown.
+/// A pattern may match a name that is not UTF-8. Then the resolved path is unknown.
 #[tokio::test]
 async fn a_name_that_is_no_text_may_lead_anywhere() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! A committed trial of a shell program changes a tree exactly as the program does, and undoing it restores the tree.
-//! Programs and trees are made from seeds.
+//! A committed trial of a shell program changes a tree exactly as the program itself would. Undoing the changeset
+//! restores the tree. The programs and trees are generated from seeds.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -13,11 +13,12 @@ use crate::bench::Bench;
 use crate::tree::{Tree, differences, tree};
 use crate::trial::complete_trial;
 
-/// Names as `printf` writes them: some differ only in case, are not UTF-8, or break lists and lines.
+/// File names in the notation of `printf`. Some names differ only in case, are not UTF-8, or contain characters that
+/// break lists and lines.
 const NAMES: [&str; 9] =
     ["a", "A", "b", "dir", "sp ace", "n\\377", "back\\\\slash", "new\\nline", "\\303\\274"];
 
-/// A small generator of numbers (`splitmix64`).
+/// A small random number generator (`splitmix64`).
 struct Random(u64);
 
 impl Random {
@@ -29,7 +30,8 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) >> 33).unwrap() % bound
     }
 
-    /// Returns the mode of a file or a folder. Only root can look into a folder that is closed to its owner.
+    /// Returns a mode for a file or a folder. Only root gets modes that deny access to the owner, because only root can
+    /// read such a folder.
     fn mode(&mut self) -> &'static str {
         let modes = ["755", "700", "711", "644", "600", "555", "444", "1755"];
         let count = if rustix::process::geteuid().is_root() { modes.len() } else { 3 };
@@ -49,7 +51,7 @@ fn prelude() -> String {
     names.concat() + "exec 2>/dev/null; "
 }
 
-/// Makes files, folders and links.
+/// Returns shell commands that create files, folders and links.
 fn tree_of(random: &mut Random) -> String {
     let mut program = prelude();
     for n in 0..12 + random.below(20) {
@@ -66,8 +68,8 @@ fn tree_of(random: &mut Random) -> String {
     program + "true"
 }
 
-/// Returns a program that changes such a tree. A moved folder is copied, which separates the names of a file. Therefore
-/// a program either moves or links.
+/// Returns a program that changes a generated tree. A moved folder is copied, which separates the hard links of a file.
+/// Therefore a program either moves entries or makes hard links.
 fn program_of(random: &mut Random) -> String {
     let mut program = prelude();
     let links = random.below(3) == 0;
@@ -83,7 +85,7 @@ fn program_of(random: &mut Random) -> String {
             5 => format!("rm -rf {path}; mkdir -p {path}/dir; "),
             6 if links => format!("ln {path} {other}; "),
             6 | 7 if !links => format!("mv {path} {other}; "),
-            // Never copies into itself, where the result depends on the order of entries.
+            // Never copies a folder into itself, because the result would depend on the order of its entries.
             8 => format!("cp -r {path} ./copy{n}; "),
             9 => format!("rm -f {path}; ln -s {other} {path}; "),
             10 => format!("chmod {mode} {path}; "),
@@ -107,7 +109,7 @@ fn run(line: &str, bench: &Bench) {
     assert!(ended.unwrap().success(), "{line}");
 }
 
-/// Returns the tree without special files, and true if it had any.
+/// Returns the tree without special files, and true if the tree contained special files.
 fn without_special(tree: Tree) -> (Tree, bool) {
     let count = tree.len();
     let kept: Tree = tree.into_iter().filter(|(_, stands)| stands != "special").collect();
@@ -136,7 +138,7 @@ pub(crate) async fn play(seed: u64, layers: Layers) {
     assert_eq!(first.undo(&tried.tools), Committed::Done, "{why}");
     assert_eq!(differences(&before, &tree(&tried.at(""))), [], "{why}");
 
-    // A second program on top of the first behaves the same, and both are undone together.
+    // A second program after the first one behaves in the same way, and both are undone together.
     assert_eq!(first.commit(&tried.tools), Committed::Done, "{why}");
     let program = program_of(&mut random);
     let why = format!("{why}; then {}", program.strip_prefix(&prelude()).unwrap());
@@ -161,7 +163,7 @@ async fn a_committed_trial_is_the_program() {
     }
 }
 
-/// Plays `HOLDSHORT_TRIALS` seeds from `HOLDSHORT_SEED` on. Without them it plays 200 fresh seeds.
+/// Runs `HOLDSHORT_TRIALS` seeds, beginning with `HOLDSHORT_SEED`. Without these variables, runs 200 random seeds.
 #[tokio::test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 async fn campaign_of_fresh_seeds() {
@@ -174,7 +176,7 @@ async fn campaign_of_fresh_seeds() {
     eprintln!("{count} programs from seed {first}");
 }
 
-/// A file name that is not UTF-8 is kept byte by byte.
+/// A file name that is not UTF-8 is preserved byte by byte.
 #[tokio::test]
 async fn a_name_that_is_not_utf_8_is_kept() {
     let bench = Bench::new();

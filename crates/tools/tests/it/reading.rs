@@ -1,4 +1,4 @@
-//! Reading, listing, searching.
+//! Reads, lists and searches files.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Programs that people use, tried, committed and undone.
+//! Runs widely used programs as trials, commits their changes and undoes them.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::bench::{Bench, is_running};
 use crate::tree::{differences, tree};
 use crate::trial::{TriedCommand, complete_trial};
 
-/// Fails if a program is missing, since a skipped program proves nothing.
+/// Fails if a program is not installed, since a skipped test proves nothing.
 fn needs(program: &str) {
     let found =
         Command::new("sh").args(["-c", &format!("PATH={PATH} command -v {program}")]).output().unwrap();
@@ -22,13 +22,13 @@ fn needs(program: &str) {
     assert!(found.status.success(), "there is no {program} in {PATH}: install {install}");
 }
 
-/// Number of changes from which a changeset is committed as rarely as possible.
+/// Number of changes from which the test commits a changeset as rarely as possible.
 const MANY: usize = 1000;
-/// Seconds that the daemon of the table sleeps, which identify its process.
+/// Number of seconds that the daemon of the table sleeps. The number identifies its process.
 const DAEMON: &str = "86431";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Prepares a workspace with one line, tries another in it, commits and undoes it.
+/// Prepares a workspace with the line `prepare`, runs `line` in it as a trial, and commits and undoes the changes.
 async fn played(program: &str, prepare: &str, line: &str) -> (Bench, TriedCommand) {
     needs(program);
     let bench = Bench::new();
@@ -48,7 +48,7 @@ async fn played(program: &str, prepare: &str, line: &str) -> (Bench, TriedComman
     let after = tree(&bench.at(""));
     assert_eq!(kept.undo(&bench.tools), Committed::Done, "{line}");
     assert_eq!(differences(&before, &tree(&bench.at(""))), [], "{line}");
-    // Skipped for thousands of files, since each is synced.
+    // Skipped for thousands of files, since each file is synced to disk.
     if kept.trial.changeset.changes().len() < MANY {
         assert_eq!(kept.commit(&bench.tools), Committed::Done, "{line}");
         assert_eq!(differences(&after, &tree(&bench.at(""))), [], "{line}");
@@ -115,7 +115,7 @@ async fn a_rebase() {
     assert!(checked.success());
 }
 
-/// Makes a wheel by hand: a zip of one module and the metadata that pip reads.
+/// Makes a Python wheel by hand: a zip file with one module and the metadata that pip reads.
 const WHEEL: &str = "python3 -c \"
 import zipfile
 name = 'small-1.0.dist-info/'
@@ -126,8 +126,8 @@ with zipfile.ZipFile('small-1.0-py3-none-any.whl', 'w') as wheel:
     wheel.writestr(name + 'RECORD', 'small.py,,\\n' + ''.join(name + it + ',,\\n' for it in ('METADATA', 'WHEEL', 'RECORD')))
 \"";
 
-/// The program, the preparation, the tried line, a shell line that must succeed after the commit, and the number of
-/// changed paths.
+/// The program, the line that prepares the workspace, the line of the trial, a line that must succeed after the commit,
+/// and the number of changed paths.
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, usize);
 
 #[tokio::test]
@@ -223,7 +223,7 @@ async fn hold((program, prepare, line, after, changed): Row<'_>) {
     assert!(changed == 0 || kept.marked_paths().len() == changed, "{line}: {:?}", kept.marked_paths());
 }
 
-/// Uses the toolchain of the person who runs the tests, as far as a command may read it.
+/// Uses the toolchain of the person who runs the tests, if commands may read it.
 #[tokio::test]
 async fn a_crate_without_dependencies() {
     let cargo = std::path::PathBuf::from(env!("CARGO"));
@@ -231,7 +231,7 @@ async fn a_crate_without_dependencies() {
     bench.put("Cargo.toml", "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     bench.put("src/main.rs", "fn main() {}\n");
     bench.put(".gitignore", "target\n");
-    // Without a repository in the workspace, git ignores nothing there.
+    // Git ignores nothing unless the workspace has a repository.
     std::fs::create_dir(bench.at(".git")).unwrap();
     let tools = bench.tools_with(|settings| {
         settings.path = format!("{}:{PATH}", cargo.parent().unwrap().display());

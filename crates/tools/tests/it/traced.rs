@@ -1,10 +1,11 @@
-//! Follows a commit through its trace: a test acts between two paths, in the committing thread.
+//! Runs code of a test between two paths of a commit, in the thread of the commit. It uses the trace events of the
+//! commit.
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Calls a function after each path that a commit in `work` changes, with the number of paths so far.
+/// Calls `call` after each path that a commit in `work` changes. The argument is the number of paths changed so far.
 pub(crate) fn after_each<T>(call: impl Fn(u64) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(Paths(call), work)
 }

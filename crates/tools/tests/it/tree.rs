@@ -9,17 +9,17 @@ use std::path::Path;
 use holdshort_core::changeset::text_of;
 use holdshort_core::digest::Digest;
 
-/// Kind, mode and content in one text, by path.
+/// File type, mode and content as one text, by path.
 pub(crate) type Tree = BTreeMap<String, String>;
 
-/// Returns the differences of two trees: the path, its entry in the first, its entry in the second.
+/// Returns the differences between two trees: the path, its entry in the first tree, and its entry in the second tree.
 pub(crate) fn differences(one: &Tree, other: &Tree) -> Vec<(String, Option<String>, Option<String>)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let stands = |path: &String| (path.clone(), one.get(path).cloned(), other.get(path).cloned());
     paths.into_iter().map(stands).filter(|(_, one, other)| one != other).collect()
 }
 
-/// Reads every entry below a folder. Leaves out owners and times.
+/// Reads every entry below a folder. Omits owners and timestamps.
 pub(crate) fn tree(folder: &Path) -> Tree {
     let mut found = Tree::new();
     let mut ahead = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! A trial changes nothing. Its changes are committed and undone exactly as shown.
+//! A trial changes nothing. Its changes are committed and undone exactly as they were shown.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::bench::{Bench, call};
 use crate::tree::{Tree, tree};
 
-/// Result of a tried command, with the bytes of its files.
+/// Result of a command that ran as a trial, with the bytes of the changed files.
 pub(crate) struct TriedCommand {
     pub trial: Trial,
     pub bodies: BTreeMap<Digest, Vec<u8>>,
@@ -32,7 +32,7 @@ impl TriedCommand {
         tools.commit(&self.trial.changeset.inverse(), |digest| self.body(digest), false)
     }
 
-    /// Returns the paths, each with a sign for its change.
+    /// Returns the changed paths, each with a sign for the kind of its change.
     pub(crate) fn marked_paths(&self) -> Vec<String> {
         self.trial.changeset.changes().iter().map(mark_change).collect()
     }
@@ -51,7 +51,7 @@ pub(crate) async fn tried(tools: &Tools, line: &str) -> CommandTrialOutcome {
     tools.try_command(&call("run_command", json!({"command": line})), &[], |_| {}).await
 }
 
-/// Tries a command that must end by itself. Checks that the workspace is untouched.
+/// Runs a command as a trial. Checks that the command ended by itself and that the workspace is unchanged.
 pub(crate) async fn complete_trial(bench: &Bench, tools: &Tools, line: &str) -> TriedCommand {
     let before = tree(&bench.at(""));
     let trial = match tried(tools, line).await {
@@ -63,7 +63,7 @@ pub(crate) async fn complete_trial(bench: &Bench, tools: &Tools, line: &str) -> 
     TriedCommand { trial, bodies }
 }
 
-/// Returns tools that try over an overlay, and tools that try over a copy.
+/// Returns tools that use an overlay for trials, and tools that use a copy.
 fn both(bench: &Bench) -> [Tools; 2] {
     [Layers::Overlay, Layers::Copy].map(|layers| bench.tools_with(|settings| settings.layers = layers))
 }
@@ -162,7 +162,7 @@ async fn what_git_ignores_is_told() {
     bench.put("sub/.gitignore", "*.tmp\n!x.log\n");
     bench.put(".git/info/exclude", "private\n");
     bench.put("target/old", "");
-    // A nested repository, and a worktree or submodule.
+    // A nested repository, and a folder whose `.git` is a file, as in a worktree or submodule.
     bench.put("target/repository/.git/HEAD", "ref: refs/heads/main\n");
     bench.put("target/worktree/.git", "gitdir: elsewhere\n");
     let paths = [
@@ -182,7 +182,7 @@ async fn what_git_ignores_is_told() {
         ("sub/x.log", false),
         ("private", true),
         (".git/x.log", false),
-        // Ignore rules that the command writes do not apply.
+        // Ignore rules that the command itself writes do not apply to its changes.
         ("new/.gitignore", false),
         ("new/x", false),
     ];
@@ -195,7 +195,7 @@ async fn what_git_ignores_is_told() {
     }
 }
 
-/// A file that git tracks is not ignored, whatever the patterns say. Git itself writes each version of its index.
+/// A file that git tracks is not ignored, whatever the patterns say. Git writes its index in each version.
 #[tokio::test]
 async fn what_git_tracks_is_not_ignored() {
     for version in ["2", "3", "4"] {
@@ -212,7 +212,7 @@ async fn what_git_tracks_is_not_ignored() {
         };
         git(&["init", "-q"]);
         git(&["add", "-f", "."]);
-        // This needs the longer entries of version 3.
+        // This flag needs the longer index entries of version 3.
         git(&["update-index", "--skip-worktree", "folder/a.log"]);
         git(&["update-index", "--index-version", version]);
         let kept =
@@ -220,7 +220,7 @@ async fn what_git_tracks_is_not_ignored() {
                 .await;
         let ignored = kept.trial.changeset.changes().iter().filter(|change| change.ignored);
         assert_eq!(ignored.map(|change| change.path.as_str()).collect::<Vec<_>>(), ["new.log"], "{version}");
-        // With an unknown index every path is treated as tracked.
+        // If the index cannot be parsed, every path is treated as tracked.
         bench.put(".git/index", "DIRC????????");
         let kept = self::complete_trial(&bench, &bench.tools, "echo x > new.log").await;
         assert!(!kept.trial.changeset.changes()[0].ignored);

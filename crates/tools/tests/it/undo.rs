@@ -1,4 +1,5 @@
-//! An undo leaves paths as they are if they changed since the run, always by whole parts.
+//! An undo leaves a path unchanged if it was changed after the run. The parts of a changeset are undone completely or
+//! not at all.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,7 +12,8 @@ use crate::trial::complete_trial;
 
 #[tokio::test]
 async fn what_somebody_changed_since_is_left_as_it_is() {
-    // The run's command, the later command of others, the paths left with the reason, and the undone paths.
+    // The run's command, a later command that is not part of the run, the paths that are left with the reason, and the
+    // undone paths.
     type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
     let table: [Row<'_>; 12] = [
         ("echo 2 > a", "true", &[], &["a"]),
@@ -24,7 +26,7 @@ async fn what_somebody_changed_since_is_left_as_it_is() {
         ("mkdir -p n/m; echo 1 > n/m/x", "echo 2 > n/m/mine", &[("n/m/mine", "not_empty")], &["n/m/x"]),
         ("rm -r d", "mkdir d; chmod 700 d", &[], &["d/e", "d/e/y", "d/x"]),
         ("rm -r d", "echo 1 > d", &[("d/e/y", "changed_since"), ("d/x", "changed_since")], &[]),
-        // A file that became a folder is one part with its content.
+        // A file that became a folder forms one part together with the folder's content.
         (
             "rm a; mkdir a; echo 1 > a/x",
             "echo 2 > a/mine",

@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// Bytes of an answer. With `None` after them the connection stays open and silent.
+/// Bytes of a response. With `None`, the connection stays open and silent after these bytes.
 type Answer = (Vec<u8>, Option<()>);
 
-/// A server that answers each path with given bytes, and records the requests.
+/// A server that returns a fixed response for each path, and records the requests.
 struct Site {
     port: u16,
     heard: Arc<Mutex<Vec<String>>>,
@@ -110,7 +110,7 @@ fn failed(outcome: Outcome) -> String {
     }
 }
 
-/// Returns the lines of the page, without the bar before each.
+/// Returns the lines of the page, without the vertical bar before each line.
 fn lines(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.strip_prefix("> ")).collect()
 }
@@ -220,7 +220,7 @@ async fn a_page_that_is_too_large_is_cut_and_says_so() {
     let site = Site::new(|path| match path {
         "/huge" => page("text/plain", &b"0123456789abcde\n".repeat(1024 * 1024)),
         "/long" => page("text/plain", &b"x".repeat(300 * 1024)),
-        // A thousand bytes that unpack to a million bytes each.
+        // The body consists of members of a thousand bytes, and each unpacks to a million bytes.
         "/bomb" => http(
             "200 OK",
             "content-type: text/html\r\ncontent-encoding: gzip\r\n",
@@ -257,7 +257,7 @@ async fn a_page_that_is_too_large_is_cut_and_says_so() {
     }
 }
 
-/// Deep nesting costs neither stack nor much time, since the page is read token by token.
+/// Deeply nested elements need neither much stack nor much time, since the page is read token by token.
 #[tokio::test]
 async fn hostile_nesting_is_read_as_anything_else() {
     let tags = ["div", "blockquote", "b", "ul><li", "table><tr><td", "a href=x", "svg", "pre", "template"];
@@ -366,7 +366,7 @@ async fn addresses_that_are_not_public_are_refused_before_anybody_is_asked() {
     for (url, expected) in table {
         assert_eq!(code(&strict, url).await, expected, "{url}");
     }
-    // The address of a name is checked when the name is resolved.
+    // The address of a host name is checked when the name is resolved.
     let text = failed(run(&strict, "http://localhost/").await);
     assert!(text.starts_with("address_refused: `localhost` is "), "{text}");
     let site = Site::new(|_| page("text/plain", b"here")).await;

@@ -1,4 +1,4 @@
-//! A data folder that no server uses, and manipulations of its files by an expert.
+//! A data folder that no server uses, and manipulations that an expert could make in its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(super) const DATABASE: &str = "holdshort.db";
 pub(super) const LOG: &str = "holdshort.db-wal";
 pub(super) const PIN: &str = "holdshort.head";
 
-/// A run alone in its session, which its start created.
+/// SQL query for a run that is alone in its session and whose start created the session.
 const LONELY: &str = "SELECT run FROM runs WHERE session IN (SELECT session FROM sessions WHERE seq = 0)
     AND session NOT IN (SELECT session FROM grants) ORDER BY run LIMIT 1";
 
@@ -28,7 +28,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Copies the files of the story.
+    /// Copies the files of a data folder of the story.
     pub(super) fn copy(from: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         for name in [DATABASE, PIN] {
@@ -45,7 +45,8 @@ impl Files {
         Connection::open(self.path(DATABASE)).unwrap()
     }
 
-    /// Runs statements that must change something. Statements that name `events` find a row there for each event.
+    /// Runs statements that must change something. In the statements, the name `events` stands for a table with one row
+    /// per event.
     pub(super) fn sql(&self, statements: &str) {
         let run = |file: &Connection| {
             let changes =
@@ -61,7 +62,7 @@ impl Files {
         }
     }
 
-    /// Returns the rows of the journal as they are stored.
+    /// Returns the rows of the journal exactly as they are stored.
     pub(super) fn appends(&self) -> Vec<Vec<Value>> {
         let file = self.database();
         let mut statement = file.prepare("SELECT * FROM appends ORDER BY position").unwrap();
@@ -79,7 +80,7 @@ impl Files {
         self.database().execute_batch(statements).unwrap();
     }
 
-    /// Rebuilds an index with another condition, and makes the schema show the original one.
+    /// Rebuilds an index with a different condition, and makes the schema show the original condition.
     pub(super) fn make_anew(&self, index: &str, condition: &str, other: &str) {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
         let made: String = self.database().query_row(sql, [index], |row| row.get(0)).unwrap();
@@ -92,7 +93,7 @@ impl Files {
         assert_eq!(file.execute(put_back, [index, &made]).unwrap(), 1);
     }
 
-    /// Overwrites a page that holds entries of an index.
+    /// Overwrites a database page that holds entries of an index.
     pub(super) fn damage_a_page(&self) {
         let page_of = "SELECT rootpage FROM sqlite_schema WHERE name = 'runs_by_session'";
         let page: u32 = self.database().query_row(page_of, [], |row| row.get(0)).unwrap();
@@ -102,7 +103,7 @@ impl Files {
         fs::write(self.path(DATABASE), bytes).unwrap();
     }
 
-    /// Keeps only the first `kept` commits of the log.
+    /// Keeps only the first `kept` commits of the write-ahead log.
     pub(super) fn shorten_the_log(&self, kept: usize) {
         let log = fs::read(self.path(LOG)).unwrap();
         fs::write(self.path(LOG), &log[..commits(&log)[kept - 1]]).unwrap();
@@ -112,7 +113,7 @@ impl Files {
         fs::remove_file(self.path(name)).unwrap();
     }
 
-    /// Rewrites the last event with another author, and computes its hash.
+    /// Replaces the author in the last event, and computes the new hash of that event.
     pub(super) fn rewrite_the_last(&self) {
         self.with_events(|file| {
             let sql =
@@ -128,12 +129,12 @@ impl Files {
         });
     }
 
-    /// Replaces a file by an earlier one of the story.
+    /// Replaces a file by the earlier version of this file in the story.
     pub(super) fn go_back(&self, name: &str) {
         fs::copy(story().older.path().join(name), self.path(name)).unwrap();
     }
 
-    /// Copies the folder of a server that was killed after the last events.
+    /// Replaces the files by those of a server that was killed after the last events.
     pub(super) fn be_killed(&self) {
         for name in [DATABASE, LOG, PIN] {
             fs::copy(story().killed.path().join(name), self.path(name)).unwrap();
@@ -155,7 +156,7 @@ impl Files {
         self.move_up();
     }
 
-    /// Renumbers positions from 1 without a gap.
+    /// Renumbers the positions of events from 1 without a gap.
     pub(super) fn move_up(&self) {
         self.with_events(|file| {
             let mut statement = file.prepare("SELECT position FROM events ORDER BY position").unwrap();
@@ -167,7 +168,7 @@ impl Files {
         });
     }
 
-    /// Forges another event of the installation, which freezes everything once more.
+    /// Forges one more event of the installation, which freezes everything.
     pub(super) fn forge_at_the_end(&self) {
         self.with_events(|file| {
             let sql = "SELECT seq, head, hash FROM events WHERE stream = x'03' ORDER BY seq DESC LIMIT 1";
@@ -188,7 +189,7 @@ impl Files {
         });
     }
 
-    /// Recomputes the chain, as an expert would.
+    /// Recomputes the hash chain, as an expert would.
     pub(super) fn compute_anew(&self) {
         let head = self.with_events(|file| {
             let mut statement = file.prepare("SELECT hash FROM events ORDER BY position").unwrap();
@@ -211,7 +212,7 @@ impl Files {
     }
 }
 
-/// Returns where the commits of a log end: at frames that contain the size of the database.
+/// Returns the offsets in the log at which commits end. The last frame of a commit contains the size of the database.
 fn commits(log: &[u8]) -> Vec<usize> {
     let frame = 24 + 1024;
     let ends = (32..log.len()).step_by(frame).filter(|at| log[at + 4..at + 8] != [0; 4]);

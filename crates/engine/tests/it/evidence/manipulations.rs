@@ -1,4 +1,4 @@
-//! The table of `docs/journal.md`: manipulations of a journal, and whether an audit finds them.
+//! The table of manipulations in `docs/journal.md`: changes to a journal, and whether an audit finds each of them.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use super::folder::{DATABASE, Files, LOG, PIN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detection {
-    /// Found in the journal alone.
+    /// The audit finds the manipulation from the journal alone.
     Alone,
-    /// Found only by a comparison with a noted head.
+    /// The audit finds the manipulation only by comparing the journal with a stored head.
     Head,
     No,
 }
@@ -32,9 +32,9 @@ pub(super) enum Change {
 }
 use Change::{Code, Sql};
 
-/// A manipulation. Statements that name `events` find a row there for each event.
+/// A manipulation. In its statements, the name `events` stands for a table with one row per event.
 pub(super) struct Manipulation {
-    /// Text of the table in the document.
+    /// Text that describes the manipulation in the table of the document.
     pub(super) what: &'static str,
     pub(super) folder: (Change, Detection),
     /// Statements for PostgreSQL; `None` if the manipulation is not possible there.
@@ -42,17 +42,17 @@ pub(super) struct Manipulation {
 }
 
 impl Manipulation {
-    /// Uses the same statements in both stores.
+    /// The same statements are used for both stores.
     const fn alike(what: &'static str, sql: &'static str) -> Self {
         Self { what, folder: (Sql(sql), Alone), database: Some((sql, Alone)) }
     }
 
-    /// Uses different statements in each store.
+    /// Different statements are used for each store.
     const fn each(what: &'static str, folder: Change, database: &'static str) -> Self {
         Self { what, folder: (folder, Alone), database: Some((database, Alone)) }
     }
 
-    /// Manipulates files, so it applies to SQLite only.
+    /// The files are manipulated, so this is possible only for SQLite.
     const fn to_files(what: &'static str, code: fn(&Files)) -> Self {
         Self { what, folder: (Code(code), Alone), database: None }
     }
@@ -66,7 +66,7 @@ impl Manipulation {
     }
 }
 
-/// Deletes a run that is alone in its session, with its rows.
+/// Deletes all rows of a run that is alone in its session.
 macro_rules! take_run_away {
     ($($then:literal)?) => {
         concat!(

@@ -1,8 +1,8 @@
-//! Findings of an audit: each manipulation of the table in `docs/journal.md`, done to a real SQLite file and to a real
-//! PostgreSQL. A test compares the table there with the one here.
+//! Findings of an audit: each manipulation of the table in `docs/journal.md` is made in a real SQLite file and in a
+//! real PostgreSQL database. A test compares the table in the document with the table here.
 //!
-//! `manipulations` is the table, `story` the history of the journals, `folder` a data folder and the manipulations of
-//! its files.
+//! `manipulations` contains the table, and `story` the history of the journals. `folder` contains a data folder and the
+//! manipulations of its files.
 
 mod folder;
 mod manipulations;
@@ -24,7 +24,8 @@ use self::story::{ask_with_a_key, noted_in, story};
 use crate::stage::{operator, option};
 use crate::upkeep::play;
 
-/// Classifies two reports. An audit that could not read the journal has found something, too.
+/// Classifies a manipulation by the reports of an audit without and with a stored head. An audit that could not read
+/// the journal counts as a finding.
 fn classify(alone: &Result<Report, String>, against: &Result<Report, String>) -> Detection {
     let is_found = |report: &Result<Report, String>| match report {
         Ok(report) => !report.problems.is_empty(),
@@ -50,7 +51,7 @@ async fn an_audit_of_a_data_folder_reads_and_nothing_else() {
     assert_eq!(fs::read(untouched.path(LOG)).unwrap(), fs::read(story().killed.path().join(LOG)).unwrap());
 }
 
-/// Unpacking and packing events without a change restores the same rows.
+/// Unpacking events and packing them again without a change restores the same rows.
 #[test]
 fn events_that_are_unpacked_are_packed_as_they_were() {
     let files = Files::copy(story().whole.path());
@@ -105,7 +106,7 @@ async fn an_audit_finds_in_a_database_what_the_table_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the URL of the nth copy of the database, after these statements.
+/// Returns the URL of the `n`th copy of the database, after the statements ran in that copy.
 fn changed(server: &Server, url: &str, n: usize, statements: &str) -> String {
     let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
     let copy = format!("{name}_{n}");
@@ -145,7 +146,7 @@ fn the_table_in_the_docs_is_this_one() {
     );
 }
 
-/// One journal has one head in every store.
+/// The same events have the same head in every store.
 #[tokio::test]
 async fn a_head_is_a_function_of_the_events() {
     let folder = TempDir::new().unwrap();
@@ -156,7 +157,8 @@ async fn a_head_is_a_function_of_the_events() {
     assert_eq!(audit::verify(&**on_disk.driver.journal()).await.unwrap().head, head);
 }
 
-/// An audit of a running server compares rows with growing streams, and reports no false damage.
+/// An audit of a running server compares rows with streams that are still growing. It must not report an error that
+/// does not exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_audit_beside_a_server_that_works_finds_nothing() {
     let folder = TempDir::new().unwrap();
@@ -166,7 +168,7 @@ async fn an_audit_beside_a_server_that_works_finds_nothing() {
         async move {
             for _ in 0..30 {
                 let run = stage.play().await;
-                // A grant is the first event of its session; others follow.
+                // A grant is the first event of its session's stream, and further events follow.
                 let asked = stage.open(&run).await.swap_remove(0).opened.interrupt;
                 stage.decide(&run, &asked, option("approve_session")).await.unwrap();
                 stage.approve_all(&run).await;

@@ -1,4 +1,5 @@
-//! History of the journals that are manipulated: data folders with one history, up to different points.
+//! History of the journals that the tests manipulate: several data folders with one history, each up to a different
+//! point.
 
 use std::fs;
 use std::sync::{Arc, LazyLock};
@@ -14,21 +15,21 @@ use crate::keys::{ask, external, key};
 use crate::stage::{Stage, operator};
 use crate::upkeep::play;
 
-/// Data folders with the same history, up to different points.
+/// Data folders with the same history, each up to a different point.
 pub(super) struct Story {
-    /// The folder after a close.
+    /// The data folder after the journal was closed.
     pub(super) whole: TempDir,
-    /// An earlier copy of the same folder, after a close.
+    /// A copy of the same folder from an earlier close.
     pub(super) older: TempDir,
-    /// The folder of a server that was killed with events in its log.
+    /// The data folder of a server that was killed while its log contained events.
     pub(super) killed: TempDir,
-    /// Heads of `whole`, at earlier points and at its end.
+    /// Heads of `whole`, noted at earlier points and at its end.
     pub(super) heads: Vec<HeadNote>,
 }
 
 pub(super) fn story() -> &'static Story {
     static STORY: LazyLock<Story> = LazyLock::new(|| {
-        // Each test has its own runtime, so the story runs on its own thread.
+        // The story runs on a separate thread, because each test has its own async runtime.
         let thread = std::thread::spawn(|| {
             tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -41,7 +42,7 @@ pub(super) fn story() -> &'static Story {
     &STORY
 }
 
-/// Sends a request that can be repeated.
+/// Sends a request with an idempotency key.
 pub(super) async fn ask_with_a_key<J: Journal>(stage: &Stage<J>) {
     let start = external(Origin::ExternalOnce, Some(ask("Which?")), Some(key("a")));
     stage.driver.start(start, operator()).await.unwrap();
@@ -65,7 +66,7 @@ async fn record_story() -> Story {
     }
     stage.driver.change_system(system::Input::unfreeze(), operator()).await.unwrap();
     heads.push(stage.driver.journal().head().await.unwrap());
-    // A kill leaves the files as they are.
+    // A kill leaves the files in their current state.
     for name in [DATABASE, LOG, PIN] {
         fs::copy(folder.path().join(name), killed.path().join(name)).unwrap();
     }
@@ -74,7 +75,7 @@ async fn record_story() -> Story {
     Story { whole: folder, older, killed, heads }
 }
 
-/// Writes more events. Returns the heads after them.
+/// Writes more events. Returns the heads that were noted after them.
 pub(super) async fn noted_in<J: Journal>(stage: &Stage<J>) -> Vec<HeadNote> {
     let mut heads = Vec::new();
     for _ in 0..2 {

@@ -1,8 +1,8 @@
-//! Makes command lines from the tables, mixed with the inventions of an attacker.
+//! Generates command lines from the tables of known programs, mixed with words that an attacker might use.
 
 use holdshort_command::tables::{self, Row};
 
-/// A generator of numbers (xorshift64*): random enough, and the same everywhere.
+/// A random number generator (xorshift64*). It yields the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// Existing names, patterns that match them, and texts.
+/// Operands of commands: existing names, patterns that match existing names, and other texts.
 const OPERANDS: &[&str] = &[
     "f",
     "g",
@@ -89,7 +89,7 @@ const OPERANDS: &[&str] = &[
     "touch",
 ];
 
-/// Options that write, run or reach out, for any program.
+/// Options with which some program writes, runs a program, or uses the network.
 const DANGEROUS: &[&str] = &[
     "-o",
     "-o W",
@@ -170,7 +170,7 @@ const DANGEROUS: &[&str] = &[
     "cf W",
 ];
 
-/// Programs in addition to those of the tables.
+/// Programs that are not in the tables.
 const PROGRAMS: &[&str] = &[
     "find",
     "sed",
@@ -239,7 +239,7 @@ const PROGRAMS: &[&str] = &[
     "git commit -m",
 ];
 
-/// Text between two commands, or around one.
+/// Text between two commands, or around one command.
 const BETWEEN: &[&str] = &[
     " && ",
     " || ",
@@ -274,7 +274,7 @@ const BETWEEN: &[&str] = &[
     " >&- ",
 ];
 
-/// Text that replaces a word.
+/// Texts that replace a word of a command.
 const HIDDEN: &[&str] = &[
     "$(touch W)",
     "`touch W`",
@@ -288,7 +288,7 @@ const HIDDEN: &[&str] = &[
     "$((1))",
 ];
 
-/// The shell's own grammar around commands. `@` stands for a command, `%` for a word.
+/// Shell grammar around commands. `@` stands for a command, `%` for a word.
 const GRAMMAR: &[&str] = &[
     "for x in % %; do @; done",
     "for x in % $(@); do @ \"$x\"; done",
@@ -410,7 +410,8 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// Returns an option of a row, with a value in one of the forms, perhaps shortened or bundled.
+    /// Returns one option of `options`, with a value in one of the possible notations, sometimes shortened or combined
+    /// with further options.
     fn option(&mut self, options: &[&str]) -> String {
         let spec = *self.dice.pick(options);
         let name = spec.trim_end_matches([':', '?']);
@@ -435,7 +436,7 @@ impl Lines {
         self.disguise(word)
     }
 
-    /// Returns the same word, sometimes with other quoting.
+    /// Returns the same word, sometimes quoted in a different way.
     fn disguise(&mut self, word: String) -> String {
         if !self.dice.one_in(12) || word.contains(['\'', '"', '*', '?', '[', ' ', '\\']) || word.len() < 2 {
             return word;

@@ -1,10 +1,10 @@
-//! Tests the reader of command lines against real shells and a second parser. A line that it calls reading must change
-//! nothing when it really runs, and start no program that the reader did not name. It must hold no command that the
-//! reader did not see.
+//! Tests the parser of command lines, called the reader, against real shells and a second parser. If the reader
+//! classifies a line as read-only, the line must change nothing when it runs. It must start no program that the reader
+//! did not name, and must contain no command that the reader did not find.
 //!
-//! `lines.rs` makes lines from the tables and from an attacker's inventions. `scratch.rs` runs them in a workspace of
-//! hostile names, and `trace.rs` reads which programs started. `second.rs` asks the second parser. The normal tests
-//! play a few hundred lines of a fixed seed; `cargo xtask reader` plays many more.
+//! `lines.rs` generates lines from the tables and from words that an attacker might use. `scratch.rs` runs the lines in
+//! a workspace with hostile file names, and `trace.rs` reads which programs were started. `second.rs` asks the second
+//! parser. The normal tests use a few hundred lines of a fixed seed; `cargo xtask reader` uses many more.
 
 mod lines;
 mod scratch;
@@ -18,19 +18,20 @@ use holdshort_command::{Command, parse};
 use self::lines::Lines;
 use self::scratch::Scratch;
 
-/// Number of lines that the normal tests play in shells.
+/// Number of lines that the normal tests run in shells.
 const PLAYED: usize = 150;
 
-/// Number of lines that the normal tests give to the second parser. They may be more, since no line runs.
+/// Number of lines that the normal tests give to the second parser. The number can be larger, since these lines are not
+/// run.
 const COMPARED: usize = 3000;
 
-/// Number of lines that run in one shell, one after another.
+/// Number of lines that one shell runs, one after another.
 const TOGETHER: usize = 64;
 
-/// Number of lines that a failure names.
+/// Maximum number of lines that a failure message names.
 const TOLD: usize = 20;
 
-/// A line that the reader calls reading.
+/// A line that the reader classifies as read-only.
 struct Line {
     text: String,
     command: Command,
@@ -40,8 +41,8 @@ fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Returns the distinct lines among `many` that the reader calls reading. `HOLDSHORT_READER_LINES` and
-/// `HOLDSHORT_READER_SEED` choose others.
+/// Generates `many` lines, and returns the distinct lines that the reader classifies as read-only. The variables
+/// `HOLDSHORT_READER_LINES` and `HOLDSHORT_READER_SEED` override the number of lines and the seed.
 fn reading(many: usize) -> (Vec<Line>, String) {
     let seed = number("HOLDSHORT_READER_SEED").unwrap_or(7);
     let many = number("HOLDSHORT_READER_LINES").unwrap_or(many);
@@ -61,7 +62,7 @@ fn reading(many: usize) -> (Vec<Line>, String) {
 #[test]
 fn what_the_reader_calls_reading_changes_nothing() {
     let (lines, told) = reading(PLAYED);
-    // One thread for each job, since starting programs takes most of the time.
+    // Uses one thread per job, since starting programs takes most of the time.
     let jobs = number("HOLDSHORT_READER_JOBS").unwrap_or(1);
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let share = lines.len().div_ceil(jobs);
@@ -89,7 +90,7 @@ fn play(lines: &[Line]) -> Vec<String> {
 #[test]
 fn a_second_parser_finds_no_other_command() {
     let (mut lines, told) = reading(COMPARED);
-    // The reader does not name all parts for certain if the shell computes.
+    // Skips lines in which the shell computes words: the reader may not find every command of such a line.
     lines.retain(|line| !line.command.computes_and_reads);
     let understood = lines.iter().filter(|line| second::understands(&line.text)).count();
     eprintln!("{told}; the second parser understands {understood}");

@@ -1,4 +1,4 @@
-//! A workspace of hostile names, and the effects of a line in it.
+//! A workspace with hostile file names, and the effects of a line in this workspace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{Line, trace};
 
-/// Files whose names are options or code, which a pattern of the shell may expand to.
+/// File names that are options or code. A pattern in a line may expand to them.
 const HOSTILE: [&str; 12] = [
     "-oW",
     "--output=W",
@@ -26,10 +26,10 @@ const HOSTILE: [&str; 12] = [
     "-fW",
 ];
 
-/// Seconds that one line may run, since some never end.
+/// Maximum number of seconds that one line may run, since some lines never end.
 const TIME: &str = "2";
 
-/// Kind, mode and content of each name.
+/// File type, mode and content of each path.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 pub(super) struct Scratch {
@@ -67,7 +67,7 @@ impl Scratch {
                       git -c user.name=a -c user.email=a@b commit -qm x && echo more >> f && git tag v1 && git branch topic";
         assert!(run(commit), "a repository");
         assert!(run("tar cf arch.tar f g && tar czf arch.tar.gz f g"), "an archive");
-        // A repository in a folder of the workspace, with a configuration that runs a program of that folder.
+        // A repository in a subfolder, with a configuration that runs a program in that subfolder.
         assert!(run("git init -q --bare sub && git init -q --bare bare.git"), "bare repositories");
         assert!(run(
             "for r in sub bare.git; do git -C $r config core.fsmonitor 'touch W'; git -C $r config core.pager ./run; done"
@@ -78,8 +78,8 @@ impl Scratch {
         Self { folder, before }
     }
 
-    /// Returns the forbidden effects of each line. The lines run one after another, which is quick. If any effect is
-    /// found, each line runs again by itself in an untouched workspace.
+    /// Returns the forbidden effects of each line. First runs all lines in the same workspace, which is fast. If an
+    /// effect is found, runs each line again, alone and in an unchanged workspace.
     pub(super) fn play(&self, shell: &str, lines: &[Line]) -> Vec<String> {
         let quiet = |lines: &[Line]| {
             let trace = self.run(shell, lines);
@@ -98,13 +98,14 @@ impl Scratch {
             .collect()
     }
 
-    /// Runs lines, and returns the trace of the programs that started.
+    /// Runs lines, and returns the trace of the programs that were started.
     fn run(&self, shell: &str, lines: &[Line]) -> String {
         let trace = self.folder.path().join("trace");
         let mut process = Process::new("strace");
         process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve,execveat", "-o"]);
         process.arg(&trace);
-        // A background process of a line may never end. It is killed with the group that `timeout` leads.
+        // A background process of a line may never end. It is killed together with the process group that `timeout`
+        // leads.
         let each = format!(
             "for line do timeout {} {TIME} {shell} -c \"$line\" & wait $!; kill -KILL -$!; done",
             trace::EACH
@@ -112,7 +113,7 @@ impl Scratch {
         process.args(["sh", "-c", &each, "sh"]).args(lines.iter().map(|line| &line.text));
         process.current_dir(self.folder.path().join("ws")).env_clear();
         process.env("PATH", PATH).env("HOME", self.folder.path().join("home")).env("LANG", "C.UTF-8");
-        // These variables are set in the sandbox too.
+        // The sandbox sets these variables too.
         process.envs([
             ("GIT_CONFIG_COUNT", "2"),
             ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
@@ -129,7 +130,7 @@ impl Scratch {
         fs::read_to_string(&trace).expect("a trace")
     }
 
-    /// Returns a description of the changes, and restores the workspace.
+    /// Returns a description of the changes, and restores the workspace. Returns `None` if nothing changed.
     fn changed(&self) -> Option<String> {
         let workspace = self.folder.path().join("ws");
         let after = tree(&workspace);
@@ -158,7 +159,7 @@ impl Scratch {
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Returns true for git's record of when it last looked at files, which it writes wherever it can.
+/// Returns true for git's cache of file timestamps, which git writes even while it only reads.
 fn is_a_cache(name: &Path) -> bool {
     name == Path::new(".git/index")
 }

@@ -1,5 +1,5 @@
-//! A second opinion on a line, from a parser of bash by other authors (brush). It knows only the grammar and no
-//! program. It tells the simple commands and redirections of a line, and the reader must have seen each of them.
+//! A second parser for a line: a bash parser by other authors (brush). This parser knows only the grammar and no
+//! programs. It lists the simple commands and redirections of a line, and the reader must have found each of them.
 
 use brush_parser::ast::{
     Command as Node, CommandPrefixOrSuffixItem as Item, CompoundList, IoFileRedirectKind as Kind,
@@ -9,20 +9,21 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 use holdshort_command::{Command, Part};
 
-/// Returns a finding of the second parser that the reader missed in a line that it calls reading.
+/// Returns a command or redirection that the second parser finds in a line, and that the reader missed.
 pub(super) fn contradiction(line: &str, command: &Command) -> Option<String> {
     let options = ParserOptions::default();
     let program = Parser::new(line.as_bytes(), &options, &SourceInfo::default()).parse_program();
     let lists = match program {
         Ok(program) => program.complete_commands,
-        // Either a shell refuses the line, or this parser knows less than a shell. Neither is a finding.
+        // Either shells reject the line too, or this parser supports less than a shell. Neither is an error of the
+        // reader.
         Err(_) => return None,
     };
     let mut second = Second { options, command };
     lists.iter().find_map(|list| second.list(list))
 }
 
-/// Returns true if the second parser understands a line.
+/// Returns true if the second parser can parse a line.
 pub(super) fn understands(line: &str) -> bool {
     Parser::new(line.as_bytes(), &ParserOptions::default(), &SourceInfo::default()).parse_program().is_ok()
 }
@@ -78,7 +79,7 @@ impl Second<'_> {
         (!seen).then(|| format!("the second parser finds a command that no part names: {words:?}"))
     }
 
-    /// Returns the file that a redirection writes to, other than `/dev/null`.
+    /// Returns the file to which a redirection writes. Returns `None` for `/dev/null`.
     fn written(&self, redirect: &IoRedirect) -> Option<String> {
         let target = match redirect {
             IoRedirect::File(_, Kind::Read | Kind::DuplicateInput, _)
@@ -96,7 +97,7 @@ impl Second<'_> {
         }
     }
 
-    /// Returns a word without its quotes.
+    /// Removes the quotes of a word.
     fn text(&self, raw: &str) -> Text {
         match word::parse(raw, &self.options) {
             Ok(pieces) => unquoted(pieces),
@@ -108,9 +109,9 @@ impl Second<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
     Known(String),
-    /// A variable or a tilde, whose value is known only at run time.
+    /// A word with a variable or a tilde, whose value is known only at run time.
     Unknown,
-    /// A word that contains code.
+    /// A word that contains code, such as a command substitution.
     Runs,
 }
 
@@ -120,7 +121,7 @@ fn unquoted(pieces: Vec<WordPieceWithSource>) -> Text {
         let next = match found.piece {
             WordPiece::Text(part) | WordPiece::SingleQuotedText(part) => Text::Known(part),
             WordPiece::EscapeSequence(part) => {
-                // A backslash before the end of a line removes both.
+                // A backslash before a line break removes both characters.
                 Text::Known(part.strip_prefix('\\').unwrap_or(&part).trim_start_matches('\n').to_owned())
             }
             WordPiece::DoubleQuotedSequence(parts) | WordPiece::GettextDoubleQuotedSequence(parts) => {
@@ -141,7 +142,7 @@ fn unquoted(pieces: Vec<WordPieceWithSource>) -> Text {
     text
 }
 
-/// Returns true if a part of the reader is this command.
+/// Returns true if the part that the reader found is this command.
 fn is_part(part: &Part, name: &Text, arguments: &[Text]) -> bool {
     let is = |text: &Text, said: &str| match text {
         Text::Known(text) => text == said,

@@ -1,15 +1,15 @@
-//! Compares the programs that a line started, as strace saw them, with the programs that the reader named.
+//! Compares the programs that a line started, according to strace, with the programs that the reader named.
 
 use holdshort_command::Command;
 
 use super::Line;
 
-/// Options of `timeout` for each line, which separate the lines in one trace. No line contains them.
+/// Options of the `timeout` that starts each line. They separate the lines in a trace, since no line contains them.
 pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
 
-/// Returns a program that was started, but that no part of its line names.
+/// Returns a program that was started although no part of its line names it.
 pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String> {
-    // No program in these lines is started by its handle.
+    // No program in these lines may be started through a file descriptor.
     if trace.lines().any(|call| call.split(' ').nth(1).is_some_and(|call| call.starts_with("execveat("))) {
         return Some("started a program by its handle".to_owned());
     }
@@ -20,14 +20,15 @@ pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String
         let (path, arguments) = call.1.split_once('"')?;
         let program = path.rsplit('/').next().unwrap_or(path);
         if program == "timeout" && arguments.contains("\"--kill-after=7\"") {
-            // The shell tries PATH folder by folder: a failed call is repeated.
+            // The shell tries each folder of PATH, so a failed call precedes a successful one. Only the successful call
+            // starts a line.
             if !call.1.contains("= -1") {
                 before = line;
                 line = rest.next();
             }
             continue;
         }
-        // A background process of a line may start a program while the next line runs.
+        // A background process of the previous line may start a program while this line runs.
         let named = [line, before].into_iter().flatten().any(|line| is_named(program, shell, &line.command));
         if line.is_some() && !named {
             return Some(format!("started {program}"));
@@ -37,7 +38,7 @@ pub(super) fn foreign(trace: &str, shell: &str, lines: &[Line]) -> Option<String
 }
 
 fn is_named(program: &str, shell: &str, command: &Command) -> bool {
-    // For substitutions and for commands of `find`, the guesses have the names.
+    // For substitutions and for commands of `find`, the guesses contain the program names.
     let parts = command.parts.iter().chain(&command.guesses);
     let mut named = parts.map(|part| part.program.as_str());
     program == shell
@@ -48,13 +49,13 @@ fn is_named(program: &str, shell: &str, command: &Command) -> bool {
         })
 }
 
-/// Programs of the scripts that unpack, then search or show.
+/// Programs that are started by scripts which unpack a file and then search or show it.
 const UNPACKS: &[&str] = &[
     "sh", "dash", "bash", "gzip", "bzip2", "xz", "zstd", "grep", "egrep", "fgrep", "sed", "cat", "less",
     "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
 ];
 
-/// Programs that other programs start: for scripts of their authors, and for unpacking archives.
+/// Programs that other programs start: those for which a program is a script, and those that unpack archives.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",
@@ -63,7 +64,7 @@ const HELPERS: &[(&str, &[&str])] = &[
             "sh", "tbl", "troff", "whatis",
         ],
     ),
-    // `git submodule` is a script that reads another one, `git-sh-setup`.
+    // `git submodule` is a script that includes the script `git-sh-setup`.
     ("git", &["sed", "basename", "uname", "gettext", "envsubst"]),
     ("dpkg", &["dpkg-query", "dpkg-deb", "dpkg-split"]),
     ("diff3", &["diff"]),
