@@ -1,8 +1,8 @@
-//! Proof that the journal is unchanged since it was written. Reads only, in pages, with or without a running server.
+//! Verifies that the journal is unchanged since it was written. Only reads, in pages, with or without a running server.
 //!
 //! `chain` walks all events in the order of their positions. `streams` walks each stream from its start, and compares
-//! the rows that its events imply. `rows` finds rows without an event. The table in `docs/journal.md` lists which
-//! changes are found here and which are not.
+//! the rows that its events imply. `rows` finds rows that have no event. The table in `docs/journal.md` lists which
+//! changes an audit finds and which it does not find.
 
 mod chain;
 mod rows;
@@ -12,18 +12,18 @@ use holdshort_core::envelope;
 use holdshort_core::head::{Head, HeadNote};
 use holdshort_store::{Error, Journal};
 
-/// Result of a walk over the whole journal.
+/// Result of an audit of the whole journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub streams: u64,
     pub events: u64,
     /// Head of the journal, computed from its events.
     pub head: Head,
-    /// Number of events that the store has not chained yet.
+    /// Number of events that the store has not yet added to the chain over all events.
     pub unsealed: u64,
-    /// The noted heads that it was compared with.
+    /// The noted heads that the journal was compared with.
     pub against: Vec<Compared>,
-    /// The first problems, at most one for each damaged stream.
+    /// The first problems. There is at most one problem per damaged stream.
     pub problems: Vec<Problem>,
 }
 
@@ -33,26 +33,26 @@ pub struct Problem {
     pub message: String,
 }
 
-/// A head that a person noted, and whether the journal continues from it.
+/// A head that a person noted. `holds` is true if the journal continues from this head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     pub noted: HeadNote,
     pub holds: bool,
 }
 
-/// Maximum number of problems reported; every stream is checked all the same.
+/// Maximum number of problems reported. Beyond it, streams are still checked, but their problems are not reported.
 const MAX_PROBLEMS: usize = 100;
-/// Number of events, rows or streams read at once.
+/// Number of events, rows or streams that are read at a time.
 const PAGE: usize = 500;
 /// Stream name for problems that belong to no single stream.
 const JOURNAL: &str = "journal";
 
-/// Walks the whole journal.
+/// Audits the whole journal.
 pub async fn verify<J: Journal>(journal: &J) -> Result<Report, Error> {
     verify_against(journal, &[]).await
 }
 
-/// Walks the whole journal, and checks that it continues from each of these heads.
+/// Audits the whole journal, and checks that it continues from each of the noted heads.
 pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Result<Report, Error> {
     let mut report = Report {
         streams: 0,
@@ -73,8 +73,8 @@ pub async fn verify_against<J: Journal>(journal: &J, noted: &[HeadNote]) -> Resu
 }
 
 impl Report {
-    /// Adds a problem. Later problems of one stream follow from its first and are left out. The journal as a whole can
-    /// have several.
+    /// Adds a problem. Only the first problem of a stream is kept, because later problems of the stream follow from it.
+    /// The journal as a whole can have several problems.
     fn add(&mut self, stream: &str, message: String) {
         let is_known = stream != JOURNAL && self.problems.iter().any(|problem| problem.stream == stream);
         if !is_known && self.problems.len() < MAX_PROBLEMS {
@@ -82,7 +82,7 @@ impl Report {
         }
     }
 
-    /// Notes damage as a problem. Returns an error only if the walk cannot continue.
+    /// Records damage as a problem. Returns an error only if the audit cannot continue.
     fn note(&mut self, stream: &str, found: Result<(), Finding>) -> Result<(), Error> {
         match found {
             Ok(()) => Ok(()),

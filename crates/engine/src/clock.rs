@@ -1,4 +1,4 @@
-//! Time and randomness, behind a trait that tests replace.
+//! Time and randomness, behind a trait that tests can replace.
 
 use std::future::Future;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,13 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use holdshort_core::id::Seed;
 use holdshort_core::time::Timestamp;
 
-/// Source of `now` and of the seeds of ids and salts.
+/// Source of the current time, and of random seeds for ids and salts.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
-    /// Takes note of the time of an event. A clock that never runs backward shows no earlier time from then on.
+    /// Informs the clock of the time of an event. A clock that never runs backward returns no earlier time from then
+    /// on.
     fn observe(&self, _at: Timestamp) {}
     fn seed(&self) -> Seed;
-    /// Waits for a duration. A jump of the wall clock neither shortens nor lengthens it.
+    /// Waits for a duration. A jump of the wall clock does not change how long the wait takes.
     fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send;
 }
 
@@ -28,7 +29,7 @@ impl Clock for SystemClock {
 
     fn seed(&self) -> Seed {
         let mut bytes = [0; 16];
-        // Stops the process: without randomness ids could be guessed, and salts would not hide content.
+        // Panics on failure: without randomness, ids could be guessed and salts would not hide content.
         getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
         Seed(bytes)
     }

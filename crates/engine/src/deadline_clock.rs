@@ -1,9 +1,9 @@
-//! Clock of a server: the wall clock, except that it never runs backward within an installation.
+//! Clock of a server. It follows the wall clock, but never runs backward within an installation.
 //!
 //! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. While the wall
-//! clock is behind, this one runs at half speed until the wall clock has caught up. A passed deadline therefore stays
-//! passed, and every deadline still passes. The clock learns the latest time from the journal, a file of the data
-//! folder and the events of other nodes: see `real/clock_mark.rs` and [`Clock::observe`].
+//! clock is behind this clock, this clock runs at half speed until the wall clock has caught up. Therefore an expired
+//! deadline stays expired, and every deadline does expire. The clock learns the latest time from the journal, from a
+//! file in the data folder, and from the events of other nodes: see `real/clock_mark.rs` and [`Clock::observe`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +18,8 @@ const NANOS_PER_MS: i64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct DeadlineClock(Arc<Mutex<Reading>>);
 
-/// Last time that was read. In nanoseconds since 1970, so that frequent readings lose nothing to rounding.
+/// The last time that the clock returned. It is stored in nanoseconds since 1970, so that frequent readings lose
+/// nothing by rounding.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     time_ns: i64,
@@ -26,7 +27,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the next reading: the wall clock if it is not behind, else half of the time that has passed.
+    /// Returns the next reading. This is the wall clock, unless the wall clock is behind. Then this is the last reading
+    /// plus half of the time that has passed.
     fn next(self, wall: Timestamp, at: Instant) -> Self {
         let passed = at.saturating_duration_since(self.at) / 2;
         let slow = self.time_ns.saturating_add(i64::try_from(passed.as_nanos()).unwrap_or(i64::MAX));
@@ -50,7 +52,7 @@ impl Default for DeadlineClock {
 }
 
 impl DeadlineClock {
-    /// Milliseconds that the wall clock is behind.
+    /// Returns by how many milliseconds this clock is ahead of the wall clock.
     pub fn ahead_ms(&self) -> u64 {
         self.now().ms_since(SystemClock.now())
     }
@@ -65,7 +67,7 @@ impl Clock for DeadlineClock {
 
     fn observe(&self, at: Timestamp) {
         let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Keeps the fraction of a millisecond that has passed.
+        // Keeps the elapsed fraction of a millisecond.
         if at > reading.time() {
             reading.time_ns = nanos(at);
         }
@@ -89,16 +91,16 @@ mod tests {
         let start = Instant::now();
         let wall = |ms: i64| Timestamp::from_millis(ms);
         let mut reading = Reading { time_ns: nanos(wall(10_000)), at: start };
-        // Time of the reading, the wall clock at that time, and the expected time.
+        // Each row: milliseconds since the start, the wall clock at that time, and the expected time.
         let table = [
             (1_000, 11_000, 11_000),
-            // Set back by ten seconds: half speed.
+            // The wall clock was set back by ten seconds, so the clock runs at half speed.
             (2_000, 2_000, 11_500),
             (3_000, 3_000, 12_000),
             (20_000, 20_000, 20_500),
-            // Caught up.
+            // The wall clock has caught up.
             (21_000, 21_000, 21_000),
-            // Set forward.
+            // The wall clock was set forward.
             (22_000, 90_000, 90_000),
         ];
         for (at_ms, shown, expected) in table {

@@ -1,4 +1,4 @@
-//! Errors between an input and its append.
+//! Errors of handling an input and appending its events.
 
 use holdshort_core::id::RunId;
 use holdshort_core::schema::Problem;
@@ -16,57 +16,57 @@ pub enum Error {
     System(#[from] system::Rejection),
     #[error("the request does not fit")]
     Start(Vec<Problem>),
-    /// An idempotency key was reused for another request.
+    /// An idempotency key was reused for a different request.
     #[error("the idempotency key was already used for a different request")]
     KeyReused,
-    /// Another request used the same idempotency key at the same time. No event was written.
+    /// A different request used the same idempotency key at the same time. No event was written.
     #[error("the idempotency key was used by a concurrent request")]
     KeyTaken,
-    /// Another request started the next run of the conversation at the same time. No event was written.
+    /// A different request started the next run of the conversation at the same time. No event was written.
     #[error("the conversation has continued since")]
     FrontTaken,
     /// The changes of a run cannot be undone. No event was written.
     #[error(transparent)]
     Undo(run::undo::NotUndone),
-    /// The answer itself is erased, and so are its reuses in other runs, except in these runs under legal hold. A
-    /// repeated request erases the rest.
+    /// The answer is erased, and so are its reuses in other runs. Only the reuses in the listed runs, which are under
+    /// legal hold, are not erased. After the legal holds are lifted, repeating the request erases them.
     #[error(
         "the answer is erased, but legal holds keep its reused copies in {}: lift these holds, then erase it \
         again",
         listed(.0)
     )]
     ReuseHeld(Vec<RunId>),
-    /// No live run accepts the message, and no run can start.
+    /// No live run accepts the message, and no run can start in the session.
     #[error("no run can start in this session")]
     NothingBegins,
-    /// The run cannot be read: it stops, others continue.
+    /// The stored events of the run are unreadable. This run stops, and other runs continue.
     #[error("run {run} cannot be read: {source}")]
     Damaged { run: String, source: envelope::Error },
-    /// The workflow that the run pins is not in the journal.
+    /// The journal does not contain the workflow that the run pins.
     #[error("run {run} pins a workflow that is missing from the journal")]
     NoDefinition { run: RunId },
-    /// The workflow is in the journal unchanged, but this binary cannot parse it.
+    /// The journal contains the workflow unchanged, but this version of the program cannot parse it.
     #[error("run {run} pins a workflow that this binary cannot read: a newer version wrote it")]
     NewDefinition { run: RunId },
     #[error(transparent)]
     Store(#[from] holdshort_store::Error),
-    /// A bug in Holdshort. No event was written.
+    /// An error in Holdshort itself. No event was written.
     #[error("internal: {0}")]
     Internal(String),
-    /// Other writers changed the same streams again and again. No event was written.
+    /// Other writers changed the same streams at every attempt. No event was written.
     #[error("too many concurrent changes; try again")]
     Busy,
 }
 
 impl Error {
-    /// Returns true if a run, or the workflow that it pins, cannot be read. Its state is unknown, and other runs
-    /// continue.
+    /// Returns true if a run, or the workflow that the run pins, is unreadable. The state of that run is unknown. Other
+    /// runs continue.
     pub fn is_unreadable(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::NoDefinition { .. } | Self::NewDefinition { .. })
     }
 
-    /// Returns true if the data is unchanged and only this binary cannot read it. Hashes are compared before anything
-    /// is decoded.
+    /// Returns true if the data is unchanged, and only this version of the program cannot read it. Hashes are compared
+    /// before anything is decoded.
     pub fn is_of_another_version(&self) -> bool {
         match self {
             Self::NewDefinition { .. } => true,
@@ -78,7 +78,7 @@ impl Error {
     }
 }
 
-/// Lists the first runs, and how many more there are.
+/// Lists the first runs, and the number of remaining runs.
 fn listed(runs: &[RunId]) -> String {
     const LISTED: usize = 10;
     let more = runs.len().saturating_sub(LISTED);

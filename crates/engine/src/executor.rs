@@ -1,4 +1,4 @@
-//! Performs actions. The only place that spawns.
+//! Performs actions. No other module may spawn tasks for actions.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// One action with everything it needs. The event that explains it is committed.
+/// One action with all data that it needs. The event that caused the action has been committed.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub run: RunId,
@@ -27,9 +27,9 @@ pub struct Job {
     pub config: Config,
     /// Input that the run was started with.
     pub input: Value,
-    /// Decides which redirects are followed.
+    /// Decides which redirects `web_fetch` follows.
     pub follow: Follow,
-    /// Decides which paths a search or a listing leaves out.
+    /// Decides which paths a search or a listing omits.
     pub withhold: Withhold,
 }
 
@@ -41,7 +41,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
     },
-    /// Runs a command in an overlay where it can harm nothing.
+    /// Runs a command as a trial, over a layer that receives all its writes.
     Try {
         call: String,
         attempt: u32,
@@ -53,11 +53,11 @@ pub enum Work {
     Commit {
         call: String,
         attempt: u32,
-        /// `None` if the changeset in the journal is not the approved one.
+        /// The changeset to apply. `None` if the changeset in the journal is not the approved one.
         changeset: Option<Arc<Changeset>>,
-        /// Changes of the run's layer, made after those of the workspace.
+        /// Changes of the run's layer. They are applied after the changes of the workspace.
         layer: Option<Arc<LayerChanges>>,
-        /// Run whose layer is merged by these changes.
+        /// Run whose layer these changes merge into the workspace.
         merges: Option<RunId>,
         /// True if the commit began before a crash.
         is_resumed: bool,
@@ -68,7 +68,7 @@ pub enum Work {
         tool: String,
         arguments: Value,
         preconditions: Vec<Precondition>,
-        /// Effect that the command is allowed; the sandbox enforces it.
+        /// Effect that the command is allowed to have. The sandbox enforces it.
         effect: Option<CommandEffect>,
     },
     CallModel {
@@ -77,32 +77,34 @@ pub enum Work {
     },
 }
 
-/// Delivers the answer. After an error of the store it may be called again: the answer is not lost.
+/// Delivers the result of an action. If it returns an error of the store it may be called again, so that the result is
+/// not lost.
 pub type Deliver = Arc<dyn Fn(Input) -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
-/// Fault of a call, with a pointer into its arguments.
+/// Error in a call, with a pointer into its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// The call is invalid for any content of the workspace.
+    /// The call is invalid whatever the workspace contains.
     Always(Problem),
-    /// The call is invalid for the present content of the workspace. An earlier call may create what it lacks.
+    /// The call is invalid for the current content of the workspace. An earlier call may still create what is missing.
     Now { problem: Problem, lack: MissingPath },
 }
 
-/// Performs actions, each once for every call of `perform`.
+/// Performs actions: one action per call of `perform`.
 pub trait Executor: Send + Sync + 'static {
-    /// Checks and completes the configuration of a run: canonical paths, tools that need a workspace.
+    /// Checks and completes the configuration of a run. For example, makes paths canonical, and requires a workspace if
+    /// a tool needs one.
     fn prepare(
         &self,
         definition: &Definition,
         config: Config,
     ) -> impl Future<Output = Result<Config, Vec<Problem>>> + Send;
 
-    /// Returns the present state of the files that a call relies on.
+    /// Returns the current state of the files that a call depends on.
     fn observe(&self, run: &Run, paths: &[String]) -> impl Future<Output = Vec<Precondition>> + Send;
 
-    /// Returns an error if no tool could carry out such a call. Changes nothing. If the workspace cannot be inspected,
-    /// the call is accepted.
+    /// Returns an error if no tool could execute this call. Changes nothing. If the workspace cannot be inspected, the
+    /// call is accepted.
     fn check_call(
         &self,
         run: &Run,
@@ -110,24 +112,26 @@ pub trait Executor: Send + Sync + 'static {
         arguments: &Value,
     ) -> impl Future<Output = Result<(), Unfit>> + Send;
 
-    /// Returns true if this process has a model for the run. Otherwise its model calls wait for a process that has one.
+    /// Returns true if this process has a model for the run. Otherwise the model calls of the run wait for a process
+    /// that has a model.
     fn has_model(&self, run: &Run) -> bool;
 
-    /// Starts the job and returns at once; the answer comes through `deliver`.
+    /// Starts the job and returns immediately. The result is passed to `deliver`.
     fn perform(&self, job: Job, deliver: Deliver);
 
-    /// Stops the action and everything it started: its answer is no longer needed.
+    /// Stops an action and everything that it started, because its result is no longer needed.
     fn abort(&self, run: &RunId, action: &ActionId);
 
-    /// Removes the data of a run that this node keeps outside the journal: its content was erased.
+    /// Removes the data of a run that this node stores outside the journal, because the content of the run was erased.
     fn forget(&self, _run: &RunId) {}
 
-    /// Ends the action and everything it started, because a person stopped it. Its answer contains what a command had
-    /// printed, or what a model had said. May be called repeatedly, and after the action has ended.
+    /// Ends an action and everything that it started, because a person stopped the action. Its result contains the
+    /// output that a command had printed, or the text that a model had sent. May be called repeatedly, and after the
+    /// action has ended.
     fn stop(&self, run: &RunId, action: &ActionId);
 }
 
-/// Performs nothing, for a driver that only reads: no run progresses through it.
+/// Performs nothing. For a driver that only reads, so that no run makes progress.
 pub struct Idle;
 
 impl Executor for Idle {

@@ -1,7 +1,7 @@
-//! Counts of this process's commits, for `/metrics`. Reads events after the append, and decides nothing.
+//! Metrics about the commits of this process, for `/metrics`. Reads events after their append, and decides nothing.
 //!
-//! Each node counts its own writes, so the sum over all nodes is the total. Names and units follow OpenMetrics 1.0:
-//! counters end in `_total`, times are seconds.
+//! Each node counts the events that it writes, so the total is the sum over all nodes. Names and units follow
+//! OpenMetrics 1.0: counters end in `_total`, and durations are in seconds.
 
 use holdshort_core::event::{Event, Fact};
 use holdshort_core::interrupt::Outcome;
@@ -11,7 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Upper bounds of buckets in seconds: from ten seconds to a week.
+/// Upper bounds of histogram buckets in seconds, from ten seconds to a week.
 pub const WAITS: [f64; 9] = [10.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0, 259_200.0, 604_800.0];
 
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -106,12 +106,12 @@ impl Metrics {
         self.channels_disabled.get_or_create(&[("channel", channel.to_owned())]).inc();
     }
 
-    /// Counts one append of any content.
+    /// Counts one append, whatever its content is.
     pub(crate) fn appended(&self) {
         self.appends.inc();
     }
 
-    /// Counts committed events of a run. `run` is its state after them.
+    /// Counts committed events of a run. `run` is the state of the run after these events.
     pub(crate) fn committed(&self, events: &[Event], run: &Run) {
         self.appended();
         for event in events {
@@ -179,7 +179,7 @@ fn outcome_label(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Converts milliseconds. A week is far below the largest number that a float holds exactly.
+/// Converts milliseconds to seconds. The conversion is exact for the values used, which are at most a few weeks.
 #[expect(clippy::cast_precision_loss, reason = "a time for a histogram")]
 pub fn seconds(ms: i64) -> f64 {
     ms as f64 / 1_000.0

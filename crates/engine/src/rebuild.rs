@@ -1,4 +1,4 @@
-//! Rows from the journal: all tables behind lists can be dropped and made again.
+//! Rebuilds rows from the journal. All tables that lists are read from can be dropped and rebuilt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use holdshort_store::{Journal, Rows};
 
 use crate::{Clock, Driver, Error, Executor};
 
-/// Numbers of rows.
+/// Number of rebuilt rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilt {
     pub runs: usize,

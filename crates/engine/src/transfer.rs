@@ -1,8 +1,9 @@
-//! Moves journals from one store to another, byte for byte, so that every hash is preserved.
+//! Copies journals from one store to a different one, byte for byte, so that every hash is preserved.
 //!
-//! The format is JSON Lines: a header, then blobs, events and keys, and an end that counts them. Each event comes after
-//! the blob that it needs. Heads and contents are stored as the text that was hashed. Rows are not stored: they are
-//! rebuilt. A file is checked and compared as a whole before the first write, and importing it twice changes nothing.
+//! The format is JSON Lines: a header, then blobs, events and keys, and a last line with the number of each. Each event
+//! comes after the blob that the event needs. Heads and contents are stored as the text that was hashed. Rows are not
+//! in the file, because they can be rebuilt. The whole file is checked and compared before the first write, and
+//! importing it a second time changes nothing.
 
 mod export;
 mod import;
@@ -16,13 +17,13 @@ use serde::{Deserialize, Serialize};
 pub use export::export;
 pub use import::{check, import};
 
-/// Version of this format.
+/// Version of the file format.
 const VERSION: u64 = 1;
 const FORMAT: &str = "holdshort.journal";
-/// Number of events or keys that are read or written at once.
+/// Number of events or keys that are read or written at a time.
 const PAGE: usize = 500;
 
-/// Numbers of transferred items.
+/// Number of transferred items of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferCounts {
@@ -42,7 +43,7 @@ pub enum Error {
     Differs { stream: StreamId, seq: u64 },
     #[error("the key {scope}/{key} already exists for a different request: nothing was written")]
     KeyDiffers { scope: String, key: String },
-    /// Another process wrote at the same time, or the file contradicts itself.
+    /// Another process wrote to the store at the same time, or the file contradicts itself.
     #[error("the store rejected the import")]
     Refused(#[source] AppendError),
     #[error("run {0} not found")]
@@ -60,7 +61,7 @@ pub enum Error {
     Io(#[from] std::io::Error),
 }
 
-/// One line.
+/// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
@@ -82,7 +83,7 @@ struct Event {
     content: Option<Content>,
 }
 
-/// Absent if the content was erased, or if there was none.
+/// Content of the event. Absent if the content was erased or the event never had content.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Content {
@@ -91,7 +92,7 @@ struct Content {
 }
 
 impl Event {
-    /// Returns `None` for bytes that are not UTF-8: events of this product have none.
+    /// Returns `None` if the bytes are not UTF-8. Events that Holdshort wrote are always UTF-8.
     fn from_sealed(sealed: Sealed) -> Option<Self> {
         let content = match sealed.content {
             Some(content) => Some(Content {

@@ -1,6 +1,6 @@
-//! Background tasks of a node. They expire deadlines, search for runs without a driver, close idle sessions, drop
-//! unused file contents, and read what other nodes wrote. Each task checks the journal at intervals; a wake-up only
-//! makes it sooner.
+//! Background tasks of a node. They expire deadlines, find runs without a driver, close idle sessions, delete unused
+//! file contents, and read events that other nodes wrote. Each task checks the journal at intervals. A notification
+//! only makes the next check earlier.
 
 mod bodies;
 mod expire;
@@ -19,7 +19,7 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Runs until it is dropped.
+/// Runs the background tasks until the future is dropped.
 pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     futures::join!(
         timers::keep_time(driver.clone()),
@@ -31,11 +31,11 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
     );
 }
 
-/// Time between two checks of open interrupts that were missed when people or rules changed.
+/// Time between two checks for open interrupts that were not checked when people or rules changed.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Checks open interrupts again. The process that changed people or rules may have stopped, or lost its store, before
-/// it checked them.
+/// Checks open interrupts again. This is needed if the process that changed people or rules stopped, or lost its store,
+/// before it had checked them.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.run_pending_reevaluations()).await {

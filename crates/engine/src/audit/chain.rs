@@ -1,4 +1,5 @@
-//! The chain over all events, in the order of their positions: compared with the store's heads and with noted heads.
+//! The hash chain over all events, in the order of their positions. It is compared with the heads in the store and with
+//! the heads that people noted.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use holdshort_store::{Error, Journal};
 
 use super::{Compared, Finding, JOURNAL, PAGE, Report};
 
-/// Recomputes every head. `written` is the last position of the journal before the walk.
+/// Recomputes every head. `written` is the last position of the journal before the audit started.
 pub(super) async fn verify<J: Journal>(
     journal: &J,
     written: u64,
@@ -64,11 +65,11 @@ struct Walk {
     head: Head,
     tree: Growing,
     position: u64,
-    /// Number of events that the store has chained.
+    /// Number of events that the store has added to the chain.
     sealed: u64,
-    /// True after the first break: later ones follow from it and are not reported.
+    /// True after the first break of the chain. Later breaks follow from the first and are not reported.
     is_broken: bool,
-    /// Heads, and roots of the tree, at the event counts that people noted.
+    /// Heads, and roots of the Merkle tree, at the event counts of the noted heads.
     heads: BTreeMap<u64, Option<(Head, Digest)>>,
 }
 

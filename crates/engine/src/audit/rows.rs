@@ -1,4 +1,4 @@
-//! Rows without an event. `streams` compares the rows of existing streams.
+//! Finds rows that have no event. `streams` compares the rows of existing streams.
 
 use holdshort_core::envelope::Chain;
 use holdshort_core::event::Fact;
@@ -30,7 +30,8 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// Returns the end of a stream; `None` if the stream is unreadable, which was reported when its events were read.
+/// Returns the last sequence number of a stream. Returns `None` if the stream is unreadable, because that was reported
+/// when its events were read.
 async fn end<J: Journal>(journal: &J, stream: &StreamId) -> Result<Option<u64>, Finding> {
     match journal.chain(stream).await {
         Ok(Chain { seq, .. }) => Ok(Some(seq)),
@@ -46,9 +47,9 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
         for row in page.items {
             let stream = StreamId::Run(row.run);
             match end(journal, &stream).await? {
-                // Deleted events leave their row behind.
+                // The row of a run remains if somebody deletes all its events.
                 Some(0) => report.add(stream.as_str(), format!("the run had {} events and has 0", row.seq)),
-                // This includes events that could not be read to their end.
+                // Also reports a run whose last events could not be read.
                 Some(seq) if seq < row.seq => {
                     report.add(stream.as_str(), format!("the run had {} events and has {seq}", row.seq));
                 }
@@ -62,7 +63,7 @@ async fn runs<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Findin
     }
 }
 
-/// Checks sessions without their own events: the start of a run created them.
+/// Checks sessions without events in a stream of their own. Such a session was created by the start of a run.
 async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Finding> {
     let mut after = None;
     loop {
@@ -73,7 +74,8 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
                 continue;
             }
             let problem = session_row(journal, &Session::new(row.session), 0).await?;
-            // Its first event may have been written between the two reads: `streams` compares sessions with events.
+            // The first event of the session may have been written between the two reads. In that case there is no
+            // problem here, because `streams` compares sessions that have events.
             if let Some(problem) = problem
                 && end(journal, &stream).await? == Some(0)
             {
@@ -87,7 +89,7 @@ async fn sessions<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Fi
     }
 }
 
-/// Returns the problem of the row of a session with `seq` events.
+/// Returns the problem in the row of a session that has `seq` events. Returns `None` if the row is correct.
 pub(super) async fn session_row<J: Journal>(
     journal: &J,
     session: &Session,
@@ -107,8 +109,8 @@ pub(super) async fn session_row<J: Journal>(
     })
 }
 
-/// Computes a session's row from its own events and the starts of its runs. The rows of runs are compared with their
-/// events separately.
+/// Computes a session's row from the session's events and the starts of its runs. The rows of runs are compared with
+/// their events separately.
 async fn expected<J: Journal>(journal: &J, session: &Session) -> Result<Option<SessionRow>, Finding> {
     let filter = RunFilter { session: Some(session.id.clone()), ..RunFilter::default() };
     let (mut row, mut after) = (session.row(), None);
@@ -187,7 +189,8 @@ async fn grants<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Find
     }
 }
 
-/// Returns true if the event that the row names added this grant. An unreadable event was reported with its stream.
+/// Returns true if the event that the row names did add this grant. Also returns true if the event is unreadable,
+/// because that is reported with its stream.
 async fn was_given<J: Journal>(journal: &J, stream: &StreamId, row: &GrantRow) -> Result<bool, Finding> {
     match event_at(journal, stream, row.added_seq).await {
         Ok(Some(event)) => Ok(matches!(

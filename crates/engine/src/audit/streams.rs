@@ -1,4 +1,4 @@
-//! Each stream from its start: its chain, its contents, and the rows that its events imply.
+//! Checks each stream from its start: the hash chain, the contents, and the rows that the events imply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::rows::session_row;
 use super::{Finding, PAGE, Report};
 use crate::driver::{Definitions, first};
 
-/// Maximum number of rereads of a stream that grows while its rows are compared.
+/// Maximum number of times that a stream is read again because it grew while its rows were compared.
 const ATTEMPTS: u32 = 100;
 
 pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Result<(), Error> {
@@ -44,13 +44,13 @@ pub(super) async fn verify<J: Journal>(journal: &J, report: &mut Report) -> Resu
     }
 }
 
-/// Contents of a stream's events: those that were erased, and those that are missing without an erasure.
+/// Events of a stream whose content contradicts the recorded erasures.
 #[derive(Default)]
 struct Contents {
     there: BTreeSet<u64>,
-    /// Missing, and no later event records an erasure.
+    /// Events whose content is missing although no later event records an erasure.
     lost: BTreeSet<u64>,
-    /// Present, although a later event records an erasure.
+    /// Events whose content exists although a later event records its erasure.
     back: BTreeSet<u64>,
 }
 
@@ -74,7 +74,7 @@ impl Contents {
     }
 }
 
-/// Returns the next events of a stream, each verified; empty at its end.
+/// Returns the next events of a stream, each verified. Returns no events at the end of the stream.
 async fn next<J: Journal>(
     journal: &J,
     stream: &StreamId,
@@ -88,13 +88,13 @@ async fn next<J: Journal>(
         events.push(event::open(sealed, chain)?);
         report.events += 1;
         contents.met(sealed)?;
-        // An erasure is recorded later in the same stream.
+        // An event that records an erasure comes later in the stream than the erased events.
         match events.last().map(|event: &Event| &event.fact) {
             Some(event::Fact::Run(Fact::AnswerErased { events, .. })) => {
                 contents.were_erased(events.iter().copied());
             }
             Some(event::Fact::Run(Fact::ContentErased { from, to, .. })) => {
-                // No further than the event itself, whatever it says.
+                // An event cannot record the erasure of a later event, so the range is limited to the recording event.
                 contents.were_erased(*from..=(*to).min(chain.seq));
             }
             _ => {}
@@ -116,7 +116,7 @@ async fn tell_contents<J: Journal>(
         );
     }
     for seq in &contents.back {
-        // It may have been erased between the two reads.
+        // The content may have been erased between the two reads.
         let read_again = journal.read(stream, seq - 1, 1).await?;
         if read_again.first().is_some_and(|sealed| sealed.seq == *seq && sealed.content.is_some()) {
             report
@@ -157,7 +157,7 @@ async fn verify_run<J: Journal>(
             Some(row) => Some((journal.session(&row.session).await?.is_some(), row.session)),
             None => None,
         };
-        // Rows change with the events: if no event came between the reads, events and rows belong together.
+        // Rows change together with events. If no event was written between the reads, the rows match the events.
         if journal.chain(&stream).await?.seq > chain.seq {
             continue;
         }
@@ -183,9 +183,9 @@ fn run_problem(
     if row.seq > expected.seq {
         return Some(format!("the run had {} events and has {}", row.seq, expected.seq));
     }
-    // A row last written by an older version has no usage.
+    // A row that was last written by an older version has no token usage.
     let expected = if row.requests.is_none() { expected.uncounted() } else { expected };
-    // An older version wrote the time of the last event, even after the end.
+    // An older version stored the time of the last event, even if that event came after the end of the run.
     let updated_at = if row.updated_at == run.last_at { run.last_at } else { expected.updated_at };
     let expected = RunRow { updated_at, ..expected };
     if *row != expected {
@@ -199,7 +199,7 @@ fn run_problem(
         .collect();
     for (id, expected) in &expected {
         let row = interrupts.get(id);
-        // A row of an older version has no assignment either.
+        // A row of an older version has no assignment.
         let is_old = row.is_some_and(|row| row.assigned.is_none());
         let expected = if is_old { &expected.unassigned() } else { expected };
         match row {
@@ -215,7 +215,7 @@ fn run_problem(
     Some(unfounded(&format!("the row of {extra}")))
 }
 
-/// Returns the run's rows in the table of interrupts.
+/// Returns the rows of the run's interrupts.
 async fn interrupts_of<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -246,7 +246,7 @@ fn answer_problem(run: &Run, rows: &BTreeMap<InterruptId, AnswerRow>) -> Option<
     Some(unfounded(&format!("the row of the answer to {extra}")))
 }
 
-/// Returns the run's rows in the table of answers.
+/// Returns the rows of the run's answers.
 async fn answers_of<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -293,7 +293,7 @@ async fn verify_session<J: Journal>(journal: &J, id: &SessionId, report: &mut Re
     Err(Finding::Damage("it changed during each comparison with its rows: verify again".to_owned()))
 }
 
-/// Returns a problem of the rows of the session's grants.
+/// Returns the first problem in the rows of the session's grants.
 async fn grant_problem<J: Journal>(
     journal: &J,
     session: &Session,

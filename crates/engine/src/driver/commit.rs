@@ -1,4 +1,4 @@
-//! From decided events to one durable append: sealed, guarded, with their rows.
+//! Turns decided events into one durable append: the sealed events, the guards, and the changed rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,16 +20,17 @@ use crate::{Clock, Error, Executor};
 
 pub(super) enum Committed {
     Yes,
-    /// A stream or a guard has another sequence. Caches are dropped.
+    /// A stream or a guard has a different sequence number, because another writer was first. The cached streams were
+    /// dropped.
     Conflict,
     KeyTaken,
     /// Another node drives the run.
     Driven,
-    /// The append waits for these lookups.
+    /// The append needs these lookups first.
     Misses(Missing),
 }
 
-/// Further content of the append that holds the events.
+/// Further content of the append.
 #[derive(Default)]
 pub(super) struct Extra {
     pub(super) keys: Vec<Key>,
@@ -37,7 +38,7 @@ pub(super) struct Extra {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Appends, and only then changes the state in memory.
+    /// Appends the events. Changes the state in memory only after the append succeeded.
     pub(super) async fn commit(
         &self,
         decided: HandledInput,
@@ -57,8 +58,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let mut begun: Vec<ActionId> = Vec::new();
         let mut erased: Vec<(StreamId, u64)> = Vec::new();
         let mut forgets = None;
-        // The decision relied on the state of the session and the installation: the append fails if that state has
-        // changed.
+        // The decision depended on the state of the session and of the installation. The append fails if one of these
+        // states has changed.
         let (mut starts, mut relies) = (false, false);
         for event in events {
             match &event.fact {
@@ -75,7 +76,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             touched.insert(interrupt);
                         }
                         Fact::ContentErased { from, to, .. } => {
-                            // The first event names the subject of the answers.
+                            // The first event names the subject whose answers are kept, so its erasure removes these
+                            // answers.
                             if *from == 1 {
                                 forgets = Some(run.id.clone());
                             }
@@ -115,7 +117,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                             let (step, turn, attempt) = (step.clone(), *turn, *attempt);
                             begun.push(Action::CallModel { step, turn, attempt, not_before: None }.id());
                         }
-                        // No wildcard: every start must be claimed here, or it is never performed.
+                        // There is no wildcard pattern, so that no start is overlooked: a start that is not claimed
+                        // here is never performed.
                         Fact::RunPaused
                         | Fact::RunInterrupted
                         | Fact::RunSuspended
@@ -192,7 +195,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
         let of_session = rows_of(events, session);
         let expires = session.expires();
-        // While a run lives, its progress is not activity of its session.
+        // In a session that can expire, events of a live run do not extend the idle period.
         let counts = starts || (expires && run.ended.is_some());
         let mut append = Append {
             keys,
@@ -215,10 +218,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(missing) => return Ok(Committed::Misses(missing)),
         }
         let tells = !append.deliveries.is_empty();
-        // A revoke, a forbid or a freeze holds from the next start on. A removed person neither decides nor is asked.
-        // No run starts or resumes in a suspended session. No deadline expires while frozen. No event records a release
-        // by a revoked grant or a removed rule. If other nodes write too, cached streams may be stale, and no decision
-        // relies on them.
+        // The guards make the append fail if the system or the session has changed. This ensures that a revocation, a
+        // forbidding rule or a freeze applies from the next start on. A removed person neither decides nor is asked. No
+        // run starts or resumes in a suspended session, and no deadline expires while the installation is frozen. No
+        // event records a release by a revoked grant or a removed rule. If other nodes write too, cached streams may be
+        // stale, so every append has guards.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system.seq));
@@ -240,8 +244,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             events: run_events,
         });
 
-        // Set before the append: if this task is dropped before the answer, the next step reads the events and performs
-        // them.
+        // Set before the append. If this task is dropped before the append returns, the next step reads the events and
+        // performs the starts.
         let on = loaded.chain.seq;
         begun.retain(|action| loaded.claimed.insert(action.clone(), on) != Some(on));
         loaded.stale = true;
@@ -251,7 +255,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if of_session {
             self.streams.appends(&session_stream, session_chain.seq);
         }
-        // The state in memory still contains the erased content.
+        // The state in memory still contains the erased content, so the run must be read again.
         let is_in_memory = !append.erased.is_empty();
         let traces = self.traces.get().filter(|_| run.ended.is_some() && loaded.run.ended.is_none());
         if let Some(traces) = traces {
@@ -265,11 +269,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if let Err(error) = appended {
             self.streams.forget(&session_stream);
             self.streams.forget(&StreamId::System);
-            // After other errors the append may have been written: the next read shows it.
+            // After any other error the append may have been written. The next read shows whether it was written.
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
             match traces {
                 Some(traces) if wrote_nothing => traces.run_goes_on(&run.id),
-                // The exporter checks whether the run ended.
+                // It is unknown whether the run ended. The exporter checks that.
                 Some(traces) => traces.run_ended(&run.id),
                 None => {}
             }
@@ -299,7 +303,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         loaded.unanswered = None;
         loaded.driven_here = !self.is_shared() || (drives && is_runnable);
         let told_of_session = new_session_chain != session_chain;
-        // This includes a new session without events: the next step of the run needs it.
+        // A new session without events is kept too, because the next step of the run needs it.
         if told_of_session || starts {
             self.streams.keep_session(Arc::new(session), new_session_chain);
         }
@@ -316,7 +320,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Merges the session's row from its own events with the row from a run that starts in it.
+/// Merges two rows of one session: the row that its events imply, and the row that a run starting in it implies.
 fn both(own: Option<SessionRow>, start: Option<SessionRow>) -> Option<SessionRow> {
     match (own, start) {
         (Some(own), Some(start)) => Some(own.with(start)),

@@ -1,6 +1,6 @@
-//! Messages to a session. A message answers the question that it names, reaches the front run, or starts the next one.
-//! Each is one append of the run's stream and the session's. Earlier messages are read from the earlier front runs and
-//! cached nowhere.
+//! Messages to a session. A message answers the question that it names, or goes to the front run, or starts the next
+//! run. Each message is one append to the stream of the run and the stream of the session. Earlier messages are read
+//! from the earlier front runs and are not cached.
 
 use std::sync::Arc;
 
@@ -27,30 +27,30 @@ use crate::{Clock, Error, Executor};
 pub struct Say {
     pub session: SessionId,
     pub text: String,
-    /// Question that it answers.
+    /// Question that the message answers.
     pub to: Option<InterruptId>,
-    /// Agent that gets the message. If another agent is in front, the run of that agent is cancelled.
+    /// Agent that gets the message. If a different agent is in front, the run of that agent is cancelled.
     pub agent: Option<String>,
-    /// Reason for the choice of the agent; the cancelled run records it.
+    /// Reason for choosing `agent`. The cancelled run records this reason.
     pub reason: Option<String>,
     pub key: Option<IdempotencyKey>,
-    /// Parameters of the next run, if one starts; `None` if none can start.
+    /// Parameters of the next run, if the message starts one. `None` if no run can start.
     pub next: Option<NextRun>,
 }
 
-/// Parameters of the next run of a conversation, in addition to the message.
+/// Parameters, in addition to the message, of the run that the message starts.
 #[derive(Clone, Debug)]
 pub struct NextRun {
     pub definition: Arc<Definition>,
     pub config: Config,
-    /// Input fields in addition to `task`.
+    /// Input fields of the run in addition to `task`.
     pub input: Map<String, Value>,
-    /// Trace that the run is a part of.
+    /// Trace to which the run belongs.
     pub trace: Option<TraceParent>,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Delivers a message. Returns the run that got it, and the question that it answers.
+    /// Delivers a message. Returns the run that got the message, and the question that the message answers.
     pub async fn say(self: &Arc<Self>, say: &Say, actor: &Actor) -> Result<StartedRun, Error> {
         if let Some(known) = self.find_started_run(say.key.as_ref()).await? {
             return Ok(known);
@@ -75,7 +75,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let is_for_another =
                 say.agent.as_deref().is_some_and(|agent| live.agent_in_front() != Some(agent));
             let input = if is_for_another {
-                // The live run is not cancelled for a run that cannot start.
+                // Checked first, so that the live run is not cancelled if the new run cannot start.
                 self.check_start(&say.build_start(&session)?, actor.clone()).await?;
                 let agent = say.agent.as_deref().unwrap_or_default();
                 let reason = say.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -86,7 +86,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let key = say.key.clone().filter(|_| !is_for_another);
             match self.send_once(&live.id, input, key, actor.clone()).await {
                 Ok(_) if is_for_another => {}
-                // The run ended between the check and the message.
+                // The run ended between the check and the message. The loop tries again.
                 Err(Error::Rejected(Rejection::Ended(_))) => {}
                 said => return said,
             }
@@ -113,7 +113,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(StartedRun { interrupt: Some(question.clone()), ..sent })
     }
 
-    /// Returns the present run, from memory if it is loaded.
+    /// Returns the current state of a run. Uses the state in memory if the run is loaded.
     pub async fn now(&self, run: &RunId) -> Result<Arc<Run>, Error> {
         match self.current(run).await {
             Some(run) => Ok(run),
@@ -121,20 +121,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns the earlier conversation of a run that is a front run of its session.
+    /// Returns the conversation before a run, if the run is a front run of its session. Returns `None` otherwise.
     pub(super) async fn earlier_of(&self, run: &Run) -> Result<Option<Arc<str>>, Error> {
         let Some(id) = run.session().filter(|_| run.is_front()) else { return Ok(None) };
         let (mut session, _) = self.session_chain(id).await?;
         if !session.front.runs.iter().any(|front| *front == run.id) {
-            // Another node started it.
+            // The cached session does not contain the run, because a different node started the run. Reads the session
+            // again.
             self.streams.forget(&StreamId::Session(id.clone()));
             session = self.session_chain(id).await?.0;
         }
         self.earlier(&session, &run.id).await
     }
 
-    /// Returns the conversation in the session before this run, which may not have started yet. The earlier runs have
-    /// ended, so the result changes only if content of them is erased. An unreadable run is reported as such.
+    /// Returns the conversation in the session before `run`, which need not have started. The earlier runs have ended,
+    /// so the result changes only if their content is erased. The result mentions runs that are unreadable.
     pub(super) async fn earlier(&self, session: &Session, run: &RunId) -> Result<Option<Arc<str>>, Error> {
         let (mut turns, mut bytes) = (Vec::new(), 0);
         let mut before = session.front_before(run);
@@ -158,7 +159,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 }
 
 impl Say {
-    /// Returns the run that the message starts.
+    /// Returns the start of the run that this message starts.
     fn build_start(&self, session: &Session) -> Result<StartRun, Error> {
         let invalid = |pointer: &str, message: String| Error::Start(vec![Problem::new(pointer, message)]);
         let Some(next) = &self.next else {
@@ -167,7 +168,7 @@ impl Say {
         let base = &next.definition;
         let agent = match (&self.agent, &session.front.agent) {
             (Some(agent), _) => Some(agent),
-            // An agent that the workflow no longer has is not chosen again.
+            // If the workflow no longer contains the earlier agent, that agent is not chosen again.
             (None, before) => before.as_ref().filter(|agent| base.agents.contains_key(*agent)),
         };
         let definition = match agent {

@@ -1,5 +1,5 @@
-//! Follow-up runs: an undo or a merge of another run. Each is a run of one call in the workspace of the other run. It
-//! belongs to the same session while that is open.
+//! Follow-up runs: a run that undoes or merges the work of an earlier run. A follow-up run makes a single call, in the
+//! workspace of the earlier run. It belongs to the same session if that session is still open.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use super::key::IdempotencyKey;
 use super::start::{StartRun, StartedRun};
 use crate::{Clock, Error, Executor};
 
-/// Purpose of a follow-up run. A person sees its changes, and approves them.
+/// Purpose of a follow-up run. A person sees the changes of the follow-up run before approving them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowUp {
-    /// Undoes the commits of the run after the event `to`.
+    /// Undoes the commits that the earlier run made after its event `to`.
     Undo { to: u64 },
-    /// Puts ignored files that only the run has into its workspace.
+    /// Writes to the workspace the ignored files that exist only in the layer of the earlier run.
     Merge {
-        /// Files and folders that are merged; empty merges all of them.
+        /// Files and folders to merge. An empty set merges all of them.
         paths: BTreeSet<String>,
     },
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Starts a follow-up of a run.
+    /// Starts a follow-up run of `of`.
     pub async fn follow_up(
         self: &Arc<Self>,
         run: &RunId,
@@ -70,13 +70,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             trace,
         };
         self.start(start, actor).await.map_err(|error| match error {
-            // The caller named a run: the refused workspace is the one of that run.
+            // The caller named a run and no workspace, so the error says that the workspace of that run was refused.
             Error::Start(problems) => Error::Undo(NotUndone::NoWorkspace(join_messages(&problems))),
             other => other,
         })
     }
 
-    /// Returns workflow and input of an undo of the run's commits after the event `to`.
+    /// Returns the workflow and the input of a run that undoes the commits of `of` after its event `to`.
     async fn undo_of(&self, of: &Run, to: u64) -> Result<(Definition, Value), Error> {
         let undo = of.undo(to).map_err(Error::Undo)?;
         let since = self.undos_of(of).await?;
@@ -92,13 +92,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             changes: changes.digest,
             seen: of.seq,
         };
-        // The bytes are stored before the run that names their digest.
+        // The bytes must be stored before the start of the run, because the run names their digest.
         self.journal.put_bodies(vec![changes], self.clock.now()).await?;
         Ok((definition, input(&arguments)?))
     }
 
-    /// Returns undos of the run, and undos of these, as the session of the run lists them. An undo that started after
-    /// the session was closed is not listed.
+    /// Returns the undo runs of a run, and the undo runs of those, as the session of the run lists them. An undo run
+    /// that started after the session was closed is not listed.
     async fn undos_of(&self, of: &Run) -> Result<Vec<Arc<Run>>, Error> {
         let Some(id) = of.session() else { return Ok(Vec::new()) };
         let (session, _) = self.session_chain(id).await?;
@@ -112,7 +112,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(undos)
     }
 
-    /// Returns the session of the run; `None` if it is closed and accepts no more runs.
+    /// Returns the session of the run. Returns `None` if the session is closed and accepts no more runs.
     async fn open_session_of(&self, of: &Run) -> Result<Option<SessionId>, Error> {
         let Some(id) = of.session() else { return Ok(None) };
         let (session, _) = self.session_chain(id).await?;

@@ -1,5 +1,5 @@
-//! Answers that are kept for each subject: a question is matched with earlier ones, and their answers may be taken or
-//! reused.
+//! Answers that are stored per subject. A new question is compared with earlier questions, and their answers are
+//! suggested or reused.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::run_cache::LoadedRun;
 use crate::{Clock, Error, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns earlier answers of a subject that may fit an open question.
+    /// Returns earlier answers about a subject that may fit an open question.
     pub async fn suggestions(
         &self,
         subject: &str,
@@ -43,7 +43,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(history::suggestions(question, itself, rows))
     }
 
-    /// Returns the newest answers of a subject to exactly this question.
+    /// Returns the newest answers about a subject to exactly this question.
     async fn answers_to(&self, subject: &str, question: &str) -> Result<Vec<AnswerRow>, Error> {
         let same = AnswerFilter {
             subject: Some(subject.to_owned()),
@@ -53,8 +53,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(self.journal().answers(&same, None, history::COMPARED).await?.items)
     }
 
-    /// Reuses an earlier answer for a new question if the workflow allows it. It goes into the append that opens the
-    /// question. The question reaches no person, and a crash leaves both events or neither.
+    /// Reuses an earlier answer for a new question if the workflow allows reuse. The answer is part of the append that
+    /// opens the question. Therefore the question reaches nobody, and after a crash the journal contains both events or
+    /// neither.
     pub(super) async fn reuse_answers(
         &self,
         decided: &mut HandledInput,
@@ -81,7 +82,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let cx = self.context(Actor::engine(), &decided.session, system, loaded.epoch);
             match decided.run.handle(&cx, input) {
                 Ok(reused) => decided.then(reused),
-                // The answer does not fit the form of this question: a person is asked.
+                // The earlier answer does not fit the form of the new question, so a person is asked.
                 Err(error) => tracing::debug!(run = %decided.run.id, %error, "a stored answer does not fit \
                     the question and is not reused"),
             }
@@ -89,7 +90,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Rejects an answer whose source is of another subject, or is no longer kept.
+    /// Rejects an answer that names an earlier answer as its source, if the earlier answer belongs to a different
+    /// subject or is no longer stored.
     pub(super) async fn check_source(&self, run: &Run, input: &Input) -> Result<(), Error> {
         let Input::Decide { decision, .. } = input else { return Ok(()) };
         let Some(source) = &decision.from else { return Ok(()) };
@@ -112,8 +114,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(refused("/from", problem))
     }
 
-    /// Changes a kept answer. Erasing it also erases its automatic reuses. A run under legal hold, or an unreadable
-    /// one, does not stop the erasure in others.
+    /// Changes or erases a stored answer. Erasing an answer also erases its automatic reuses in other runs. A run that
+    /// is under legal hold or unreadable does not prevent the erasure in the remaining runs.
     pub async fn amend_answer(
         self: &Arc<Self>,
         run: &RunId,
@@ -159,7 +161,7 @@ fn refused(field: &str, problem: impl Into<String>) -> Error {
     Rejection::Refused(Refusal::Invalid(vec![Problem::new(field, problem)])).into()
 }
 
-/// Returns true if a decision gives the answer of a row, as data or as the text of that data.
+/// Returns true if the content of a decision is the answer of this row, as data or as the text of that data.
 fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     let text = decision.text.as_deref().unwrap_or_default();
     if !row.is_data {
@@ -171,7 +173,7 @@ fn is_taken(row: &AnswerRow, decision: &Decision) -> bool {
     data.is_some() && edit.map(json::as_read_again) == data
 }
 
-/// Returns the answer of a row; `None` if its data cannot be parsed.
+/// Returns the answer of a row. Returns `None` if the data of the row cannot be parsed.
 fn parse_answer(row: &AnswerRow) -> Option<AnswerContent> {
     if !row.is_data {
         return Some(AnswerContent { text: Some(row.answer.clone()), ..AnswerContent::default() });

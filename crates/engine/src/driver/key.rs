@@ -1,4 +1,5 @@
-//! Repeats of a request, recognised by its key: a start, an ask, the opening of a session.
+//! Recognises repeated requests by an idempotency key: the start of a run, an interrupt of an external agent, and the
+//! opening of a session.
 
 use holdshort_core::digest::Digest;
 use holdshort_store::{Journal, Key};
@@ -6,7 +7,8 @@ use holdshort_store::{Journal, Key};
 use super::Driver;
 use crate::{Clock, Error, Executor};
 
-/// Makes a repeated request harmless: same scope, key and digest give the same result.
+/// Idempotency key of a request. A repeated request with the same scope, key and digest has no further effect and gets
+/// the first result.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     pub scope: String,
@@ -21,7 +23,7 @@ impl IdempotencyKey {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns the id that the first request with this key created.
+    /// Returns the id of the object that the first request with this key created.
     pub async fn made_with(&self, key: Option<&IdempotencyKey>) -> Result<Option<String>, Error> {
         let Some(key) = key else { return Ok(None) };
         let Some(record) = self.journal.key(&key.scope, &key.key).await? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! From the journal to a run: verified event by event, on the definition that the run pins.
+//! Loads a run from the journal. Verifies each event, and uses the workflow definition that the run pins.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,10 +17,10 @@ use holdshort_store::Journal;
 use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
-/// Number of events read at once.
+/// Number of events that are read at a time.
 const PAGE: usize = 500;
 
-/// Definitions that the journal holds, by digest: a few workflows serve many runs.
+/// Cache of workflow definitions that the journal contains, by digest. Many runs share few definitions.
 #[derive(Default)]
 pub(crate) struct Definitions(Mutex<BTreeMap<Digest, Arc<Definition>>>);
 
@@ -29,7 +29,7 @@ impl Definitions {
         lock(&self.0).get(digest).cloned()
     }
 
-    /// Returns the digest of this definition, compared by pointer, if the journal holds it.
+    /// Returns the digest of a definition if the journal contains the definition. Compares pointers only.
     pub(super) fn digest_of(&self, definition: &Arc<Definition>) -> Option<Digest> {
         lock(&self.0).iter().find(|(_, known)| Arc::ptr_eq(known, definition)).map(|(digest, _)| *digest)
     }
@@ -40,23 +40,23 @@ impl Definitions {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns the run as the journal has it now. Reads only.
+    /// Returns the run in its current state in the journal. Only reads.
     pub async fn load(&self, run: &RunId) -> Result<Arc<Run>, Error> {
         Ok(Arc::new(self.replay(run).await?.0))
     }
 
-    /// Returns the run as it was after its event `seq`. Reads only, and no page after that event's.
+    /// Returns the run in its state after event `seq`. Only reads, and reads no page after the page with that event.
     pub async fn load_at(&self, run: &RunId, seq: u64) -> Result<Run, Error> {
         Ok(self.fold_until(run, |run, _| run.seq >= seq).await?.0)
     }
 
-    /// Returns the run as its events define it, ignoring its row: for rebuilding rows.
+    /// Returns the run as its events define it, ignoring its row. Used to rebuild rows.
     pub(crate) async fn rebuild_run(&self, run: &RunId) -> Result<Run, Error> {
         Ok(self.fold_run(run).await?.0)
     }
 
-    /// Replays the run, and checks it against its row. A chain without its last events is valid; the row, written in
-    /// the same append, shows that they are missing.
+    /// Replays the run, and compares it with its row. A hash chain whose last events are missing is still valid. The
+    /// row shows that events are missing, because it is written in the same append as the events.
     pub(super) fn replay<'a>(&'a self, id: &'a RunId) -> BoxFuture<'a, Result<(Run, Chain), Error>> {
         Box::pin(async move {
             let (row, replayed) = futures::join!(self.journal.run(id), self.fold_run(id));
@@ -64,7 +64,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !is_behind(&replayed, told) {
                 return replayed;
             }
-            // Others may have written between the two reads.
+            // The run may have grown between the two reads.
             let replayed = self.fold_run(id).await;
             if !is_behind(&replayed, told) {
                 return replayed;
@@ -75,8 +75,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the nth model request of the run, counted from 1, and its step; `None` if there was no such request. It
-    /// is rebuilt from the journal at that event. Earlier runs of the conversation are read as they are now.
+    /// Returns the `n`th model request of the run, counted from 1, and its step. Returns `None` if there was no such
+    /// request. The request is rebuilt from the journal in its state at that time, except that earlier runs of the
+    /// conversation are read in their current state.
     pub async fn model_request(&self, id: &RunId, n: u64) -> Result<Option<(String, Request)>, Error> {
         let (mut started, mut of) = (0, None);
         let (mut run, _) = self
@@ -97,7 +98,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.fold_until(id, |_, _| false).await
     }
 
-    /// Returns the run up to the event before which `stops` returns true.
+    /// Replays the run up to the first event for which `stops` returns true. That event is not applied.
     pub(super) async fn fold_until(
         &self,
         id: &RunId,
@@ -128,7 +129,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the run after its first event, on the definition that it pins.
+/// Returns the run after its first event, with the workflow definition that the run pins.
 pub(crate) async fn first<J: Journal>(
     journal: &J,
     definitions: &Definitions,
@@ -163,7 +164,7 @@ async fn pinned<J: Journal>(
     Ok(definition)
 }
 
-/// Returns true if fewer events were read than the run's row states.
+/// Returns true if fewer events were read than the row of the run states.
 fn is_behind(replayed: &Result<(Run, Chain), Error>, told: u64) -> bool {
     match replayed {
         Ok((_, chain)) => chain.seq < told,

@@ -1,5 +1,5 @@
-//! Lookups that a step needs: digests of files, checks of edited calls, recipients that channels notified. They are
-//! made without the lock of the run, and are valid until the run changes.
+//! Lookups that a step needs: digests of files, checks of edited calls, and the recipients that channels have notified.
+//! Lookups are made without holding the lock of the run. Their results are valid until the run changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,37 +17,38 @@ use super::Driver;
 use crate::outbox::limits::ASKED_OVER;
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that one step may find lookups missing.
+/// Maximum number of times that one step is repeated because lookups were missing.
 const ROUNDS: usize = 20;
 
-/// A lookup that is not made yet.
+/// A lookup whose result a step needs.
 #[derive(Debug)]
 pub(super) enum Lookup {
-    /// Digests of files that a call relies on.
+    /// Digests of the files that a call depends on.
     Files(Vec<String>),
-    /// Check of the arguments of a call that a person edited.
+    /// Check of the arguments of a call after a person has edited them.
     Check { tool: String, arguments: Value },
-    /// Recipients that a channel asked to decide on an interrupt.
+    /// Recipients whom a channel asked to decide on an interrupt.
     Recipients { channel: String, interrupt: InterruptId },
 }
 
-/// Lookups that a step lacks.
+/// Lookups whose results a step needs.
 #[derive(Debug)]
 pub(super) struct Missing {
     run: Arc<Run>,
-    /// Sequence of the run's last event for which the lookups are valid.
+    /// Sequence number of the run's last event at which the lookups were requested. The results are valid while this
+    /// stays the last event.
     seq: u64,
     lookups: Vec<Lookup>,
 }
 
 impl Missing {
-    /// Returns `None` if nothing is missing. `run` is its state after the step.
+    /// Returns `None` if no lookup is missing. `run` is the state of the run after the step.
     pub(super) fn new(run: &Run, seq: u64, lookups: Vec<Lookup>) -> Option<Self> {
         (!lookups.is_empty()).then(|| Self { run: Arc::new(run.clone()), seq, lookups })
     }
 }
 
-/// Results of the lookups that were made.
+/// Results of lookups.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     rounds: usize,
@@ -58,7 +59,8 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// Returns `None` if the run has changed since the lookups were made.
+    /// Returns the results if `seq` is still the last event of the run. Returns `None` if the run has changed since
+    /// then.
     pub(super) fn at(&self, seq: u64) -> Option<&Self> {
         Some(self).filter(|_| self.seq == seq)
     }
@@ -78,7 +80,7 @@ impl Lookups {
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Makes the lookups that are missing.
+    /// Makes the missing lookups and adds their results to `lookups`.
     pub(super) async fn look_up(&self, missing: Missing, lookups: &mut Lookups) -> Result<(), Error> {
         lookups.rounds += 1;
         if lookups.rounds > ROUNDS {
@@ -107,7 +109,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns the recipients that a channel asked to decide on an interrupt.
+    /// Returns the recipients whom a channel asked to decide on an interrupt.
     async fn recipients_of(
         &self,
         channel: &str,
@@ -124,7 +126,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if !sent.occasion.asks() || !has_left {
                 continue;
             }
-            // Old notices are forgotten, together with their recipients.
+            // Skips old notices whose content, including the recipient, has been deleted.
             let Ok(Notice { to, .. }) = json::from_slice(sent.notice.as_bytes()) else { continue };
             if !recipients.contains(&to) {
                 recipients.push(to);

@@ -1,7 +1,8 @@
-//! The driver: load → handle → append → actions. One input, one append.
+//! The driver loads a run, lets the core handle an input, appends the events, and performs the actions. Each input
+//! causes at most one append.
 //!
-//! The driver decides nothing; the core does. The journal's compare-and-set makes every path safe against other writers
-//! of the same streams. State in memory therefore only saves time, and may be dropped at any moment.
+//! The driver decides nothing; the core decides. Each append compares the sequence numbers of its streams, so
+//! concurrent writers are safe. Therefore state in memory is only a cache and can be dropped at any time.
 
 mod commit;
 mod conversation;
@@ -51,7 +52,7 @@ use step::{InputOrigin, SentInput, Step, StepOutcome};
 use streams::Streams;
 pub(crate) use streams::system_of;
 
-/// Drives runs. An idle driver costs little: a waiting run is only rows.
+/// Drives runs. An idle driver costs little, because a waiting run exists only as rows.
 pub struct Driver<J, C, E> {
     journal: Arc<J>,
     clock: C,
@@ -62,29 +63,30 @@ pub struct Driver<J, C, E> {
     streams: Streams,
     beginnings: StartGate,
     definitions: Definitions,
-    /// Last sequence of each followed stream.
+    /// Last sequence number of each stream that is being watched.
     watchers: Mutex<HashMap<StreamId, watch::Sender<u64>>>,
-    /// Serialises changes of the installation by this process, so that concurrent ones do not fail in turns, such as
-    /// many first sign-ins at once. Changes of other nodes appear as conflicts.
+    /// Serialises the changes that this process makes to the installation. Without it, concurrent changes such as many
+    /// first sign-ins would make each other fail. Changes by other nodes appear as conflicts.
     changing_system: tokio::sync::Mutex<()>,
-    /// Number of sessions opened, as far as this process knows.
+    /// Number of sessions opened so far, as far as this process knows.
     opened: watch::Sender<u64>,
-    /// Rung when the next deadline may have moved closer.
+    /// Notified when the next deadline may have moved earlier.
     pub(crate) deadline: Notify,
-    /// Rung when other nodes may have left work.
+    /// Notified when other nodes may have left work to this node.
     pub(crate) others: Notify,
-    /// True if another node changed the installation. It may have lifted a freeze, and waiting work continues.
+    /// True if a different node has changed the installation. The change may have lifted a freeze, so that waiting work
+    /// can continue.
     pub(crate) changed: AtomicBool,
     /// Channels that notify people.
     channels: RwLock<Arc<[Channel]>>,
-    /// Rung when there may be something to send.
+    /// Notified when there may be something to send.
     pub(crate) told: Notify,
-    /// True if open interrupts with changed people may not have been checked yet, also from before this process
-    /// started.
+    /// True if people have changed and not all open interrupts may have been checked since. The change may have
+    /// happened before this process started.
     relook: AtomicBool,
-    /// True if this node met an intact run that this binary cannot read.
+    /// True if this node found a run that is intact, but that this version of the program cannot read.
     has_unreadable: AtomicBool,
-    /// True if open approvals must be compared with the rules again.
+    /// True if rules have changed and open approvals must be compared with the rules again.
     rules_changed: AtomicBool,
 }
 
@@ -118,12 +120,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self.journal
     }
 
-    /// Sets the queue for runs that end here. Called once, before any run is driven.
+    /// Sets the queue for the traces of runs that end here. Called once, before any run is driven.
     pub fn queue_traces(&self, queue: Arc<TraceQueue>) {
         let _first = self.traces.set(queue);
     }
 
-    /// Returns the counts of this process's commits.
+    /// Returns the metrics about the commits of this process.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
@@ -136,17 +138,18 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         &self.executor
     }
 
-    /// Gives an input to a run. `Ok` means that its decision is durable, and the following actions are started.
+    /// Gives an input to a run. `Ok` means that the decision is durable, and that the resulting actions have been
+    /// started.
     pub async fn send(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<Arc<Run>, Error> {
         Ok(self.give(run, input, None, actor).await?.run)
     }
 
-    /// Gives an input to a run. Returns true if it produced events. Events of other writers are not counted.
+    /// Gives an input to a run. Returns true if the input produced events. Events of other writers do not matter.
     pub async fn change(self: &Arc<Self>, run: &RunId, input: Input, actor: Actor) -> Result<bool, Error> {
         Ok(self.give(run, input, None, actor).await?.wrote)
     }
 
-    /// Gives an input to a run; `key` goes into the append of the input.
+    /// Gives an input to a run. `key` is stored in the append of the input.
     fn give<'a>(
         self: &'a Arc<Self>,
         run: &'a RunId,
@@ -171,15 +174,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Drives every run that could continue without a person and has no work in flight. Such a run was left by a crash,
-    /// released by an unfreeze, or started in an append whose answer was lost. Stops the work for runs that this node
-    /// no longer drives. Called at the start and regularly.
+    /// Drives every run that can continue without a person but has no work in flight. Such a run was interrupted by a
+    /// crash, released by an unfreeze, or started in an append whose result was lost. Also stops the work for runs that
+    /// this node no longer drives. Called at the start of the server and then periodically.
     pub async fn sweep(self: &Arc<Self>) -> Result<usize, Error> {
-        // Another node may have lifted a freeze without a notification.
+        // A different node may have lifted a freeze, and the notification may have been lost.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
-        // Read before the leases, so that work which starts in between is not doubted.
+        // Read before the leases. Otherwise work that starts between the two reads would seem to have no lease.
         let mut doubted = self.cache.at_work();
         let mut runs = self.journal.runnable(usize::MAX >> 1).await?;
         let held: BTreeSet<&RunId> = runs.iter().collect();
@@ -189,15 +192,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         runs.retain(|run| !self.cache.is_under_way(run));
         for run in &runs {
-            // Includes runs whose lease this node took in an append whose answer was lost.
+            // This includes runs whose lease this node took in an append whose result was lost.
             self.drive(run).await?;
         }
         self.settle().await?;
         Ok(runs.len())
     }
 
-    /// Reads runs again that another node changed while this one has work in flight for them. Stops work that is no
-    /// longer needed.
+    /// Reads runs again for which this node has work in flight and which a different node has changed. Stops work that
+    /// is no longer needed.
     pub(crate) async fn settle(self: &Arc<Self>) -> Result<(), Error> {
         for run in &self.cache.unsettled() {
             self.nudge(run).await?;
@@ -205,14 +208,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Takes over runs without a living driver, and refreshes runs of this node that another one changed.
+    /// Takes over runs whose driver is no longer running. Refreshes runs of this node that a different node has
+    /// changed.
     pub async fn claim(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 100;
         let mut claimed = 0;
         loop {
             let runs = self.journal.claim(AT_ONCE).await?;
             for run in &runs {
-                // If the store fails before all are driven, a sweep reads the changes of the rest.
+                // Marked before the first run is driven. If the store fails then, a sweep reads the remaining runs
+                // again.
                 self.cache.change(run, |loaded| (loaded.driven_here, loaded.stale) = (true, true)).await;
             }
             for run in &runs {
@@ -225,7 +230,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Continues a run whose lease this node holds, from its present state in the journal.
+    /// Continues a run whose lease this node holds, from its current state in the journal.
     async fn drive(self: &Arc<Self>, run: &RunId) -> Result<(), Error> {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
@@ -258,8 +263,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step lacks, and starts the calls that wait for them. After an error the next sweep
-    /// starts them.
+    /// Makes the lookups that a step needs, and starts the calls that wait for them. If that fails, the next sweep
+    /// starts these calls.
     async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
@@ -282,19 +287,19 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         stepped
     }
 
-    /// Wakes the outbox, because a delivery is to be retried at once.
+    /// Wakes the outbox because a delivery must be retried immediately.
     pub fn ring_outbox(&self) {
         self.told.notify_one();
     }
 
-    /// Starts no call, model request or inspection from now on. Decisions and answers are recorded as before. The
-    /// resulting actions wait for the next start, or for another node.
+    /// From now on starts no call, model request or inspection. Decisions and results are still recorded. The actions
+    /// that follow from them wait until the server restarts or a different node takes over.
     pub async fn close(&self) {
         self.beginnings.close().await;
     }
 
-    /// Lets every run with a passed deadline act. A run that stays due, such as in a frozen installation, does not
-    /// block later ones.
+    /// Gives every run with an expired deadline the chance to act on it. A run that stays due, for example because of a
+    /// freeze, does not block the runs after it.
     pub async fn due(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 500;
         let now = self.clock.now();
@@ -312,7 +317,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Applies every deadline that passed while no node was running, before any request is answered.
+    /// Applies every deadline that expired while no node was running. Called before the server answers requests.
     pub async fn catch_up(self: &Arc<Self>) -> Result<usize, Error> {
         Ok(self.due().await? + self.expire_sessions().await?)
     }
@@ -322,9 +327,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.handle_drive_result(run, nudged).await
     }
 
-    /// Handles the result of driving a run. An unreadable run stops by itself, and never stops the others. A run that
-    /// has ended, or that another node drives, needs nothing here. A run of another version is left to nodes that can
-    /// read it.
+    /// Handles the result of driving a run. An unreadable run is logged and stops, without stopping other runs. A run
+    /// that has ended, or that a different node drives, needs no action. A run that only a different version can read
+    /// is given back, so that other nodes can take it.
     async fn handle_drive_result(&self, run: &RunId, result: Result<(), Error>) -> Result<(), Error> {
         match result {
             Ok(()) | Err(Error::Rejected(Rejection::Ended(_) | Rejection::Outdated)) => return Ok(()),
@@ -340,23 +345,24 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns true if this node met an intact run that it cannot read.
+    /// Returns true if this node found a run that is intact, but that this version of the program cannot read.
     pub fn has_unreadable(&self) -> bool {
         self.has_unreadable.load(Ordering::Acquire)
     }
 
-    /// Returns the run as the journal has it now, if it is loaded and no append to it is in flight. Takes no read, or
-    /// one if other nodes may have written.
+    /// Returns the run in its current state in the journal, if the run is loaded and no append to it is in flight.
+    /// Reads from the store only if other nodes may have written, and then once.
     pub async fn current(&self, run: &RunId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek(run)?).await
     }
 
-    /// Returns the run of this interrupt, with the same guarantees as [`Driver::current`].
+    /// Returns the run that opened this interrupt, with the same guarantees as [`Driver::current`].
     pub async fn current_asker(&self, interrupt: &InterruptId) -> Option<Arc<Run>> {
         self.if_current(self.cache.peek_asker(interrupt)?).await
     }
 
-    /// Returns the id of the run of this interrupt, if the run is loaded and the interrupt was open here.
+    /// Returns the id of the run that opened this interrupt, if the run is loaded and its interrupt was open in this
+    /// process.
     pub fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         self.cache.asker(interrupt)
     }
@@ -368,43 +374,44 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Some(run)
     }
 
-    /// Returns the run in a past state, if it is loaded; during a step, its state before the step. For fixed facts,
-    /// such as who started it, and for callers that follow changes by [`Driver::watch`].
+    /// Returns a possibly outdated state of the run, if the run is loaded. During a step, this is the state before the
+    /// step. Meant for facts that never change, such as who started the run, and for callers that follow changes with
+    /// [`Driver::watch`].
     pub fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         self.cache.glance(run)
     }
 
-    /// Returns true if other nodes may write to the journal: state in memory may be stale.
+    /// Returns true if other nodes may write to the journal, so that state in memory may be stale.
     pub(crate) fn is_shared(&self) -> bool {
         self.journal.poll().is_some()
     }
 
-    /// Returns the number of runs in memory: those with work in flight, and a bounded number of others.
+    /// Returns the number of runs in memory: all runs with work in flight, and a limited number of idle runs.
     pub fn loaded_runs(&self) -> usize {
         self.cache.len()
     }
 
-    /// Follows the run's last committed sequence number, as far as this process knows it.
+    /// Follows the run's last committed sequence number, as far as this process knows.
     pub fn watch(&self, run: &RunId) -> watch::Receiver<u64> {
         self.watch_stream(&StreamId::Run(run.clone()))
     }
 
-    /// Follows the last committed sequence number of any stream.
+    /// Follows the last committed sequence number of a stream, as far as this process knows.
     pub fn watch_stream(&self, stream: &StreamId) -> watch::Receiver<u64> {
         let mut watchers = lock(&self.watchers);
-        // Cleans up at powers of two, so that each call pays only for a few unused watchers.
+        // Removes unused watchers when their number reaches a power of two, so that a call rarely pays for the removal.
         if !watchers.contains_key(stream) && watchers.len().is_power_of_two() {
             watchers.retain(|_, sender| sender.receiver_count() > 0);
         }
         watchers.entry(stream.clone()).or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
-    /// Follows the opening of sessions, for callers whose session does not exist yet.
+    /// Follows the number of opened sessions, for callers that wait for a session that does not exist yet.
     pub fn watch_opened(&self) -> watch::Receiver<u64> {
         self.opened.subscribe()
     }
 
-    /// Notifies the followers of a stream that it has this event.
+    /// Notifies the followers of a stream that the stream now has event `seq`.
     fn notify_followers(&self, stream: &StreamId, seq: u64) {
         if seq == 1 && matches!(stream, StreamId::Session(_)) {
             self.opened.send_modify(|opened| *opened += 1);
@@ -414,7 +421,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Releases a run after a step, and notifies its followers of its sequence.
+    /// Releases a run after a step, and notifies its followers of its last sequence number.
     fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         self.cache.release(run, entry, slot);
         if let Some(loaded) = slot {
@@ -422,20 +429,21 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Takes note of an event of another writer. Marks older state of its stream as stale, and notifies its followers.
-    /// Returns false if this process knew the event.
+    /// Records that a different writer appended an event. Marks older state of the stream as stale, and notifies the
+    /// followers of the stream. Returns false if this process already knew the event.
     pub(crate) fn written(&self, change: &Change) -> bool {
         let is_news = match &change.stream {
             StreamId::Run(run) => self.cache.note_event(run, change.seq),
             StreamId::Session(_) | StreamId::System => self.streams.note_event(&change.stream, change.seq),
         };
-        // State in memory is marked first: a follower reads at once.
+        // The state in memory is marked as stale before the followers are notified, because a follower reads
+        // immediately.
         self.notify_followers(&change.stream, change.seq);
         is_news
     }
 }
 
-/// Locks the mutex, even if it is poisoned: the maps stay valid.
+/// Locks the mutex even if it is poisoned, because the maps stay valid after a panic.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

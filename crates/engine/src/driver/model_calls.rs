@@ -1,4 +1,4 @@
-//! The model calls of a run, read from its events. Reads only.
+//! Lists the model calls of a run from its events. Only reads.
 
 use holdshort_core::event;
 use holdshort_core::id::RunId;
@@ -11,14 +11,14 @@ use holdshort_store::Journal;
 use super::Driver;
 use crate::{Clock, Error, Executor};
 
-/// One call of a model.
+/// One call of a run to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelCall {
     /// Number of the call in the run, counted from 1.
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// Requested model; `None` is the model of the installation.
+    /// The requested model. `None` means the default model of the installation.
     pub model: Option<String>,
     pub at: Timestamp,
     pub shortened: bool,
@@ -30,23 +30,23 @@ pub struct ModelCall {
 pub enum ModelOutcome {
     Running,
     Replied {
-        /// Name that the provider gives the model.
+        /// Name of the model according to the provider.
         model: String,
         usage: Usage,
-        /// Cost with its currency, if the workflow has a price for the model.
+        /// Cost and its currency. `None` if the workflow has no price for this model.
         cost: Option<(Cost, String)>,
     },
     Failed,
-    /// The process that waited for the reply is gone.
+    /// The process that waited for the response ended.
     Lost,
-    /// A person interrupted it.
+    /// A person interrupted the call.
     Interrupted,
-    /// Its step ended before.
+    /// The step of the call ended before the response arrived.
     Dropped,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Returns up to `limit` calls after this one. Each request replays the run once.
+    /// Returns at most `limit` model calls after call number `after`. Each request replays the run once.
     pub async fn model_calls(&self, id: &RunId, after: u64, limit: usize) -> Result<Vec<ModelCall>, Error> {
         let mut n = 0;
         let mut calls: Vec<ModelCall> = Vec::new();
@@ -86,7 +86,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the step whose call ended, and its outcome.
+/// Returns the step whose model call ended with this fact, and the outcome of the call.
 fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
     match fact {
         Fact::ModelReplied { step, model, usage, .. } => {
@@ -100,7 +100,8 @@ fn outcome<'f>(run: &Run, fact: &'f Fact) -> Option<(&'f str, ModelOutcome)> {
     }
 }
 
-/// Returns the running call of a step; a step has one at a time. `None` if that call is on another page.
+/// Returns the pending model call of a step. A step has at most one pending call. Returns `None` if the call is on an
+/// earlier page.
 fn last_of<'c>(calls: &'c mut [ModelCall], run: &Run, step: &str) -> Option<&'c mut ModelCall> {
     let is_out = run.steps.get(step).is_some_and(|step| step.model != State::Idle);
     let last = calls.iter_mut().rev().find(|call| call.step == step)?;

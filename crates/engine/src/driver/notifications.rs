@@ -1,4 +1,4 @@
-//! Notifications of an append: its deliveries, one for each channel that gets a notice.
+//! Notifications that an append causes: one delivery per channel that gets a notice.
 
 use std::sync::{Arc, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::outbox::limits::RECIPIENTS;
 use crate::{Clock, Executor};
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Sets the channels. Called before any run is driven, and whenever one is registered or removed.
+    /// Sets the channels. Called before any run is driven, and again whenever a channel is registered or removed.
     pub fn set_channels(&self, channels: Vec<Channel>) {
         *self.channels.write().unwrap_or_else(PoisonError::into_inner) = Arc::from(channels);
     }
@@ -29,7 +29,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.channels.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the deliveries of the events that follow the state `before`.
+    /// Returns the deliveries that the events after the state `before` cause.
     pub(super) fn deliveries(
         &self,
         before: &Run,
@@ -64,8 +64,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns the deliveries of a checkpoint, for the channels that request them. Each belongs to the event that is to
-    /// be written.
+    /// Returns the deliveries of a checkpoint to the channels that request checkpoints. Each delivery belongs to the
+    /// event that will be appended next.
     pub(super) fn checkpoint_deliveries(&self, notice: &CheckpointNotice) -> Vec<Delivery> {
         let now = self.clock.now();
         let mut draw = Draw::new(self.clock.seed(), now);
@@ -86,7 +86,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Recipients of a notice on a channel. A resolution also goes to recipients who were asked earlier over this channel.
+/// Returns the recipients of a notice on a channel. The notice of a resolution also goes to the recipients whom this
+/// channel asked earlier.
 fn all_recipients(
     channel: &Channel,
     notice: &Notice,
@@ -111,7 +112,7 @@ fn all_recipients(
     all
 }
 
-/// Returns a delivery about an interrupt, due now.
+/// Returns a delivery of a notice about an interrupt. The delivery is due now.
 fn delivery_for_notice(notice: &Notice, channel: &str, now: Timestamp, draw: &mut Draw) -> Delivery {
     Delivery {
         run: notice.run.clone(),
@@ -121,7 +122,7 @@ fn delivery_for_notice(notice: &Notice, channel: &str, now: Timestamp, draw: &mu
     }
 }
 
-/// Returns a delivery without a subject, due now.
+/// Returns a delivery without a subject. The delivery is due now.
 fn new(
     draw: &mut Draw,
     channel: &str,
@@ -149,7 +150,7 @@ fn new(
     }
 }
 
-/// Returns the recipients of a notice in a channel. `None` means all readers of the channel.
+/// Returns the recipients of a notice on a channel. `None` in the result stands for all readers of the channel.
 fn recipients(channel: &Channel, notice: &Notice, system: &System, now: Timestamp) -> Vec<Option<Recipient>> {
     match &channel.to {
         To::Channel => vec![None],

@@ -1,4 +1,5 @@
-//! From committed state to effects: every due action without a running one is handed to the executor.
+//! Performs the actions that the committed state requires: every due action that is not yet running goes to the
+//! executor.
 
 use std::sync::Arc;
 
@@ -25,11 +26,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             tracing::debug!(run = %loaded.run.id, action = %id, "given up: the run no longer waits for it");
             self.executor.abort(&loaded.run.id, &id);
         }
-        // An append without an answer can still be written, as long as no other event was.
+        // An append whose result is unknown can still be written while the stream has no further event.
         let now = loaded.chain.seq;
         loaded.claimed.retain(|action, on| awaited.contains(action) || *on == now);
         for (action, step, work) in due_work(&loaded.run, loaded.epoch) {
-            // A start is performed once, by the driver that recorded it.
+            // A start is performed once, by the driver that recorded the start.
             let begun = match work {
                 Work::Inspect { .. } => false,
                 Work::Try { .. } | Work::Commit { .. } | Work::CallTool { .. } | Work::CallModel { .. } => {
@@ -39,12 +40,12 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             if begun && loaded.claimed.remove(&action).is_none() {
                 continue;
             }
-            // Inspections are requested again at the next start.
+            // While the gate is closed no inspection starts. The next start of the server requests it again.
             if !begun && self.beginnings.is_closed() {
                 continue;
             }
-            // The node's lease expired since the append: another node may take the run over. A start that was recorded
-            // and not performed is lost, and its next driver adopts it.
+            // The lease of this node expired after the append, so a different node may take over the run. A start that
+            // was recorded but not performed is lost, and the next driver of the run adopts it.
             if begun && !self.journal.has_valid_leases() {
                 loaded.stale = true;
                 continue;
@@ -77,7 +78,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Asks the gates at the time of the redirect. If they cannot be read, the redirect is refused.
+    /// Returns a function that asks the gates at the time of a redirect. If the gates cannot read the rules, the
+    /// redirect is refused.
     fn follow(self: &Arc<Self>, run: RunId, call: String) -> Follow {
         let driver = Arc::downgrade(self);
         Follow::new(move |url| {
@@ -102,7 +104,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             && run.may_follow(call, url, &session, &system, self.clock.now()))
     }
 
-    /// Reads the rules at the time of a search or a listing.
+    /// Returns a function that reads the rules at the time of a search or a listing.
     fn withhold(self: &Arc<Self>, run: RunId, call: String) -> Withhold {
         let driver = Arc::downgrade(self);
         Withhold::new(move || {
@@ -134,20 +136,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Takes the result of an action. A result that is no longer needed is dropped.
+    /// Records the result of an action. Discards a result that is no longer needed.
     async fn delivered(self: &Arc<Self>, run: &RunId, action: &ActionId, input: Input) -> Result<(), Error> {
         let actor = Actor::engine();
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };
         let mut lookups = Lookups::default();
         let entry = self.cache.get(run);
         let mut slot = entry.lock().await;
-        // The action was given up: the run ended, or another node took it over.
+        // The action was given up, because the run ended or a different node took over the run.
         let Some(loaded) = slot.as_mut().filter(|loaded| loaded.in_flight.contains(action)) else {
             tracing::debug!(%run, %action, "given up: no run on this node waits for the result");
             return Ok(());
         };
         loaded.back = loaded.in_flight.take(action);
-        // The answer is recorded before another input is accepted, with lookups or without.
+        // The lock is held until the result is recorded, even while lookups are made. No other input comes in between.
         let result = loop {
             match self.step(&mut slot, run, sent, &lookups).await {
                 Ok(Step::Misses(missing)) => {
@@ -160,8 +162,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             }
         };
         if let Some(loaded) = slot.as_mut() {
-            // The answer was not recorded. The executor delivers it again, and until then the action is still in
-            // flight.
+            // If the result was not recorded, the executor delivers it again. Until then the action stays in flight.
             let back = loaded.back.take().filter(|_| matches!(result, Err(Error::Store(_) | Error::Busy)));
             loaded.in_flight.extend(back);
         }
@@ -181,8 +182,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Returns the inspections that the state requests, and the calls and model requests recorded as started under this
-/// epoch.
+/// Returns the inspections that the state requires, and the calls and model requests that were recorded as started
+/// under this epoch.
 fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     let mut due = Vec::new();
     for action in run.actions() {
@@ -195,7 +196,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                     Work::Inspect { call: call.clone(), revision: *revision, tool, arguments },
                 )
             }),
-            // Not recorded as started, so not performed.
+            // These actions have not been recorded as started, so they are not performed.
             Action::Try { .. } | Action::CallTool { .. } | Action::CallModel { .. } => None,
         };
         due.extend(work.map(|(step, work)| (id, step, work)));
@@ -247,12 +248,12 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
     due
 }
 
-/// Returns the files that a call relies on, as its last inspection found them.
+/// Returns the files that a call depends on, in the state that its last inspection found.
 fn preconditions(call: &Call) -> Vec<Precondition> {
     call.look.as_ref().map(|look| look.preconditions.clone()).unwrap_or_default()
 }
 
-/// Returns the run whose layer a call merges.
+/// Returns the run whose layer the call merges. Returns `None` if the call is not a merge.
 fn merges(call: &Call) -> Option<RunId> {
     let arguments = (call.tool == merge::TOOL).then(|| merge::Arguments::deserialize(&call.arguments))?;
     arguments.ok().map(|arguments| arguments.run)

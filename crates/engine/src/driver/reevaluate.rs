@@ -1,4 +1,4 @@
-//! Open interrupts that are evaluated again because people or rules changed.
+//! Evaluates open interrupts again after people or rules have changed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use holdshort_store::{InterruptFilter, Journal};
 use super::Driver;
 use crate::{Clock, Error, Executor};
 
-/// Rows of one page.
+/// Number of rows in one page.
 const AT_ONCE: usize = 500;
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Makes `keep_up` count the votes of rules on all open approvals again.
+    /// Requests that `keep_up` counts the votes of rules on all open approvals again.
     pub(super) fn revote_later(&self) {
         self.rules_changed.store(true, Ordering::Release);
     }
 
-    /// Counts the votes of rules on all open approvals again, if that is pending. No person can approve a call that a
-    /// rule now forbids.
+    /// Counts the votes of rules on all open approvals again, if that was requested. Afterwards no person can approve a
+    /// call that a rule now forbids.
     pub async fn run_pending_revotes(self: &Arc<Self>) -> Result<(), Error> {
         if !self.rules_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -42,13 +42,14 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         voted
     }
 
-    /// Makes `keep_up` check all assignments that name people or groups.
+    /// Requests that `keep_up` checks all assignments that name people or groups.
     pub(super) fn reevaluate_later(&self) {
         self.relook.store(true, Ordering::Release);
     }
 
-    /// Checks assignments that name a changed person, that this person has claimed, or that have votes. The change is
-    /// valid even if a check fails: `keep_up` repeats failed checks later.
+    /// Checks the open interrupts that a change of people may affect: those assigned to a changed person, claimed by a
+    /// changed person, or with votes. The change takes effect even if a check fails: `keep_up` repeats failed checks
+    /// later.
     pub(super) async fn people_changed(self: &Arc<Self>, events: &[Event], before: &System) {
         if let Err(error) = self.reevaluate_changed_people(events, before).await {
             tracing::warn!(%error, "assignments cannot be checked");
@@ -75,9 +76,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             .await
     }
 
-    /// Checks all assignments that name people or groups, if that is pending.
+    /// Checks all assignments that name people or groups, if that was requested.
     pub async fn run_pending_reevaluations(self: &Arc<Self>) -> Result<(), Error> {
-        // This detects keys that have expired since the last call.
+        // Reading the system detects keys that have expired since the last call.
         self.glance_system().await?;
         if !self.relook.swap(false, Ordering::AcqRel) {
             return Ok(());
@@ -91,7 +92,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         looked
     }
 
-    /// Checks interrupts with one of these marks, and those claimed by a removed person.
+    /// Checks the interrupts that have one of these marks, and the interrupts that a removed person has claimed.
     async fn reevaluate_assignments(self: &Arc<Self>, marks: Vec<String>) -> Result<(), Error> {
         let filter = InterruptFilter { marks: Some(marks), ..InterruptFilter::default() };
         let mut runs = self.runs_asking(filter, |_| true).await?;
@@ -102,7 +103,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_to_each(&runs, &Input::PeopleChanged).await
     }
 
-    /// Returns the runs of those open interrupts of a filter that are `wanted`.
+    /// Returns the runs of the open interrupts that match a filter and for which `wanted` returns true.
     async fn runs_asking(
         &self,
         filter: InterruptFilter,
@@ -126,7 +127,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             match self.send(run, input.clone(), Actor::engine()).await {
                 Ok(_) => {}
                 Err(Error::Store(error)) => failed = Some(error),
-                // The run ended, or cannot be read: the others are still checked.
+                // The run has ended or is unreadable. The remaining runs are still checked.
                 Err(error) => tracing::debug!(%run, %error, "open interrupts of a run were not checked \
                     again"),
             }

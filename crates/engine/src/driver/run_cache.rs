@@ -1,4 +1,5 @@
-//! One entry for each active run: the loaded run, behind a lock. Waiting runs are dropped from the cache.
+//! Cache of runs. Each active run has one entry: the loaded run behind a lock. Idle runs beyond a limit are dropped
+//! from the cache.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,30 +12,33 @@ use tokio::sync::MutexGuard;
 
 use super::lock;
 
-/// Number of runs without work in flight that stay loaded for the next decision or read. All others are only rows.
+/// Maximum number of runs without work in flight that stay loaded for the next decision or read. Other idle runs exist
+/// only as rows.
 const IDLE: usize = 256;
-/// The map's own reference to an entry, and that of the lock holder.
+/// Number of references to an entry that is not used elsewhere: one in the map, and one of the lock holder.
 const IN_MAP_AND_HERE: usize = 2;
 
 /// A loaded run.
 pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
-    /// Actions that this driver performs and that are not answered. Kept over a reload: running work keeps running.
+    /// Actions that this driver performs and whose results have not arrived. They survive a reload of the run, because
+    /// their work keeps running.
     pub(super) in_flight: BTreeSet<ActionId>,
-    /// Starts that this driver appended, or tried to, and has not performed yet, with the sequence before the append.
-    /// Starts of other drivers are not in it, so none is performed twice.
+    /// Starts that this driver has appended, or tried to append, and has not performed yet. Each has the sequence
+    /// number before its append. Starts of other drivers are never included, so that no start is performed twice.
     pub(super) claimed: BTreeMap<ActionId, u64>,
-    /// Action whose answer is being recorded: it must not be stopped or treated as lost.
+    /// Action whose result is being recorded. It must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
     /// Epoch under which this driver starts work.
     pub(super) epoch: u64,
-    /// True if this node drives the run, as far as it knows.
+    /// True if this node drives the run, as far as this node knows.
     pub(super) driven_here: bool,
-    /// True if another writer changed the run, or may have: it is read again before the next decision.
+    /// True if a different writer has changed the run, or may have. The run must be read again before the next
+    /// decision.
     pub(super) stale: bool,
-    /// Sequence before an append that was dropped before its answer came. While the stream still ends there, the append
-    /// may yet be written, so a read is not final.
+    /// Sequence number before an append that was dropped before its result arrived. While the stream still ends there,
+    /// the append may yet be written, so a read is not final.
     pub(super) unanswered: Option<u64>,
 }
 
@@ -60,15 +64,15 @@ impl LoadedRun {
         self.unanswered = self.unanswered.filter(|on| *on >= chain.seq);
     }
 
-    /// Returns the input that adopts lost work, and keeps the work in flight. Starts that are only claimed are not in
-    /// it: another node may have recorded the same start.
+    /// Returns the input that adopts lost work, except for the work that is still in flight here. Starts in `claimed`
+    /// are treated as lost too, because a different node may have recorded the same start.
     pub(super) fn adopt(&self) -> Input {
         let at_work = self.in_flight.iter().chain(&self.back);
         Input::Adopt { at_work: at_work.cloned().collect() }
     }
 
-    /// Returns true if a start is recorded that this driver should know and does not: under its own epoch, or under a
-    /// later one. This driver does not perform it.
+    /// Returns true if a start is recorded, under the epoch of this driver or a later one, that this driver does not
+    /// know. This driver will not perform that start.
     pub(super) fn has_lost_work(&self) -> bool {
         let known = |action: &ActionId| {
             self.in_flight.contains(action)
@@ -84,8 +88,8 @@ impl LoadedRun {
         !self.in_flight.is_empty() || !self.claimed.is_empty() || self.unanswered.is_some()
     }
 
-    /// Returns true if all due actions are in flight. An action may be due that could not start: the installation was
-    /// frozen, or the node had no valid lease.
+    /// Returns true if all due actions are in flight. Returns false, for example, if an action could not start because
+    /// the installation was frozen or the node had no valid lease.
     fn is_under_way(&self) -> bool {
         let is_in_flight = |action: &Action| self.in_flight.contains(&action.id());
         !self.stale
@@ -97,24 +101,24 @@ impl LoadedRun {
 
 pub(super) type Slot = Option<LoadedRun>;
 
-/// The entry of one run.
+/// The cache entry of one run.
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
-    /// Last event of the run's stream that this process was notified of. Outside of the lock, so that a notification
-    /// never waits. The lock holder may have read the run before that event.
+    /// Last event of the run's stream of which this process was notified. It is outside the lock, so that a
+    /// notification never waits. The lock holder may have read the run before that event.
     told: AtomicU64,
-    /// The run as its last lock holder left it, for readers while it is locked.
+    /// The run in the state that the last lock holder published, for readers while the entry is locked.
     seen: Mutex<Option<CommittedRun>>,
     /// Time of the last release, counted as in [`Inner::releases`].
     released: AtomicU64,
 }
 
-/// A run as it was committed.
+/// A run in a committed state.
 struct CommittedRun {
     run: Arc<Run>,
     seq: u64,
-    /// True if an append after it was requested: the journal may have more events.
+    /// True if an append after this state was requested, so the journal may have more events.
     is_built_on: bool,
 }
 
@@ -123,7 +127,7 @@ impl CacheEntry {
         self.aged(self.slot.lock().await)
     }
 
-    /// Returns `None` if the run is locked.
+    /// Locks the entry without waiting. Returns `None` if the entry is already locked.
     fn try_lock(&self) -> Option<MutexGuard<'_, Slot>> {
         Some(self.aged(self.slot.try_lock().ok()?))
     }
@@ -131,7 +135,7 @@ impl CacheEntry {
     fn aged<'c>(&self, mut slot: MutexGuard<'c, Slot>) -> MutexGuard<'c, Slot> {
         let told = self.told.load(Ordering::Acquire);
         if let Some(loaded) = slot.as_mut() {
-            // The previous lock holder stopped while it delivered an answer: the action is lost.
+            // The previous lock holder stopped while it recorded a result, so that action is lost.
             let is_left = loaded.back.take().is_some();
             loaded.stale |= is_left || loaded.chain.seq < told || loaded.unanswered.is_some();
         }
@@ -151,14 +155,14 @@ impl CacheEntry {
         });
     }
 
-    /// Returns the run in a past state; during an append, its state before that. Never older than the last notification
-    /// to this process.
+    /// Returns a possibly outdated state of the run. During an append, this is the state before the append. The state
+    /// is never older than the last notification to this process.
     fn glance(&self) -> Option<Arc<Run>> {
         let Some(slot) = self.try_lock() else { return self.seen(|_| true).map(|(run, _)| run) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| loaded.run.clone())
     }
 
-    /// Returns the run as the journal has it.
+    /// Returns the run in its current state in the journal, and its last sequence number.
     fn peek(&self) -> Option<(Arc<Run>, u64)> {
         let Some(slot) = self.try_lock() else { return self.seen(|seen| !seen.is_built_on) };
         slot.as_ref().filter(|loaded| !loaded.stale).map(|loaded| (loaded.run.clone(), loaded.chain.seq))
@@ -177,10 +181,10 @@ pub(super) struct RunCache(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     entries: HashMap<RunId, Arc<CacheEntry>>,
-    /// Released runs with the time of each release. Only the last release of a run is valid.
+    /// Released runs, each with the number of its release. Only the last release of a run is valid.
     idle: VecDeque<(RunId, u64)>,
     releases: u64,
-    /// Loaded runs by their interrupts that were open here.
+    /// Loaded runs by the interrupts that were open in this process.
     asked: HashMap<InterruptId, RunId>,
 }
 
@@ -189,29 +193,31 @@ impl RunCache {
         lock(&self.0).entries.entry(run.clone()).or_default().clone()
     }
 
-    /// Returns the run as the journal has it, with its last sequence, if it is loaded and no append to it was
-    /// requested. Never waits, and holds no reference to the entry, which would keep it from being dropped.
+    /// Returns the run in its current state in the journal, and its last sequence number, if the run is loaded and no
+    /// append to it was requested. Never waits. Keeps no reference to the entry, because a reference would keep the
+    /// entry in the cache.
     pub(super) fn peek(&self, run: &RunId) -> Option<(Arc<Run>, u64)> {
         lock(&self.0).entries.get(run)?.peek()
     }
 
-    /// Returns the run even during an append: then in its state before that.
+    /// Returns the run even during an append. Then the result is the state before the append.
     pub(super) fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         lock(&self.0).entries.get(run)?.glance()
     }
 
-    /// Returns the run of this interrupt, with the same guarantees as [`RunCache::peek`].
+    /// Returns the run that opened this interrupt, with the same guarantees as [`RunCache::peek`].
     pub(super) fn peek_asker(&self, interrupt: &InterruptId) -> Option<(Arc<Run>, u64)> {
         let inner = lock(&self.0);
         inner.entries.get(inner.asked.get(interrupt)?)?.peek()
     }
 
-    /// Returns the id of the run of this interrupt, if the run is loaded and the interrupt was open here.
+    /// Returns the id of the run that opened this interrupt, if the run is loaded and its interrupt was open in this
+    /// process.
     pub(super) fn asker(&self, interrupt: &InterruptId) -> Option<RunId> {
         lock(&self.0).asked.get(interrupt).cloned()
     }
 
-    /// Records that an append to the run's stream will be requested. Called with the entry's lock held.
+    /// Records that an append to the run's stream will be requested. Called while the lock of the entry is held.
     pub(super) fn appends(&self, run: &RunId) {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return };
@@ -220,7 +226,7 @@ impl RunCache {
         }
     }
 
-    /// Returns true if all work of this process for the run is in flight, and its state is not stale.
+    /// Returns true if all work of this process for the run is in flight, and the cached state is not stale.
     pub(super) fn is_under_way(&self, run: &RunId) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return false };
@@ -229,17 +235,17 @@ impl RunCache {
         slot.as_ref().is_some_and(LoadedRun::is_under_way)
     }
 
-    /// Returns runs with work in flight, or with work if an unanswered append was written.
+    /// Returns runs that have work in flight, or that would have work if a pending append was written.
     pub(super) fn at_work(&self) -> Vec<RunId> {
         self.those(LoadedRun::is_at_work)
     }
 
-    /// Returns runs with work in flight that have to be read again.
+    /// Returns runs that have work in flight and must be read again.
     pub(super) fn unsettled(&self) -> Vec<RunId> {
         self.those(|loaded| loaded.stale && loaded.is_at_work())
     }
 
-    /// Returns unlocked runs that are wanted, in an order that does not depend on hashes.
+    /// Returns unlocked runs for which `wanted` returns true, in an order that does not depend on hashes.
     fn those(&self, wanted: impl Fn(&LoadedRun) -> bool) -> Vec<RunId> {
         let inner = lock(&self.0);
         let is_wanted =
@@ -250,7 +256,7 @@ impl RunCache {
         found
     }
 
-    /// Changes the cached state of a run, if it is loaded.
+    /// Changes the cached state of a run if the run is loaded.
     pub(super) async fn change(&self, run: &RunId, change: impl FnOnce(&mut LoadedRun)) {
         let entry = lock(&self.0).entries.get(run).cloned();
         let Some(entry) = entry else { return };
@@ -261,8 +267,8 @@ impl RunCache {
         self.release(run, &entry, &slot);
     }
 
-    /// Takes note of an event of the run's stream: an older cached run is read again before the next decision. Never
-    /// waits. Returns false if this process had read the event already.
+    /// Records that the run's stream has event `seq`. An older cached run is read again before the next decision. Never
+    /// waits. Returns false if this process had already read the event.
     pub(super) fn note_event(&self, run: &RunId, seq: u64) -> bool {
         let inner = lock(&self.0);
         let Some(entry) = inner.entries.get(run) else { return true };
@@ -275,10 +281,11 @@ impl RunCache {
         lock(&self.0).entries.len()
     }
 
-    /// Releases a run, with the slot's lock held. Keeps active runs, and a bounded number of idle ones.
+    /// Releases a run while the lock of its slot is held. Keeps active runs in the cache, and a limited number of idle
+    /// runs.
     ///
-    /// A run has one entry in a process, so that one lock covers it and the work in flight is known. An entry is
-    /// dropped only while it has no other holder: `get` clones under the same lock.
+    /// A run has only one entry in a process, so that one lock protects the run and all work in flight is known. An
+    /// entry is dropped only if nothing else holds it: `get` clones the entry under the same lock.
     pub(super) fn release(&self, run: &RunId, entry: &Arc<CacheEntry>, slot: &Slot) {
         entry.show(slot);
         let mut inner = lock(&self.0);
@@ -320,7 +327,7 @@ impl RunCache {
     }
 }
 
-/// Returns true if this process has no unanswered work for the run.
+/// Returns true if this process has no pending work for the run.
 fn is_idle(slot: &Slot) -> bool {
     slot.as_ref().is_none_or(|loaded| !loaded.is_at_work())
 }

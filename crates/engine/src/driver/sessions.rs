@@ -1,7 +1,7 @@
-//! Operations on whole sessions by people and the clock: open, suspend, resume, close, revoke a grant. The event comes
-//! first. From then on no forbidden run or call starts in the session. Then its runs are paused, resumed or cancelled
-//! one by one. A crash in between leaves some runs unchanged and waiting, and a repeated request completes the
-//! operation.
+//! Operations on whole sessions by people and by the clock: open, suspend, resume, close, and revoke a grant. First the
+//! event of the session is written. From then on, no run or call starts that the new state forbids. Then the runs of
+//! the session are paused, resumed or cancelled one by one. If a crash interrupts this, the remaining runs are
+//! unchanged and wait. Repeating the request completes the operation.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ pub struct OpenSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedSession {
     pub session: SessionId,
-    /// True if the key was known: the first request created this session.
+    /// True if the key was already used, so that an earlier request created this session.
     pub replayed: bool,
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Creates a session before any run.
+    /// Creates a session without a run.
     pub async fn open_session(&self, open: OpenSession, actor: Actor) -> Result<OpenedSession, Error> {
         let OpenSession { open, key } = open;
         for _ in 0..ATTEMPTS {
@@ -51,7 +51,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Continues the conversation of a session after these runs, which an earlier version started there.
+    /// Continues the conversation of a session after `runs`. An earlier version of the program started these runs in
+    /// the session.
     pub async fn continue_session(
         &self,
         session: &SessionId,
@@ -61,7 +62,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Continue { runs }, actor).await
     }
 
-    /// Suspends a session. No run starts or resumes in it, and its live runs wait until it is resumed.
+    /// Suspends a session. No run starts or resumes in the session, and its live runs wait until the session is
+    /// resumed.
     pub async fn suspend_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -87,8 +89,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(changed)
     }
 
-    /// Resumes runs that an earlier version paused one by one when it suspended the session. These runs did not follow
-    /// the session.
+    /// Resumes the runs that an earlier version of the program paused one by one when it suspended the session.
     async fn resume_paused_with(self: &Arc<Self>, suspended: &Session, actor: &Actor) -> Result<(), Error> {
         const AT_ONCE: usize = 500;
         let since = suspended.changed.map(|changed| changed.last_at);
@@ -115,8 +116,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Closes the session permanently, and cancels its live runs. Only the engine may use [`End::Expired`].
     ///
-    /// The session is suspended first, so that nothing starts in it, and closed after its runs have ended. An
-    /// interrupted close therefore never looks complete.
+    /// The session is first suspended, so that nothing starts in it. It is closed only after its runs have ended, so
+    /// that an interrupted close never looks complete.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,
@@ -132,7 +133,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 self.send_to_runs(session, &cancel("its session was closed"), &actor).await?;
                 self.change_session(session, session::Input::Close { reason }, &actor).await
             }
-            // No run was live when the session was found idle; a run that started since is cancelled.
+            // The session had no live run when it was found idle. A run that has started since then is cancelled.
             End::Expired => {
                 let changed = self.change_session(session, session::Input::Close { reason }, &actor).await?;
                 self.send_to_runs(session, &cancel("its session expired"), &actor).await?;
@@ -141,7 +142,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Closes the sessions whose idle period has passed. Returns how many.
+    /// Closes the sessions whose idle period has passed. Returns the number of closed sessions.
     pub async fn expire_sessions(self: &Arc<Self>) -> Result<usize, Error> {
         const AT_ONCE: usize = 100;
         let mut closed = 0;
@@ -151,20 +152,20 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             for session in &idle {
                 match self.close_session(session, End::Expired, Actor::engine()).await {
                     Ok(_) => closed += 1,
-                    // The session was just used.
+                    // The session has been used in the meantime.
                     Err(Error::Session(why)) => tracing::debug!(%session, %why, "a session does not expire"),
                     Err(Error::Store(error)) => return Err(error.into()),
                     Err(error) => tracing::error!(%session, %error, "a session cannot expire"),
                 }
             }
-            // Sessions that cannot be closed would be found again and again.
+            // Stops if no session of this page could be closed, since the same sessions would be found again and again.
             if idle.len() < AT_ONCE || closed == before {
                 return Ok(closed);
             }
         }
     }
 
-    /// Revokes a grant. It is no longer valid from the next start on.
+    /// Revokes a grant. From the next start on, the grant is no longer valid.
     pub async fn revoke(
         self: &Arc<Self>,
         session: &SessionId,
@@ -174,7 +175,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, session::Input::Revoke { grant: grant.clone() }, &actor).await
     }
 
-    /// Revokes a refusal. From then on grants and rules allow the call again.
+    /// Revokes a refusal. From then on, grants and rules can allow the call again.
     pub async fn revoke_refusal(
         self: &Arc<Self>,
         session: &SessionId,
@@ -185,7 +186,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.change_session(session, input, &actor).await
     }
 
-    /// Applies an input and returns the session. An input without effect writes no event.
+    /// Applies an input to the session and returns the session. An input without effect writes no event.
     async fn change_session(
         &self,
         id: &SessionId,
@@ -193,7 +194,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         actor: &Actor,
     ) -> Result<Arc<Session>, Error> {
         self.require_session(id).await?;
-        // An input without effect must be judged on current state, not on a stale cache.
+        // A stale cache could make an input seem to have no effect, so the session is read again.
         if self.is_shared() {
             self.streams.forget(&StreamId::Session(id.clone()));
         }
@@ -215,8 +216,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Gives an input to every live run of the session. Skips a run that ended in between; an unreadable run does not
-    /// stop the others.
+    /// Gives an input to every live run of the session. Skips runs that have ended in the meantime. An unreadable run
+    /// does not stop the operation for the remaining runs.
     async fn send_to_runs(
         self: &Arc<Self>,
         session: &SessionId,
@@ -230,7 +231,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let page = self.journal.runs(&filter, after.as_ref(), AT_ONCE).await?;
             for row in page.items.iter().filter(|row| !row.status.is_terminal()) {
                 let (run, input) = (&row.run, input.clone());
-                // No role may send inputs of the engine, such as `Tick`.
+                // Inputs of the engine, such as `Tick`, are sent by the engine, because no role permits them.
                 let is_ours = input.permission().is_none();
                 let actor = if is_ours { Actor::engine() } else { actor.clone() };
                 match self.send(run, input, actor).await {
@@ -255,7 +256,7 @@ fn apply(session: &mut Session, events: &[Event]) {
     }
 }
 
-/// Returns the rows that events of a session change; `session` is its state after them.
+/// Returns the rows that events of a session change. `session` is its state after these events.
 pub(super) fn rows_of(events: &[Event], session: &Session) -> Rows {
     let mut rows = Rows::default();
     for event in events {

@@ -1,4 +1,4 @@
-//! Starts runs, and opens interrupts of external agents. Repeats are recognised by key.
+//! Starts runs, and opens interrupts of external agents. Repeated requests are recognised by their key.
 
 use std::sync::Arc;
 
@@ -25,26 +25,26 @@ use crate::{Clock, Error, Executor};
 #[derive(Clone)]
 pub struct StartRun {
     pub definition: Arc<Definition>,
-    /// `None` creates a new session.
+    /// Session of the run. `None` creates a new session.
     pub session: Option<SessionId>,
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// Interrupt that the external agent opens at once.
+    /// Interrupt that an external agent opens together with the start.
     pub ask: Option<Ask>,
     pub key: Option<IdempotencyKey>,
-    /// Set if a message of a conversation starts it.
+    /// Set if a message of a conversation starts the run.
     pub front: Option<TakesFront>,
-    /// Trace that the run is a part of.
+    /// Trace to which the run belongs.
     pub trace: Option<TraceParent>,
 }
 
-/// A run that takes the front of its session's conversation.
+/// Start of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakesFront {
-    /// Agent in front from now on; `None` keeps the agent.
+    /// Agent that is in front from now on. `None` keeps the previous agent.
     pub agent: Option<String>,
-    /// Front run that the sender of the message knows, which has ended. `None` if there was none.
+    /// The ended front run that the sender of the message knows. `None` if there was no front run.
     pub after: Option<RunId>,
 }
 
@@ -53,12 +53,12 @@ pub struct StartedRun {
     pub run: RunId,
     /// Interrupt that the request opened.
     pub interrupt: Option<InterruptId>,
-    /// The run after the request. `None` if the key was known: then this is the result of the first request.
+    /// The run after the request. `None` if the key was already used: then the result is that of the first request.
     pub left: Option<Arc<Run>>,
 }
 
 impl StartedRun {
-    /// Returns true if the key was known.
+    /// Returns true if the key was already used, so that the result is that of the first request.
     pub fn is_replayed(&self) -> bool {
         self.left.is_none()
     }
@@ -70,7 +70,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     pub async fn start(self: &Arc<Self>, start: StartRun, actor: Actor) -> Result<StartedRun, Error> {
         match self.start_new(&start, actor).await {
             Err(error @ Error::Store(_)) => Err(error),
-            // The append rejects a known key. A repeat gets the first result, even if it would be rejected now.
+            // The append rejects a key that was already used. A repeated request gets the first result, even if the
+            // request would be rejected now.
             Err(error) => self.find_started_run(start.key.as_ref()).await?.ok_or(error),
             started => started,
         }
@@ -113,7 +114,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 decided.then(asked);
             }
             let passage = self.beginnings.enter().await;
-            // A starting run has no call that needs a lookup.
+            // A run that is starting has no call that could need a lookup.
             let lookups = Lookups::default();
             if passage.is_some() {
                 self.begin(&mut decided, &loaded, &system, &lookups);
@@ -122,8 +123,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let interrupt = start.ask.as_ref().and_then(|_| decided.run.interrupts.keys().next().cloned());
             let reference = interrupt.as_ref().map_or(id.as_str(), |interrupt| interrupt.as_str()).to_owned();
             let keys = start.key.iter().map(|key| key.record(reference.clone())).collect();
-            // Locked over the commit, so that no other task drives the run before its first actions are running.
-            // Inserted before the commit: if the answer is lost, the starts are still known here.
+            // The lock is held during the commit, so that no other task drives the run before its first actions are
+            // running. The run is inserted before the commit: if the result of the append is lost, the starts are still
+            // known here.
             let entry = self.cache.get(&id);
             let mut slot = entry.lock().await;
             let loaded = slot.insert(loaded);
@@ -141,7 +143,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     *slot = None;
                 }
                 Err(_) if loaded.claimed.is_empty() => *slot = None,
-                // The run may have been written: the next sweep finds out, and performs its starts.
+                // The run may have been written. The next sweep checks that, and performs its starts.
                 Err(_) => {}
             }
             let left = slot.as_ref().map(|loaded| loaded.run.clone());
@@ -159,7 +161,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Returns the error with which the start would be rejected now. Changes nothing.
+    /// Checks a start without changing anything. Returns the error with which the start would be rejected now.
     pub async fn check_start(&self, start: &StartRun, actor: Actor) -> Result<(), Error> {
         let config =
             self.executor.prepare(&start.definition, start.config.clone()).await.map_err(Error::Start)?;
@@ -188,7 +190,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.send_once(run, Input::Ask(Box::new(ask)), key, actor).await
     }
 
-    /// Gives an input to a run, once for all requests with this key. Without a key it equals [`Driver::send`].
+    /// Gives an input to a run. Only the first request with a key takes effect. Without a key this
+    /// equals [`Driver::send`].
     pub async fn send_once(
         self: &Arc<Self>,
         run: &RunId,
@@ -204,8 +207,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 Ok(StartedRun { run: run.clone(), interrupt: about, left: Some(left) })
             }
             Err(Error::KeyTaken) => self.find_started_run(key.as_ref()).await?.ok_or(Error::Busy),
-            // A repeat of the request is rejected, because the first one succeeded in between. Its result is the
-            // answer.
+            // The request may be rejected only because an earlier request with the same key succeeded in the meantime.
+            // Then the result of the earlier request is returned.
             Err(error @ Error::Rejected(_)) => self.find_started_run(key.as_ref()).await?.ok_or(error),
             Err(error) => Err(error),
         }
@@ -222,7 +225,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(Some(StartedRun { run, interrupt: None, left: None }))
     }
 
-    /// Requires the session, and drops its cached state: a start is not rejected because of a stale cache.
+    /// Checks that the session exists, and marks its cached state as stale, so that a stale cache does not cause a
+    /// rejection.
     async fn refresh_session(&self, session: &SessionId) -> Result<(), Error> {
         self.require_session(session).await?;
         if self.is_shared() {
@@ -231,7 +235,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Returns an error if the session does not exist: a mistyped id must not create a second conversation.
+    /// Returns an error if the session does not exist, so that a mistyped id does not create a second conversation.
     pub(super) async fn require_session(&self, session: &SessionId) -> Result<(), Error> {
         self.journal.session(session).await?.map(drop).ok_or(Error::NotFound)
     }

@@ -1,5 +1,5 @@
-//! Gate for starts on this node. A stopping process closes it first. Calls and model requests recorded as started
-//! before that are performed, and none starts after it.
+//! Gate that every start on this node passes. A stopping process first closes the gate. Calls and model requests that
+//! were recorded as started before are still performed, and none starts after that.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,7 @@ pub(super) struct StartGate {
 }
 
 impl StartGate {
-    /// Returns a guard, held until the started work is running; `None` if nothing may start.
+    /// Returns a guard that the caller holds until the started work is running. Returns `None` if the gate is closed.
     pub(super) async fn enter(&self) -> Option<RwLockReadGuard<'_, ()>> {
         let passage = self.passing.read().await;
         (!self.is_closed()).then_some(passage)
@@ -23,7 +23,7 @@ impl StartGate {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Closes the gate, and waits until everything that entered before is running.
+    /// Closes the gate, and waits until all work that entered earlier is running.
     pub(super) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         drop(self.passing.write().await);

@@ -1,4 +1,5 @@
-//! One step of a run: handle an input, add what may start at once, append it all, then perform.
+//! One step of a run: handles an input, adds the starts that are now possible, appends all events, and performs the
+//! actions.
 
 use std::sync::Arc;
 
@@ -20,57 +21,58 @@ use super::lookups::{Lookup, Lookups, Missing};
 use super::run_cache::{LoadedRun, Slot};
 use crate::{Clock, Error, Executor, Unfit};
 
-/// Maximum number of times that a step is decided again because another writer was first.
+/// Maximum number of times that a step is repeated because another writer was first.
 const ATTEMPTS: usize = 20;
 
-/// A step that is durable.
+/// A step whose events are durable.
 pub(super) struct StepOutcome {
     pub(super) run: Arc<Run>,
-    /// Lookups that are needed before more can start.
+    /// Lookups that are needed before further calls can start.
     pub(super) missing: Option<Missing>,
     /// True if the step wrote events.
     pub(super) wrote: bool,
-    /// Interrupt that the input opened, or decided on.
+    /// Interrupt that the input opened or decided on.
     pub(super) about: Option<InterruptId>,
 }
 
 /// Outcome of a step.
 pub(super) enum Step {
     Taken(StepOutcome),
-    /// The step wrote no event. It is taken again once these lookups are made.
+    /// The step wrote no event. It must be repeated after these lookups are made.
     Misses(Missing),
 }
 
 enum AppendAttempt {
-    /// The events were written. Holds the interrupt that the input opened or decided on, and the lookups that are
-    /// needed before more can start.
+    /// The events were written. Contains the interrupt that the input opened or decided on, and the lookups that are
+    /// needed before further calls can start.
     Done(Option<InterruptId>, Option<Missing>),
-    /// There was nothing to write.
+    /// The input produced no events.
     Nothing,
-    /// Another writer was first: read again and decide again.
+    /// Another writer was first. The run must be read again, and the input handled again.
     Again,
-    /// Another node drives the run.
+    /// A different node drives the run.
     Driven,
-    /// Lookups are needed first.
+    /// These lookups are needed before the input can be handled.
     Misses(Missing),
 }
 
-/// An input, and its sender.
+/// An input and its sender.
 #[derive(Clone, Copy)]
 pub(super) struct SentInput<'a> {
     pub(super) input: &'a Input,
     pub(super) actor: &'a Actor,
     pub(super) by: InputOrigin,
-    /// Key that goes into the append of the input.
+    /// Idempotency key that is stored in the append of the input.
     pub(super) key: Option<&'a IdempotencyKey>,
 }
 
 /// Origin of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputOrigin {
-    /// From a person or the clock. Any node may record it, and the node that drives the run is notified.
+    /// The input comes from a person or the clock. Any node may record it, and the node that drives the run is
+    /// notified.
     Anybody,
-    /// From the node that drives the run, such as the result of an action. Other nodes reject it.
+    /// The input comes from the node that drives the run, for example the result of an action. Other nodes reject it.
     Driver,
 }
 
@@ -82,15 +84,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         SentInput { input, actor, by, key }: SentInput<'_>,
         lookups: &Lookups,
     ) -> Result<Step, Error> {
-        // A rejection, or a step without effect, must not rely on stale state: then the run is read again. An append
-        // needs no earlier check, because it compares sequences.
+        // A rejection or a step without effect must not be based on stale state, so the run is read again first. An
+        // append needs no such check, because it compares sequence numbers.
         let mut is_new = by == InputOrigin::Driver || !self.is_shared();
-        // True until the journal reports another driver.
+        // Assumed to be true until the journal reports that a different node drives the run.
         let mut drives = true;
         for _ in 0..ATTEMPTS {
             is_new |= slot.as_ref().is_none_or(|loaded| loaded.stale);
             let loaded = self.ensure_loaded(slot, id).await?;
-            // Another process stopped in the middle of this run: its work is settled first.
+            // A process stopped in the middle of this run. Its lost work is settled before the input is handled.
             let adopts = drives && loaded.run.needs_adoption(loaded.epoch);
             let (input, actor) =
                 if adopts { (loaded.adopt(), Actor::engine()) } else { (input.clone(), actor.clone()) };
@@ -118,10 +120,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         return Err(Error::Rejected(Rejection::Outdated));
                     }
                 }
-                // After an adoption, or a conflict with another writer, the step is taken again.
+                // The step is repeated after an adoption, or after a conflict with another writer.
                 Ok(AppendAttempt::Done(..) | AppendAttempt::Nothing | AppendAttempt::Again) => {}
                 Err(error) => {
-                    // Work started by an append whose answer was lost is performed all the same.
+                    // An earlier append whose result was lost may have recorded starts. These are performed although
+                    // this input was rejected.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
                     if matches!(error, Error::Rejected(_)) && !loaded.stale && is_ours {
                         self.perform(loaded);
@@ -133,7 +136,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Loads the present run, ready for a decision: with an epoch under which this driver may start work.
+    /// Loads the current state of the run for a decision, with an epoch under which this driver may start work.
     pub(super) async fn ensure_loaded<'s>(
         &self,
         slot: &'s mut Slot,
@@ -141,7 +144,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<&'s mut LoadedRun, Error> {
         if slot.as_ref().is_none_or(|loaded| loaded.stale) {
             let replayed = self.replay(id).await;
-            // Its start was in an append that was not answered, and not written.
+            // The append that would have started the run was not written.
             if matches!(replayed, Err(Error::NotFound)) {
                 *slot = None;
             }
@@ -155,7 +158,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 None => *slot = Some(LoadedRun::new(run, chain, self.journal.epoch(), !self.is_shared())),
             }
             if let Some(loaded) = slot.as_mut().filter(|loaded| loaded.has_lost_work()) {
-                // Until this is done, the run must be read again.
+                // If taking a new epoch fails, the run must be read again.
                 loaded.stale = true;
                 self.take_new_epoch(loaded).await?;
                 loaded.stale = false;
@@ -164,8 +167,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         slot.as_mut().ok_or(Error::NotFound)
     }
 
-    /// Takes a later epoch after another node drove the run, or work started here was lost. Work in flight under the
-    /// old epoch is given up.
+    /// Takes a later epoch, because a different node has driven the run or work that was started here was lost. Work in
+    /// flight under the old epoch is given up.
     async fn take_new_epoch(&self, loaded: &mut LoadedRun) -> Result<(), Error> {
         let last = loaded.run.last_epoch();
         let mut epoch = self.journal.epoch();
@@ -179,7 +182,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(())
     }
 
-    /// Gives up a run that another node drives: that node knows the work in flight.
+    /// Gives up a run that a different node drives. The other node knows which work is in flight.
     fn give_up_run(&self, loaded: &mut LoadedRun) {
         self.abandon(loaded);
         loaded.driven_here = false;
@@ -205,7 +208,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     ) -> Result<AppendAttempt, Error> {
         let Some(session_id) = loaded.run.session().cloned() else { return Err(Error::NotFound) };
         let (mut session, mut session_chain) = self.session_chain(&session_id).await?;
-        // Otherwise this node would hold back a session that another node has resumed.
+        // A different node may have resumed the session, so a session that seems suspended is read again.
         if session.state != session::State::Open && self.is_shared() {
             self.streams.forget(&StreamId::Session(session_id.clone()));
             (session, session_chain) = self.session_chain(&session_id).await?;
@@ -229,7 +232,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             return Ok(AppendAttempt::Misses(missing));
         }
         self.reuse_answers(&mut decided, loaded, &system).await?;
-        // Held until the started work is running: a stopping process waits for it.
+        // The guard is held until the started work is running. A stopping process waits for that.
         let passage = if drives { self.beginnings.enter().await } else { None };
         let missing = match &passage {
             Some(_) => self.begin(&mut decided, loaded, &system, lookups),
@@ -239,8 +242,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if decided.events.is_empty() {
             return Ok(missing.map_or(AppendAttempt::Nothing, AppendAttempt::Misses));
         }
-        // Events written as the driver are performed, and work that is no longer needed is stopped. This holds even if
-        // the append ends the lease.
+        // After a commit as the driver, the starts are performed and work that is no longer needed is stopped. This
+        // applies even if the append ended the lease.
         let performs = loaded.driven_here || drives;
         if asks {
             about = opened(&decided.events);
@@ -261,7 +264,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(AppendAttempt::Done(about, missing))
     }
 
-    /// Drops the cached streams that the decision on the run relied on.
+    /// Marks the cached streams as stale on which a decision about the run depended.
     pub(super) fn forget_streams(&self, loaded: &LoadedRun) {
         self.streams.forget(&StreamId::System);
         if let Some(session) = loaded.run.session() {
@@ -279,8 +282,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Context { now: self.clock.now(), seed: self.clock.seed(), actor, session, system, epoch }
     }
 
-    /// Starts everything that may start, in the same append as the event that released it. A call whose files are not
-    /// looked up yet starts in an append of its own. Returns the lookups that are missing.
+    /// Adds all starts that are possible to the append of the event that released them. A call whose files have not
+    /// been looked up starts in a later append. Returns the missing lookups.
     pub(super) fn begin(
         &self,
         decided: &mut HandledInput,
@@ -288,7 +291,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         system: &System,
         lookups: &Lookups,
     ) -> Option<Missing> {
-        // Without a valid lease nothing would be performed; the sweep comes again. Work held back by a suspension
+        // Without a valid lease the starts would not be performed; a later sweep adds them. After a suspension the work
         // continues when the session is resumed.
         if decided.run.freeze(system).is_some()
             || decided.session.state != session::State::Open
@@ -347,8 +350,9 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 }
 
-/// Rejects an edit that no tool could carry out, before the interrupt closes. A lack that an earlier call may repair is
-/// no reason to reject: the call is inspected again in its turn. Returns the checks that are missing.
+/// Rejects an edit that no tool could execute, before the interrupt closes. A path that is missing now is no reason for
+/// a rejection if an earlier call may create it: the edited call is inspected again before it runs. Returns the missing
+/// checks.
 fn check_edits(decided: &HandledInput, lookups: &Lookups) -> Result<Vec<Lookup>, Error> {
     let mut missing = Vec::new();
     for event in &decided.events {

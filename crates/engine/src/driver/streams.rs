@@ -1,5 +1,5 @@
-//! Cache of sessions and of the system, which runs need for decisions. It is valid until another writer changes a
-//! stream. Then the journal's guard fails and the stream is read again.
+//! Cache of sessions and of the system. Runs need both for decisions. A cached state is valid until another writer
+//! changes the stream. Then the guard of an append fails, and the stream is read again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,17 +21,17 @@ use holdshort_store::{Append, AppendError, Journal, Key, Rows, StreamAppend};
 use super::{Driver, lock};
 use crate::{Clock, Error, Executor};
 
-/// Maximum number of cached sessions; the map is emptied when it is full.
+/// Maximum number of cached sessions. When the map is full, it is emptied.
 const SESSIONS: usize = 1_024;
 pub(super) const ATTEMPTS: usize = 10;
 
 /// Cached state of one stream.
 struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
-    /// True if the stream may have more events: they are read before the next use.
+    /// True if the stream may have more events. They are read before the next use of the state.
     stale: bool,
-    /// Sequence that the stream is known to have. A slower reader or writer may bring an older state. Such a state is
-    /// not cached, because it would never be refreshed.
+    /// Sequence number that the stream is known to have. A slow reader or writer may provide an older state. An older
+    /// state is not cached, because it would never be refreshed.
     at_least: u64,
 }
 
@@ -50,7 +50,7 @@ impl<T> CachedStream<T> {
         }
     }
 
-    /// Takes note of an event. Returns false if it was known.
+    /// Records that the stream has event `seq`. Returns false if the cached state already contains the event.
     fn note_event(&mut self, seq: u64) -> bool {
         self.at_least = self.at_least.max(seq);
         let is_news = self.state.as_ref().is_none_or(|(_, chain)| chain.seq < seq);
@@ -63,8 +63,8 @@ impl<T> CachedStream<T> {
 pub(super) struct Streams {
     sessions: Mutex<BTreeMap<SessionId, CachedStream<Session>>>,
     system: Mutex<CachedStream<System>>,
-    /// For each stream, the sequence before its pending appends, and their number. A cached session that ends there is
-    /// read again.
+    /// For each stream with pending appends, the sequence number before these appends, and their number. A cached
+    /// session that ends at that sequence number is read again.
     unanswered: Mutex<BTreeMap<StreamId, (u64, u32)>>,
 }
 
@@ -81,7 +81,8 @@ impl Streams {
         }
     }
 
-    /// Takes note of an event: an older cached state is refreshed. Returns false if the event was known.
+    /// Records that a stream has event `seq`, so that an older cached state is refreshed. Returns false if the cached
+    /// state already contains the event.
     pub(super) fn note_event(&self, stream: &StreamId, seq: u64) -> bool {
         match stream {
             StreamId::Session(id) => self.with_cached_session(id, |kept| kept.note_event(seq)),
@@ -102,18 +103,18 @@ impl Streams {
         with(sessions.entry(id.clone()).or_default())
     }
 
-    /// Records that an append to the stream is requested after the sequence `end`.
+    /// Records that an append to the stream is requested after sequence number `end`.
     pub(super) fn appends(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let (at, many) = unanswered.entry(stream.clone()).or_insert((end, 0));
         if *at < end {
-            // Appends after an earlier sequence were not written, and never will be.
+            // The stream has grown, so earlier pending appends were not written and can never be written.
             (*at, *many) = (end, 0);
         }
         *many += u32::from(*at == end);
     }
 
-    /// Records that the outcome of the append is known.
+    /// Records that the result of an append after sequence number `end` is known.
     pub(super) fn answered(&self, stream: &StreamId, end: u64) {
         let mut unanswered = lock(&self.unanswered);
         let Some((_, many)) = unanswered.get_mut(stream).filter(|(at, _)| *at == end) else { return };
@@ -123,7 +124,7 @@ impl Streams {
         }
     }
 
-    /// Returns true if a stream that was read up to `end` may have more events without a notification.
+    /// Returns true if a stream that was read up to `end` may have gained events without a notification.
     fn may_have_more(&self, stream: &StreamId, end: u64) -> bool {
         let mut unanswered = lock(&self.unanswered);
         let Some((at, _)) = unanswered.get(stream) else { return false };
@@ -140,7 +141,7 @@ impl Streams {
     }
 }
 
-/// Changes of the installation by an input.
+/// The result of applying an input to the installation.
 struct SystemChange {
     before: Arc<System>,
     events: Vec<Event>,
@@ -178,8 +179,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         })
     }
 
-    /// Returns the system as far as this node knows: recent changes of other nodes may be missing. The append guards
-    /// decisions that rely on it.
+    /// Returns the state of the system as far as this node knows it. Recent changes by other nodes may be missing. If a
+    /// decision depends on this state, the guards of its append detect such changes.
     pub async fn glance_system(&self) -> Result<Arc<System>, Error> {
         Ok(self.system_chain().await?.0)
     }
@@ -192,7 +193,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     }
 
     /// Returns the system without expired keys. If a key has just expired, `keep_up` checks the interrupts that name
-    /// it.
+    /// the key.
     pub(super) fn system_chain(&self) -> BoxFuture<'_, Result<(Arc<System>, Chain), Error>> {
         Box::pin(async move {
             let (system, chain) = self.folded_system().await?;
@@ -227,7 +228,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((system, chain))
     }
 
-    /// Freezes, unfreezes, or sets the policy. After an unfreeze, waiting runs continue.
+    /// Changes the installation, for example freezes or unfreezes it or sets the policy. After an unfreeze, waiting
+    /// runs continue.
     pub async fn change_system(
         self: &Arc<Self>,
         input: system::Input,
@@ -241,8 +243,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok(now)
     }
 
-    /// Sets all people of a source: people who are no longer in it have left. The hours of groups are replaced in the
-    /// same way. `keep_up` checks open interrupts later.
+    /// Replaces all people of a source. People who are missing from `roster` are removed. The hours of groups are
+    /// replaced in the same way. `keep_up` checks open interrupts later.
     pub async fn set_people(self: &Arc<Self>, source: PeopleSource, roster: Roster) -> Result<(), Error> {
         self.reevaluate_later();
         let Roster { people, hours } = roster;
@@ -250,15 +252,15 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system(system::Input::SetPeople { source, people }, Actor::engine()).await.map(drop)
     }
 
-    /// Sets the rules of the installation. `keep_up` checks open interrupts later. It does so even if the rules are
-    /// unchanged, because the process that set them may have stopped too early.
+    /// Sets the rules of the installation. `keep_up` checks open interrupts later, even if the rules are unchanged: the
+    /// process that set these rules before may have stopped before it checked.
     pub async fn set_rules(&self, rules: Vec<Rule>) -> Result<(), Error> {
         self.revote_later();
         self.write_system(system::Input::SetPolicy { rules }, Actor::engine()).await.map(drop)
     }
 
-    /// Notifies channels of a checkpoint, in the append that records it. Skips it within `every_ms` of the last one,
-    /// from any node.
+    /// Notifies channels of a checkpoint, in the append that records the checkpoint. Does nothing if any node recorded
+    /// a checkpoint less than `every_ms` ago.
     pub async fn notify_checkpoint(&self, notice: &CheckpointNotice, every_ms: u64) -> Result<(), Error> {
         let tell = SendCheckpoint { covered: notice.covered, every_ms };
         let deliveries = self.checkpoint_deliveries(notice);
@@ -272,7 +274,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.write_system_with_deliveries(input, actor, &[]).await
     }
 
-    /// Changes the system, and notifies channels of the first event.
+    /// Changes the system, and notifies channels of the first event of the change.
     async fn write_system_with_deliveries(
         &self,
         input: system::Input,
@@ -280,8 +282,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         deliveries: &[Delivery],
     ) -> Result<SystemChange, Error> {
         let _one = self.changing_system.lock().await;
-        // An input without effect must be judged on current state. Otherwise a freeze could be skipped as done although
-        // another node has lifted it.
+        // A stale cache could make an input seem to have no effect. For example, a freeze could be skipped although a
+        // different node has lifted the previous freeze. Therefore the system is read again.
         if self.is_shared() {
             self.streams.forget(&StreamId::System);
         }
@@ -301,8 +303,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Err(Error::Busy)
     }
 
-    /// Appends events of one session or of the system. Returns the new end of the stream; `None` after a conflict with
-    /// another writer.
+    /// Appends events of one session or of the system. Returns the new end of the stream. Returns `None` after a
+    /// conflict with another writer.
     pub(super) async fn append_plain(
         &self,
         events: &[Event],
@@ -313,7 +315,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.append_beside(events, chain, Append { rows, keys, ..Append::default() }).await
     }
 
-    /// Appends events with the other content of that append.
+    /// Appends events together with further content of the append.
     async fn append_beside(
         &self,
         events: &[Event],
@@ -331,7 +333,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.streams.appends(&stream, expected);
         let appended = self.journal.append(append).await;
         self.streams.answered(&stream, expected);
-        // The stream is read again, even if it is unknown whether the append was written.
+        // The stream must be read again, because it may be unknown whether the append was written.
         self.streams.forget(&stream);
         match appended {
             Ok(_) => {
@@ -346,7 +348,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a new session id. A session that a run creates has no event until a grant or another change in it.
+    /// Returns a session with a new id. A session that a run creates has no events until it gets a grant or changes
+    /// otherwise.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();
@@ -360,8 +363,8 @@ pub(crate) async fn system_of(journal: &impl Journal) -> Result<Arc<System>, Err
     Ok(fold(journal, &StreamId::System, Arc::default(), Chain::START, System::apply).await?.0)
 }
 
-/// Reads the present state of a stream, starting from its state at `chain`. The state is copied only if there are more
-/// events.
+/// Reads the current state of a stream, starting from the given state at `chain`. Copies the state only if there are
+/// more events.
 async fn fold<T: Clone>(
     journal: &impl Journal,
     stream: &StreamId,

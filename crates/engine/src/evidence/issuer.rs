@@ -1,4 +1,4 @@
-//! Issues checkpoints and receipts of a journal, from its tree and the key of this node.
+//! Issues checkpoints and receipts of a journal, using its Merkle tree and the key of this node.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::signer::Signer;
 use super::tree::Tree;
 use crate::{Clock, Driver, Error, Executor};
 
-/// The tree of a journal, and the key of this node.
+/// The Merkle tree of a journal, and the key of this node.
 #[derive(Debug)]
 pub struct Evidence<J> {
     journal: Arc<J>,
@@ -28,9 +28,9 @@ pub struct Evidence<J> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
     pub checkpoint: Checkpoint,
-    /// The signed note, as it is stored and verified.
+    /// The signed note, in the form in which it is stored and verified.
     pub note: String,
-    /// The key that verifies it, in the format of tools for signed notes.
+    /// The public key that verifies the note, in the format of tools for signed notes.
     pub key: String,
     pub at: Timestamp,
 }
@@ -40,7 +40,7 @@ impl<J: Journal> Evidence<J> {
         Self { tree: Tree::new(journal.clone()), journal, signer }
     }
 
-    /// Signs the present state of the journal. Before the key's first signature, an event records the key.
+    /// Signs the current state of the journal. Before the first signature with a key, an event records the key.
     pub async fn checkpoint<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,
@@ -49,7 +49,8 @@ impl<J: Journal> Evidence<J> {
         if !driver.glance_system().await?.checkpoint_keys.contains(&public) {
             driver.change_system(Input::SetCheckpointKey { public }, Actor::engine()).await?;
         }
-        // The journal has at least one event: that of the key. In a database its position may not be final yet.
+        // The journal has at least one event, which records the key. In a database the position of that event may not
+        // be final yet.
         let standing = self.tree.snapshot().await?.ok_or(Error::Busy)?;
         let origin = Checkpoint::origin(&standing.first);
         let key = self.signer.key().vkey(&origin);
@@ -58,7 +59,7 @@ impl<J: Journal> Evidence<J> {
         Ok(Signed { note: checkpoint.sign(&standing.head, at, &self.signer), checkpoint, key, at })
     }
 
-    /// Returns every event that concerns an interrupt, with the proof that a newly signed checkpoint contains it.
+    /// Returns every event that concerns an interrupt, each with the proof that a new, signed checkpoint covers it.
     pub async fn receipt<C: Clock, E: Executor>(
         &self,
         driver: &Arc<Driver<J, C, E>>,
@@ -72,12 +73,12 @@ impl<J: Journal> Evidence<J> {
         Ok((signed, receipt.ok_or(Error::Busy)?))
     }
 
-    /// Returns the roots of these ranges, as a proof needs them.
+    /// Returns the roots of these ranges of the tree, which a proof consists of.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         Ok(self.tree.proof(ranges).await?)
     }
 
-    /// Returns how many events have their final position.
+    /// Returns the number of events whose position is final.
     pub async fn size(&self) -> Result<u64, Error> {
         Ok(self.tree.snapshot().await?.map_or(0, |standing| standing.head.events))
     }

@@ -1,10 +1,11 @@
-//! Reads stored mails. A checkpoint is compared from the file of its mail, in any transfer encoding (RFC 2045).
+//! Reads mails from files, so that a checkpoint can be compared directly with the mail that delivered it. Supports
+//! every transfer encoding (RFC 2045).
 
 use data_encoding::BASE64_MIME_PERMISSIVE;
 use quoted_printable::ParseMode;
 
-/// Returns the plain text of the mails in a file, with the text outside of them; `None` if the file contains no mail.
-/// Skips other parts, such as the same text as HTML.
+/// Returns the plain text of the mails in a file, and the text outside the mails. Returns `None` if the file contains
+/// no mail. Skips other parts, for example the same text as HTML.
 pub fn mail_text(file: &str) -> Option<String> {
     file.lines().find_map(|line| header(line, ENCODING))?;
     let mut text = String::new();
@@ -19,7 +20,7 @@ pub fn mail_text(file: &str) -> Option<String> {
             part.end(&mut text);
             part.is_body = end == "--";
         } else if part.is_body && line.starts_with("From ") {
-            // The next mail of a mailbox.
+            // The next mail in a mailbox file begins.
             part.end(&mut text);
         } else if part.is_body || !part.read_header_line(line, &mut boundaries) {
             part.is_body = true;
@@ -33,13 +34,13 @@ pub fn mail_text(file: &str) -> Option<String> {
 
 const ENCODING: &str = "content-transfer-encoding";
 
-/// Returns the value of a header if the line is this header.
+/// Returns the value of the header `name` if the line is that header.
 fn header<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (named, value) = line.split_once(':')?;
     named.eq_ignore_ascii_case(name).then(|| value.trim())
 }
 
-/// A part of a mail, or a mail without parts.
+/// One part of a mail, or a whole mail that has no parts.
 #[derive(Default)]
 struct Part {
     is_body: bool,
@@ -49,7 +50,7 @@ struct Part {
 }
 
 impl Part {
-    /// Reads a line as a header, or as the empty line that ends the headers. Returns false if it is neither.
+    /// Reads a line as a header, or as the empty line after the headers. Returns false if the line is neither.
     fn read_header_line(&mut self, line: &str, boundaries: &mut Vec<String>) -> bool {
         if let Some(kind) = header(line, "content-type") {
             self.kind = kind.to_ascii_lowercase();
@@ -76,7 +77,7 @@ impl Part {
             || line.split_once(':').is_some_and(|(name, _)| is_name(name))
     }
 
-    /// Appends the decoded text of the part, and resets it for the next one.
+    /// Appends the decoded text of the part to `text`, and resets the part.
     fn end(&mut self, text: &mut String) {
         let Self { kind, encoding, body, .. } = std::mem::take(self);
         let is_text = kind.is_empty() || kind.starts_with("text/plain") || kind.starts_with("multipart/");
@@ -89,7 +90,7 @@ impl Part {
             _ => None,
         };
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-        // Text that cannot be decoded contains no checkpoint, and the comparison reports that.
+        // Text that cannot be decoded is appended as it is. It contains no checkpoint, and the comparison reports that.
         text.push_str(&decoded.unwrap_or(body).replace("\r\n", "\n"));
         text.push('\n');
     }

@@ -1,15 +1,15 @@
 //! The text of a checkpoint: the format of C2SP `tlog-checkpoint`, in a signed note of C2SP `signed-note`.
 //!
-//! Its lines are:
-//! - the journal: `holdshort/` and the beginning of the hash of its first event
+//! The lines of a note are:
+//! - the name of the journal: `holdshort/` and the beginning of the hash of the first event
 //! - the number of events
-//! - the root of the tree over them, in base64
+//! - the root of the Merkle tree over the events, in base64
 //! - `at` and the time of the signature
 //! - `head` and the journal's head as `audit head` prints it
 //! - an empty line
-//! - the signature: an em dash, the journal's name, and the rest in base64
+//! - the signature: an em dash, the name of the journal, and the signature bytes in base64
 //!
-//! `docs/reference/receipts.md` shows one.
+//! `docs/reference/receipts.md` shows an example.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -22,12 +22,12 @@ use holdshort_core::time::Timestamp;
 
 use super::signer::{Signer, VerifyingKey};
 
-/// The signed content.
+/// The content that a note signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Name of the journal.
     pub origin: String,
-    /// Number of events that it covers.
+    /// Number of events that the checkpoint covers.
     pub size: u64,
     /// Root of the tree over these events.
     pub root: Digest,
@@ -43,14 +43,14 @@ pub enum Malformed {
     Signature,
 }
 
-/// Prefix of the name of a journal, and so of each note.
+/// Prefix of the name of every journal. A note begins with this name.
 const ORIGIN: &str = "holdshort/";
 
-/// Prefix of the line of a signature: an em dash and a space.
+/// Prefix of a signature line: an em dash and a space.
 const SIGNATURE: &str = "\u{2014} ";
 
 impl Checkpoint {
-    /// Returns the name of a journal, from the hash of its first event, which is unique.
+    /// Returns the name of a journal. The name is derived from the hash of its first event, which is unique.
     pub fn origin(first: &Digest) -> String {
         format!("{ORIGIN}{}", &first.to_string()[..16])
     }
@@ -64,7 +64,7 @@ impl Checkpoint {
         format!("{text}\n{SIGNATURE}{origin} {signature}\n")
     }
 
-    /// Reads a note that one of these keys has signed.
+    /// Reads a note, and verifies that one of `keys` has signed it.
     pub fn open(note: &str, keys: &[VerifyingKey]) -> Result<Self, Malformed> {
         let (text, signatures) = note.split_once("\n\n").ok_or(Malformed::Text)?;
         let text = format!("{text}\n");
@@ -90,30 +90,30 @@ impl Checkpoint {
     }
 }
 
-/// Appends a note to a file, which is created if missing, and flushes it to disk.
+/// Appends a note to a file and flushes the file to disk. Creates the file if it does not exist.
 pub fn append(file: &Path, note: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(file)?;
-    // The last write may have been cut off in the middle of a line.
+    // Starts a new line, because an earlier write may have been cut off in the middle of a line.
     file.write_all(format!("\n{note}").as_bytes())?;
     file.sync_data()
 }
 
-/// Returns true if a text contains notes.
+/// Returns true if a text contains at least one note.
 pub fn are_notes(text: &str) -> bool {
     text.contains(&format!("\n\n{SIGNATURE}"))
 }
 
-/// Place of a line in a file of notes.
+/// Section of a note to which a line belongs.
 #[derive(Clone, Copy)]
 enum NoteSection {
     Outside,
     Text,
-    /// After the empty line that ends a text.
+    /// After the empty line that ends the text of the note.
     Signatures,
 }
 
-/// Returns the notes of a file, and the lines outside of them with their numbers. A note whose end was cut off is
-/// returned as it is.
+/// Returns the notes in a file, and the lines outside the notes with their line numbers. A note whose end was cut off
+/// is returned without its end.
 pub fn notes(text: &str) -> (Vec<String>, Vec<(usize, &str)>) {
     let (mut notes, mut outside) = (Vec::<String>::new(), Vec::new());
     let mut place = NoteSection::Outside;

@@ -1,4 +1,4 @@
-//! A receipt: every event that concerns one interrupt, each with the proof that a checkpoint covers it.
+//! A receipt: every event that concerns one interrupt, each with the proof that a checkpoint covers the event.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::envelope::Sealed;
@@ -12,29 +12,30 @@ use serde_json::Value;
 
 use super::tree::Tree;
 
-/// The events of an interrupt, with their proofs.
+/// The events that concern an interrupt, with their proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub events: Vec<EventProof>,
 }
 
-/// An event, and the path from it to the root.
+/// An event, and the path from the event to the root of the Merkle tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventProof {
     pub event: Sealed,
-    /// Hash of the previous event in its stream; zeros for the first.
+    /// Hash of the previous event in the same stream. All zeros for the first event.
     pub previous: Digest,
-    /// Its index among all events, from 0.
+    /// Index of the event among all events of the journal, counted from 0.
     pub index: u64,
-    /// From the leaf up (RFC 9162, 2.1.3).
+    /// Hashes on the path from the leaf to the root (RFC 9162, 2.1.3).
     pub path: Vec<Digest>,
 }
 
-/// Number of events read at once.
+/// Number of events that are read at a time.
 const PAGE: usize = 500;
 
 impl Receipt {
-    /// Returns the events, proved in the tree of `size` leaves. `None` if not all events have their final position yet.
+    /// Returns the events with proofs in the tree of `size` leaves. Returns `None` if the position of an event is not
+    /// final yet.
     pub async fn for_interrupt<J: Journal>(
         journal: &J,
         tree: &Tree<J>,
@@ -46,7 +47,7 @@ impl Receipt {
         for (event, previous) in concerning(journal, run, interrupt).await? {
             let Some(position) = journal.position(&event.stream, event.seq).await? else { return Ok(None) };
             let Some(index) = tree.index(position).await? else { return Ok(None) };
-            // Written after the checkpoint: it belongs to a later receipt.
+            // The event was written after the checkpoint, so it belongs to a later receipt.
             let Some(ranges) = tree::inclusion(index, size) else { break };
             events.push(EventProof { event, previous, index, path: tree.proof(&ranges).await? });
         }
@@ -54,8 +55,8 @@ impl Receipt {
     }
 }
 
-/// Returns the events of the run that concern the interrupt, each with the previous hash. They are the start of the
-/// run, the request, each decision, the resolution, and the execution.
+/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. They are the
+/// start of the run, the request, each decision, the resolution, and the execution.
 async fn concerning<J: Journal>(
     journal: &J,
     run: &RunId,
@@ -91,7 +92,8 @@ fn damaged(event: &Sealed, why: &dyn std::fmt::Display) -> Error {
     Error::Corrupt(format!("the event {}/{} cannot be read: {why}", event.stream, event.seq))
 }
 
-/// Returns the call that an interrupt is about, if this event opened an interrupt about a call.
+/// Returns the id of the call that an interrupt is about. Returns `None` if this event does not open an interrupt about
+/// a call.
 fn asked_about(event: &Sealed) -> Result<Option<String>, Error> {
     let read = event::decode(event).map_err(|error| damaged(event, &error))?;
     let Fact::Run(run::Fact::InterruptOpened(opened)) = read.fact else { return Ok(None) };

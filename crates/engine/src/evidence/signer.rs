@@ -1,4 +1,4 @@
-//! The key that signs checkpoints: Ed25519 (RFC 8032), by `ring`.
+//! The key that signs checkpoints: Ed25519 (RFC 8032), implemented by `ring`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use holdshort_core::digest::Digest;
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 
-/// Number of Ed25519 in the format of signed notes.
+/// Identifier of Ed25519 in the format of signed notes.
 const ALGORITHM: u8 = 1;
 
-/// Holds the secret key, which is never displayed.
+/// Secret key for signatures. It is never displayed.
 pub struct Signer(Ed25519KeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +19,7 @@ pub struct Signer(Ed25519KeyPair);
 pub struct BadKey;
 
 impl Signer {
-    /// Generates a new key, as PKCS #8.
+    /// Generates a new key, encoded as PKCS #8.
     pub fn draw() -> Result<Vec<u8>, BadKey> {
         let drawn = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).map_err(|_| BadKey)?;
         Ok(drawn.as_ref().to_vec())
@@ -46,7 +46,7 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// The public key. Written in base64.
+/// Public key. It is displayed in base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyingKey([u8; 32]);
 
@@ -58,14 +58,14 @@ impl VerifyingKey {
         format!("{name}+{hash:08x}+{}", BASE64.encode(&key))
     }
 
-    /// Returns the bytes of a signature that identify its key.
+    /// Returns the bytes at the beginning of a signature that identify the key.
     fn hash(&self, name: &str) -> [u8; 4] {
         let digest = Digest::of_parts(&[name.as_bytes(), b"\n", &[ALGORITHM], &self.0]);
         let [a, b, c, d, ..] = *digest.as_bytes();
         [a, b, c, d]
     }
 
-    /// Returns a signature after the identifier of its key.
+    /// Returns the identifier of the key, followed by the signature.
     pub(super) fn signature_line(&self, name: &str, signature: &[u8]) -> Vec<u8> {
         [&self.hash(name), signature].concat()
     }
@@ -82,12 +82,12 @@ impl fmt::Display for VerifyingKey {
     }
 }
 
-/// Parses base64, or `NAME+HASH+KEY`.
+/// Parses a key in base64 or in the format `NAME+HASH+KEY`.
 impl FromStr for VerifyingKey {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        // Base64 may contain `+` too.
+        // The base64 of the key may contain `+` too.
         let mut parts = text.splitn(3, '+').skip(1);
         let is_hash = |part: &str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         let written = parts.next().filter(|part| is_hash(part)).and(parts.next()).unwrap_or(text);

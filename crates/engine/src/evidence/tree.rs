@@ -1,5 +1,5 @@
-//! Roots of ranges of the journal's tree. The roots of full blocks are cached, so a proof reads only the blocks at the
-//! ends of its ranges, not the whole journal.
+//! Roots of ranges of the journal's Merkle tree. The roots of full blocks are cached. Therefore a proof reads only the
+//! blocks at the ends of its ranges, and not the whole journal.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,17 +10,18 @@ use holdshort_core::tree::Growing;
 use holdshort_store::{Error, Journal};
 use tokio::sync::Mutex;
 
-/// Events of a block. A journal of a million events has a thousand blocks, whose roots take 40 kB of memory.
+/// Number of events in a block. A journal of a million events has about a thousand blocks, whose roots take 40 kB of
+/// memory.
 const BLOCK: u64 = 1_024;
 const BLOCK_LINKS: usize = 1_024;
-/// Number of events read at once while the tree grows.
+/// Number of events that are read at a time while the tree grows.
 const PAGE: usize = 4_096;
 
 /// A full block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     root: Digest,
-    /// Position of its last event.
+    /// Position of the last event of the block.
     position: u64,
 }
 
@@ -28,7 +29,7 @@ struct Block {
 #[derive(Clone, Debug)]
 struct TreePrefix {
     blocks: Vec<Block>,
-    /// The events after the full blocks.
+    /// Hashes of the events after the full blocks.
     rest: Vec<Digest>,
     /// Position of the last event.
     position: u64,
@@ -65,10 +66,10 @@ pub struct Tree<J> {
     known: Mutex<TreePrefix>,
 }
 
-/// A tree at one moment.
+/// A tree at one point in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeSnapshot {
-    /// The size of the tree is the number of events of this head.
+    /// Head of the journal. The size of the tree is the number of events of this head.
     pub head: Head,
     pub root: Digest,
     /// Hash of the first event.
@@ -80,7 +81,7 @@ impl<J: Journal> Tree<J> {
         Self { journal, known: Mutex::new(TreePrefix::NOTHING) }
     }
 
-    /// Returns the whole tree, as far as the order of events is final; `None` if there is no event.
+    /// Returns the tree over all events whose order is final. Returns `None` if there is no such event.
     pub async fn snapshot(&self) -> Result<Option<TreeSnapshot>, Error> {
         let known = self.catch_up().await?;
         let Some(first) = known.first else { return Ok(None) };
@@ -90,14 +91,14 @@ impl<J: Journal> Tree<J> {
         Ok(Some(TreeSnapshot { head: known.head, root: tree.root(), first }))
     }
 
-    /// Returns the roots of these ranges, each below the size of the tree, as a proof needs them.
+    /// Returns the roots of these ranges, which a proof consists of. Each range must be within the tree.
     pub async fn proof(&self, ranges: &[Range<u64>]) -> Result<Vec<Digest>, Error> {
         let known = self.catch_up().await?;
         self.roots(&known, ranges).await
     }
 
-    /// Returns the index of the event at this position, from 0. `None` if there is no such event, or its index is not
-    /// final yet.
+    /// Returns the index, counted from 0, of the event at this position. Returns `None` if there is no such event, or
+    /// if the index is not final yet.
     pub async fn index(&self, position: u64) -> Result<Option<u64>, Error> {
         let known = self.catch_up().await?;
         if position == 0 || position > known.position {
@@ -154,7 +155,8 @@ impl<J: Journal> Tree<J> {
         Ok(parts.iter().map(Growing::root).collect())
     }
 
-    /// Returns the events of a block, or those after the last one.
+    /// Returns the events of a block. If `block` is the number of full blocks, returns the events after the last full
+    /// block.
     async fn links(&self, known: &TreePrefix, block: usize) -> Result<Vec<holdshort_store::Link>, Error> {
         let after = block
             .checked_sub(1)

@@ -1,5 +1,5 @@
-//! Sorts the held-back deliveries of a channel. Bundles what is sent together, and drops deliveries whose interrupt is
-//! resolved or that a later one replaces. Leaves other deliveries alone.
+//! Sorts the claimed deliveries of a channel. Bundles deliveries that are sent together. Drops deliveries whose
+//! interrupt is resolved, or that a later delivery replaces. Leaves all other deliveries unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ const LATER: &str = "a later notification covers it, too";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {
-    /// Each bundle is one message, of one delivery or of several.
+    /// Each bundle is one message. It contains one or several deliveries.
     pub bundles: Vec<Vec<Delivery>>,
-    /// Dropped deliveries with the reason.
+    /// Dropped deliveries, each with its reason.
     pub dropped: Vec<(Delivery, &'static str)>,
 }
 
-/// Sorts the claimed deliveries of a channel. `open` contains those of their interrupts that are open.
+/// Sorts the claimed deliveries of a channel. `open` contains the interrupts of these deliveries that are still open.
 pub fn sort(
     claimed: Vec<Delivery>,
     channel: &Channel,
@@ -48,7 +48,7 @@ pub fn sort(
     sorted
 }
 
-/// Returns the remaining deliveries of one recipient: one for each interrupt.
+/// Returns the deliveries of one recipient that remain: at most one per interrupt.
 fn of_one(
     mut deliveries: Vec<Delivery>,
     open: &BTreeSet<InterruptId>,

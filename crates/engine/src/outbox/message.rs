@@ -1,5 +1,5 @@
-//! A delivery as a message. Data outside its notice is read when it is sent. Erased content is therefore not sent, and
-//! old addresses are not used.
+//! Builds the message of a delivery. Data that is not in the notice is read when the message is sent. Therefore erased
+//! content and old addresses are not used.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use super::limits::UPDATED;
 use crate::rebuild::event_at;
 use crate::{Clock, Driver, Error, Executor};
 
-/// A link of one person, and the time at which it expires.
+/// A link for one person, and the time at which the link expires.
 pub type PersonalLink<'a> = Pin<Box<dyn Future<Output = Option<(String, Timestamp)>> + Send + 'a>>;
 
 pub type Alert<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -36,7 +36,7 @@ pub type CallbackFuture<'a> = Pin<Box<dyn Future<Output = Result<Callback, NoCal
 pub type CallbackTargetFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Option<CallbackTarget>, NoCallback>> + Send + 'a>>;
 
-/// Resources that an agent's callback shares with other callbacks.
+/// Destination of an agent's callback. Callbacks to the same destination share limits.
 pub struct CallbackTarget {
     /// Host and port of the callback.
     pub host: String,
@@ -44,24 +44,24 @@ pub struct CallbackTarget {
     pub asker: String,
 }
 
-/// Callback of an agent: its address, and the resolution to send.
+/// Callback to an agent: the address, and the resolution to send.
 pub struct Callback {
-    /// The common channel of callbacks, with this agent's URL and secret.
+    /// The channel that all callbacks use, with the URL and secret of this agent.
     pub channel: Channel,
-    /// The resolution as the agent reads it.
+    /// The resolution in the format that the agent receives.
     pub resolution: Value,
 }
 
-/// Reason why an agent is not called back.
+/// Reason why no callback is sent to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCallback {
-    /// The callback is permanently dropped, for this reason.
+    /// The callback is dropped permanently, for this reason.
     Never(&'static str),
-    /// Its address or its content cannot be read at the moment.
+    /// The address or the content of the callback is currently unreadable.
     NotNow,
 }
 
-/// The pages that messages link to.
+/// The pages to which messages link.
 pub trait Pages: Send + Sync + 'static {
     /// Returns the page with all open interrupts.
     fn all(&self) -> String;
@@ -69,37 +69,39 @@ pub trait Pages: Send + Sync + 'static {
     /// Returns the page on which an interrupt is decided after a sign-in.
     fn inbox(&self, interrupt: &InterruptId) -> String;
 
-    /// Returns the page without scripts, if the server has one.
+    /// Returns the page of an interrupt that works without scripts, if the server has such a page.
     fn plain(&self, interrupt: &InterruptId) -> Option<String>;
 
-    /// Alerts admins, once for all nodes, that a channel is disabled, with the reason.
+    /// Alerts admins that a channel is disabled, with the reason. Only one node sends this alert.
     fn disabled<'a>(&'a self, channel: &'a str, why: String) -> Alert<'a>;
 
-    /// Returns the buttons of a message; none if people must sign in.
+    /// Returns the buttons of a message. Returns none if people must sign in.
     fn buttons<'a>(&'a self, delivery: &'a Delivery) -> Buttons<'a>;
 
-    /// Returns the address and the encryption keys of a browser; `None` if they are not known any more.
+    /// Returns the address and the encryption keys of a browser. Returns `None` if they are no longer stored.
     fn browser<'a>(&'a self, push: &'a PushId) -> BrowserFuture<'a>;
 
-    /// Forgets a browser that cannot be reached any more.
+    /// Deletes the subscription of a browser that can no longer be reached.
     fn browser_left<'a>(&'a self, push: &'a PushId) -> Alert<'a>;
 
-    /// Returns the place of an agent's callback; `None` if it has no address. Does not read the content.
+    /// Returns the destination of an agent's callback. Returns `None` if the agent gave no address. Does not read the
+    /// content.
     fn callback_target<'a>(&'a self, delivery: &'a Delivery) -> CallbackTargetFuture<'a>;
 
-    /// Returns the callback's address, and the resolution that it reports.
+    /// Returns the address of the callback, and the resolution that the callback reports.
     fn callback<'a>(&'a self, delivery: &'a Delivery) -> CallbackFuture<'a>;
 
-    /// Forgets the address of a callback that was delivered.
+    /// Deletes the address of a callback that was delivered.
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a>;
 
-    /// Returns a link for one person to decide without a sign-in, for this delivery; `None` if they must sign in.
+    /// Returns a link with which one person can decide without signing in. The link is valid for this delivery. Returns
+    /// `None` if the person must sign in.
     fn personal<'a>(&'a self, delivery: &'a Delivery, person: &'a str) -> PersonalLink<'a>;
 }
 
 pub(super) enum Composed {
     Ready(Box<Message>),
-    /// The message has no recipient or no content; with the reason.
+    /// The message has no recipient or no content. The text is the reason.
     Dropped(String),
 }
 
@@ -130,7 +132,8 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
             Some(Reader { address: address.clone(), ..reader })
         }
         Some(Recipient::Browser { person, push }) => {
-            // Read now: another node may have changed the subscription of the browser a moment ago.
+            // Read again now, because a different node may have changed the subscription of the browser in the
+            // meantime.
             let system = driver.system().await?;
             if system.push.get(push).is_none_or(|known| known.is.person != *person) {
                 return dropped("the browser no longer receives notifications");
@@ -178,10 +181,11 @@ pub(super) async fn compose<J: Journal, C: Clock, E: Executor>(
     })))
 }
 
-/// Returns the recipient, or the reason why they are not notified. The caller adds their address.
+/// Returns the recipient with this id, or the reason why the recipient is not notified. The caller adds the recipient's
+/// address.
 fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'static str> {
     let person = system.people.get(id);
-    // The local operator is in no source of people.
+    // The local operator is not listed in any source of people.
     if person.is_none() && id != LOCAL_OPERATOR {
         return Err("the recipient has been removed");
     }
@@ -196,8 +200,8 @@ fn reader(system: &System, id: &str, delivery: &Delivery) -> Result<Reader, &'st
     }))
 }
 
-/// Returns the earlier messages of this channel about the interrupt to the same recipient, as far as their places are
-/// known.
+/// Returns the earlier messages of this channel about the interrupt to the same recipient. Only messages whose location
+/// is stored are returned.
 async fn posted<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,
@@ -223,8 +227,8 @@ async fn posted<J: Journal, C: Clock, E: Executor>(
     Ok(posted)
 }
 
-/// Returns the title, read at the time of sending: an erased title is not sent. It is omitted if content is withheld
-/// from reviewers: it may contain that content, and the reader of a message is not authenticated.
+/// Returns the title of the interrupt, read now, so that an erased title is not sent. Returns no title if content is
+/// withheld from reviewers: the title may contain that content, and the reader of a message is not authenticated.
 async fn title_of<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     delivery: &Delivery,

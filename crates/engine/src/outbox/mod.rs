@@ -1,9 +1,10 @@
 //! The outbox: sends the deliveries that appends have written for channels, and records the results.
 //!
-//! The journal is the truth: a delivery is claimed, sent, settled. If a process dies in between, the next one takes its
-//! claim, and the receiver recognises the repeat by its id. While everything is frozen, the outbox sends nothing, so a
-//! restored folder notifies no one. Read [`keep_sending`] first; `post.rs` sends over the network, `verdict.rs` decides
-//! the consequences of an attempt.
+//! The state of each delivery is in the journal: a delivery is claimed, sent and settled. If a process dies before it
+//! settles a delivery, the next process takes over the claim. The receiver can recognise the repeated message by its
+//! id. While the whole installation is frozen, the outbox sends nothing, so that a restored data folder notifies no
+//! one. Read [`keep_sending`] first. `post.rs` sends over the network, and `verdict.rs` decides what follows from an
+//! attempt.
 
 pub mod gather;
 pub mod limits;
@@ -42,23 +43,23 @@ pub use post::{AttemptContent, Network, Post, Sending};
 use turns::Turns;
 pub use verdict::wait;
 
-/// Longest sleep: clocks jump, other nodes stop, and a freeze is lifted.
+/// Maximum sleep. Clocks can jump, other nodes can stop, and a freeze can be lifted.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Services that the caller of the worker provides.
+/// Services that the outbox uses to send.
 #[derive(Clone, Copy)]
 struct OutboxServices<'a> {
-    /// Targets of links.
+    /// The pages to which messages link.
     pages: &'a dyn Pages,
     post: &'a dyn Post,
     /// Turns of callbacks to agents.
     turns: &'a Turns,
 }
 
-/// Sends until it is dropped. `pages` has the targets of links. `kept` is the retention time of runs' content; `None`
-/// is unlimited.
+/// Sends deliveries until the future is dropped. `pages` has the pages to which messages link. `kept` is the retention
+/// time of the content of runs; `None` means unlimited.
 pub async fn keep_sending<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     channels: watch::Receiver<Arc<Channels>>,
@@ -79,7 +80,7 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     let mut under_way = FuturesUnordered::new();
     let mut sending: BTreeMap<DeliveryId, String> = BTreeMap::new();
     loop {
-        // The present channels: one may have been registered.
+        // Uses the current channels, since a channel may have been registered.
         let channels = channels.borrow().clone();
         let (claimed, over) = while_sending(&mut under_way, claim_all(&driver, &channels, &sending)).await;
         let has_room_again = !over.is_empty();
@@ -116,8 +117,8 @@ async fn send_all<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// Waits for a claim while sends continue. Returns the claim, and the deliveries completed in that time. A running send
-/// may hold the store's turn that the claim waits for.
+/// Waits for a claim while sends continue. Returns the claim, and the deliveries whose sends completed in that time.
+/// The sends must continue, because one of them may hold the turn of the store that the claim waits for.
 async fn while_sending<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = Vec<DeliveryId>>>,
     claim: impl Future<Output = T>,
@@ -132,7 +133,8 @@ async fn while_sending<T>(
     (claim.await, over)
 }
 
-/// Claims due deliveries as far as there is room, grouped by message. Returns how long to wait if no send ends earlier.
+/// Claims due deliveries within the limits of each channel, grouped by message. Returns how long to wait if no send
+/// ends earlier.
 async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: &'c Channels,
@@ -146,9 +148,9 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     for channel in channels.all() {
         let name = &channel.definition().name;
         let busy = sending.values().filter(|of| *of == name).count();
-        // A digest is claimed as a whole, so that one node sends all of it.
+        // A digest is claimed as a whole, so that one node sends the complete digest.
         let gathers = channel.definition().gathers();
-        // Callbacks go to many hosts, and wait for their turn at each of them.
+        // Callbacks have a higher limit, because they go to many hosts and wait for their turn at each host.
         let most = if name == CALLBACKS { CALLED_AT_ONCE } else { SENT_AT_ONCE };
         let room = match gathers {
             true if busy > 0 => 0,
@@ -172,11 +174,13 @@ async fn claim_all<'c, J: Journal, C: Clock, E: Executor>(
     }
     let next = driver.journal().next_delivery(have_room).await?;
     let wait = next.map_or(LONGEST, |at| Duration::from_millis(at.ms_since(driver.clock().now())));
-    // Deliveries that became due just now are claimed after a moment, not at once: another node may be claiming them.
+    // Waits at least a moment before deliveries that just became due are claimed, because a different node may be
+    // claiming them.
     Ok((all, wait.clamp(Duration::from_millis(20), LONGEST)))
 }
 
-/// Sends claimed deliveries and settles them. A delivery that cannot be settled stays claimed, and is claimed again.
+/// Sends claimed deliveries and settles them. A delivery that cannot be settled stays claimed, and is later claimed
+/// again.
 async fn send_claimed<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channels: Arc<Channels>,
@@ -234,7 +238,7 @@ async fn sorted<J: Journal, C: Clock, E: Executor>(
     Ok(gather::sort(claimed, channel.definition(), &system.people, &open))
 }
 
-/// Sends a bundle; several deliveries are one message.
+/// Sends a bundle. Several deliveries in a bundle form one message.
 async fn deliver<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -256,7 +260,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     let (mut deliveries, mut messages) = (Vec::new(), Vec::new());
     for delivery in bundle {
         let row = driver.journal().interrupt(&delivery.interrupt).await?;
-        // People are not asked to decide a resolved interrupt. A program gets every event.
+        // People are not asked to decide an interrupt that is resolved. A program gets the notice of every event.
         let composed = if is_for_people && delivery.occasion.asks() && row.is_none_or(|row| !row.open) {
             Composed::Dropped("it was already resolved".to_owned())
         } else {
@@ -273,7 +277,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             }
         }
     }
-    // The node's lease expired since the claim: another node may have the delivery now.
+    // The lease of this node has expired since the claim, so a different node may have claimed the delivery.
     if messages.is_empty() || !driver.journal().has_valid_leases() {
         return Ok(());
     }
@@ -289,7 +293,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
             around.pages.browser_left(&push).await;
         }
     }
-    // One random value for all: deliveries sent together are retried together.
+    // All deliveries get the same random value, so that deliveries that were sent together are retried together.
     let (now, chance) = (driver.clock().now(), driver.clock().seed().0[0]);
     for delivery in deliveries {
         let settled = verdict::settled(delivery, channel.definition(), &sent, began, now, chance);
@@ -298,7 +302,7 @@ async fn deliver<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// Sends a checkpoint. It is never gathered into a digest: its receiver is a program, which no message disturbs.
+/// Sends a checkpoint. A checkpoint is never gathered into a digest, because its receiver is a program.
 async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -310,7 +314,7 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
         let dropped = verdict::dropped(delivery, "its notification cannot be read", began);
         return settle(driver, channel, around, dropped).await.map(drop);
     };
-    // The node's lease expired since the claim: another node may have the delivery now.
+    // The lease of this node has expired since the claim, so a different node may have claimed the delivery.
     if !driver.journal().has_valid_leases() {
         return Ok(());
     }
@@ -319,8 +323,8 @@ async fn deliver_checkpoint<J: Journal, C: Clock, E: Executor>(
     conclude(driver, channel, around, delivery, &sent, began).await.map(drop)
 }
 
-/// Settles a delivery without sending it. For a temporary reason this is a failed attempt. Otherwise the delivery would
-/// be claimed before all others, again and again.
+/// Settles a delivery without sending it. A temporary reason is recorded as a failed attempt. Otherwise the same
+/// delivery would be claimed before all others, again and again.
 async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -336,15 +340,15 @@ async fn settle_unsent<J: Journal, C: Clock, E: Executor>(
     written.map(drop)
 }
 
-/// Sends a callback to the URL that the agent gave with its request, signed with the agent's secret.
+/// Sends a callback to the URL that the agent gave in its request. The callback is signed with the agent's secret.
 async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
     around: OutboxServices<'_>,
     delivery: Delivery,
 ) -> Result<(), Error> {
-    // A host gets a few callbacks at once, and a few more wait here. Further ones are returned to the store, so that an
-    // unresponsive host blocks no other callback.
+    // Only a few callbacks to one host are sent at the same time, and a few more wait here. Further callbacks are
+    // returned to the store, so that an unresponsive host does not block callbacks to other hosts.
     let _turn = match around.pages.callback_target(&delivery).await {
         Err(why) => return settle_unsent(driver, channel, around, delivery, why).await,
         Ok(Some(CallbackTarget { host, asker })) => {
@@ -357,8 +361,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         }
         Ok(None) => None,
     };
-    // Content and address are read at the callback's turn: they may have been erased while others were sent to the
-    // host.
+    // The content and the address are read only when it is the callback's turn. They may have been erased while the
+    // callback waited.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
         Ok(callback) => callback,
@@ -371,8 +375,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
             return settle(driver, channel, around, dropped).await.map(drop);
         }
     };
-    // The node's lease expired since the claim, so another node may have the delivery. Or everything was frozen: then
-    // it is claimed again.
+    // The callback is not sent if the lease of this node has expired since the claim, because a different node may have
+    // claimed the delivery. It is not sent while everything is frozen either; then the delivery is claimed again later.
     let began = driver.clock().now();
     if !driver.journal().has_valid_leases() || driver.system().await?.freezes.all.is_some() {
         return Ok(());
@@ -387,7 +391,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
     Ok(())
 }
 
-/// Records the result of an attempt at one delivery. Returns true if it was delivered, and that was recorded.
+/// Records the result of an attempt at one delivery. Returns true if the message was delivered and the result was
+/// recorded.
 async fn conclude<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -415,7 +420,7 @@ fn unread() -> Sent {
     }
 }
 
-/// Settles a delivery. Returns false if another node has it now.
+/// Settles a delivery. Returns false if a different node has taken over the delivery.
 async fn settle<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &Channel,
@@ -436,7 +441,8 @@ async fn settle<J: Journal, C: Clock, E: Executor>(
     if state == DeliveryState::Failed {
         tracing::warn!(delivery = %id, channel = %name, error, "a delivery failed and is not retried");
     }
-    // Each agent has its own address: an unreachable one does not disable the callbacks of others.
+    // Callbacks go to a different address for each agent. An agent that cannot be reached must not disable the
+    // callbacks to other agents.
     if name != CALLBACKS
         && let Some(why) = verdict::judge_channel(driver, name, failing, is_gone).await?
     {

@@ -1,4 +1,4 @@
-//! Sends a message over the network, or through its replacement in a simulation of whole systems.
+//! Sends a message over the network. The simulation of whole systems replaces this module.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,9 +10,10 @@ use holdshort_notify::{Channel, Message, Sent};
 /// Content of one attempt.
 #[derive(Clone, Copy, Debug)]
 pub enum AttemptContent<'a> {
-    /// One message, or several to the same recipients as one. `inbox` is the page with all open interrupts.
+    /// One message, or several messages to the same recipients that are sent as one. `inbox` is the page with all open
+    /// interrupts.
     Messages { messages: &'a [Message], inbox: &'a str },
-    /// `id` identifies repeated attempts.
+    /// A checkpoint. `id` is the same for repeated attempts.
     Checkpoint { id: &'a str, notice: &'a CheckpointNotice },
 }
 

@@ -1,4 +1,5 @@
-//! Fails deliveries that waited too long, and forgets old ones, even if no channel is configured any more.
+//! Fails deliveries that have waited too long, and deletes old deliveries. Runs even if no channel is configured any
+//! more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +9,13 @@ use holdshort_store::{DeliveryChange, Journal};
 use super::limits::{DELIVERY_ATTEMPTS, DELIVERY_BODIES, DELIVERY_WAITS};
 use crate::{Clock, Driver, Error, Executor};
 
-/// Delay of the first sweep: no delivery is so urgent that the start has to wait for it.
+/// Delay of the first sweep. No delivery is so urgent that the start of the server must wait for it.
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 const TOO_LONG: &str = "it waited too long: its channel is disabled or no longer configured";
 
-/// Sweeps until it is dropped. `kept` is the retention time of runs' content; `None` is unlimited.
+/// Sweeps until the future is dropped. `kept` is the retention time of the content of runs; `None` means unlimited.
 pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
     driver: Arc<Driver<J, C, E>>,
     kept: Option<Duration>,
@@ -33,10 +34,10 @@ pub(super) async fn keep_forgetting<J: Journal, C: Clock, E: Executor>(
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Fails deliveries that waited too long, and forgets old ones. Returns how many of each. While everything is
-    /// frozen none fails, because nothing is sent. Recipients are kept as long as runs' content (`kept`), and at least
-    /// for [`DELIVERY_ATTEMPTS`] (contract E19). If content is kept without limit, they are kept for
-    /// [`DELIVERY_ATTEMPTS`].
+    /// Fails deliveries that have waited too long, and deletes old deliveries. Returns both numbers. While the whole
+    /// installation is frozen, no delivery fails, because nothing is sent. Recipients are stored as long as the content
+    /// of runs (`kept`), and at least for [`DELIVERY_ATTEMPTS`] (contract E19). If `kept` is unlimited, recipients are
+    /// stored for [`DELIVERY_ATTEMPTS`].
     pub async fn forget_deliveries(&self, kept: Option<Duration>) -> Result<(usize, usize), Error> {
         let now = self.clock().now();
         let ago = |time: Duration| now.minus_ms(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -48,7 +49,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((failed, self.all_of(forget).await?))
     }
 
-    /// Applies the change in batches until the store has no more to do.
+    /// Applies a change in batches, until no delivery is left to change. Returns the number of changed deliveries.
     async fn all_of(&self, change: DeliveryChange) -> Result<usize, Error> {
         let mut changed = 0;
         loop {

@@ -1,5 +1,6 @@
-//! Turns of callbacks to agents: few are sent to one place at a time. A slow agent delays only its own callbacks.
-//! Neither a place nor an asker takes more than a part of the concurrent callbacks.
+//! Turns of callbacks to agents: only a few callbacks are sent to one host and port at the same time. Therefore a slow
+//! agent delays only callbacks to its own host. Neither a host nor an agent can use more than a part of the concurrent
+//! callbacks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,22 +26,22 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Reserves room for one more callback of this asker at this place, sent or waiting, until the permits are dropped.
-    /// `None` if the asker or the place has reached its limit.
+    /// Reserves room for one more callback of `asker` to `place`. The room is used until the permits are dropped.
+    /// Returns `None` if `asker` or `place` has reached its limit.
     pub(super) fn room(&self, asker: &str, place: &str) -> Option<[OwnedSemaphorePermit; 2]> {
         let at_place = self.places.at(place).try_acquire_owned().ok()?;
         let of_asker = self.askers.at(asker).try_acquire_owned().ok()?;
         Some([at_place, of_asker])
     }
 
-    /// Waits for a turn at this place. The turn ends when the permit is dropped.
+    /// Waits for a turn at `place`. The turn ends when the permit is dropped.
     pub(super) async fn at(&self, place: &str) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
         self.told.at(place).acquire_owned().await.ok()
     }
 }
 
-/// Equal shares by name. A share that is neither used nor awaited is forgotten.
+/// Semaphores by name, each with the same number of permits. A semaphore that no task uses or waits for is removed.
 struct Shares {
     each: usize,
     taken: Mutex<BTreeMap<String, Arc<Semaphore>>>,

@@ -19,8 +19,9 @@ pub(super) struct Settling {
     pub(super) is_gone: bool,
 }
 
-/// Returns the wait after this number of attempts. It grows fourfold each time, plus up to a quarter by `chance`, so
-/// that deliveries that failed together are not retried together.
+/// Returns the delay before the next attempt, after `attempts` attempts. The delay is multiplied by four after each
+/// attempt, up to a maximum. `chance` adds up to a quarter, so that deliveries that failed together are not retried
+/// together.
 pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     let retries = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
     let ms = channel.retry_ms.saturating_mul(4_u64.saturating_pow(retries));
@@ -28,7 +29,7 @@ pub fn wait(channel: &Channel, attempts: u64, chance: u8) -> Duration {
     Duration::from_millis(ms + ms / 4 * u64::from(chance) / 255)
 }
 
-/// Settles a delivery that is not sent at all.
+/// Settles a delivery that is dropped without being sent.
 pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling {
     let delivery = Delivery {
         state: DeliveryState::Dropped,
@@ -41,8 +42,8 @@ pub(super) fn dropped(delivery: Delivery, why: &str, now: Timestamp) -> Settling
     Settling { settled: Settled { delivery, attempt: None }, is_gone: false }
 }
 
-/// Puts off a delivery without room, so that any node may send it later. It was not attempted. A delivery that exceeded
-/// the maximum wait has failed.
+/// Puts off a delivery because there is no room, so that any node may send it later. This is not an attempt. A delivery
+/// that has exceeded the maximum wait fails instead.
 pub(super) fn put_off(delivery: Delivery, now: Timestamp) -> Settled {
     let age = Duration::from_millis(now.ms_since(delivery.created_at));
     if age > DELIVERY_WAITS {
@@ -87,7 +88,7 @@ pub(super) fn settled(
             let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             (DeliveryState::Waiting, Some(now.plus_ms(ms)))
         }
-        // The channel itself still works.
+        // Only this delivery ends. The channel still works.
         Verdict::Left => (DeliveryState::Dropped, None),
         Verdict::Again(_) | Verdict::Refused | Verdict::Gone => (DeliveryState::Failed, None),
     };
@@ -115,8 +116,8 @@ pub(super) fn outcome(settled: &Settled) -> &'static str {
     }
 }
 
-/// Disables a channel if there is a reason. Returns the reason unless it was disabled before. Logged as an error,
-/// because a person has to act.
+/// Disables a channel if there is a reason to disable it. Returns the reason, unless the channel was already disabled.
+/// Logged as an error, because a person must act.
 pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     channel: &str,
@@ -134,7 +135,8 @@ pub(super) async fn judge_channel<J: Journal, C: Clock, E: Executor>(
     Ok(Some(why))
 }
 
-/// Returns the reason to disable the channel. `failing` is set if the last attempt failed.
+/// Returns the reason to disable the channel, or `None` if there is no reason. `failing` is set if the last attempt
+/// failed.
 fn why_disabled(failing: Option<Failing>, is_gone: bool) -> Option<String> {
     if is_gone {
         return Some("it answered 410: it rejects all further deliveries".to_owned());
@@ -150,7 +152,8 @@ mod tests {
 
     use super::*;
 
-    /// A delivery that is put off keeps its state. Only its next time changes: the older it is, the later.
+    /// A delivery that is put off keeps its state. Only its next time changes: the older the delivery, the longer the
+    /// delay.
     #[test]
     fn one_that_is_put_off_was_not_tried() {
         let (run, interrupt) = Delivery::placeholder_ids();
@@ -183,8 +186,8 @@ mod tests {
         assert_eq!(put_off(due(week), now).delivery.state, DeliveryState::Waiting);
     }
 
-    /// A channel is disabled when its receiver is gone or it has failed for too long. The time is counted from attempt
-    /// to attempt, so an old failure alone disables nothing.
+    /// A channel is disabled when its receiver is gone or when the channel has failed for too long. The time is
+    /// measured between attempts, so a single old failure disables nothing.
     #[test]
     fn a_channel_is_disabled_when_it_is_gone_or_has_failed_for_too_long() {
         let long = u64::try_from(CHANNEL_FAILS.as_millis()).unwrap_or(u64::MAX);

@@ -1,5 +1,5 @@
-//! Contents of files that changesets name, in the journal: available to every node, and kept while they are needed
-//! (`upkeep::bodies`).
+//! Contents of files in changesets, stored in the journal. Every node can read them, and they are stored as long as
+//! they are needed (`upkeep::bodies`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ impl Bodies {
     pub(super) async fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, Error> {
         match self.0.body(&digest).await? {
             Some(body) => Ok(Some(body)),
-            // An earlier version stored them as blobs, which are never dropped.
+            // An earlier version stored file contents as blobs, which are never deleted.
             None => self.0.blob(&digest).await,
         }
     }
 
-    /// Returns the digests whose bytes the journal has dropped. Marks the other ones as needed, so that they stay for a
-    /// while.
+    /// Returns the digests whose bytes the journal no longer stores. Marks the existing bytes as needed, so that they
+    /// are not deleted for a while.
     pub(super) async fn missing(&self, digests: Vec<Digest>) -> Result<BTreeSet<Digest>, Error> {
         let mut missing: BTreeSet<Digest> = digests.iter().copied().collect();
         for kept in self.0.need_bodies(digests, SystemClock.now()).await? {

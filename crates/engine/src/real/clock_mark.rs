@@ -1,8 +1,8 @@
-//! Latest time of the installation's clock, kept across restarts. It comes from the newest events of the journal, and
-//! from a file of the data folder for the time since.
+//! Latest time of the installation's clock, preserved across restarts. The time comes from the newest events of the
+//! journal. For the time since the last event, it comes from a file in the data folder.
 //!
-//! A passing deadline writes no event. Without the file a passed deadline could become open again if the wall clock
-//! were set back while no server runs. After a crash the file is at most [`INTERVAL`] old.
+//! When a deadline expires, no event is written. Without the file, an expired deadline could become open again if the
+//! wall clock were set back while no server runs. After a crash the time in the file is at most [`INTERVAL`] old.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,14 +18,15 @@ use super::RealDriver;
 use crate::{Clock, DeadlineClock};
 
 const NAME: &str = "clock";
-/// Time between two marks.
+/// Time between two writes of the file.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Number of newest events that are read at start. Nodes whose clocks differ write them out of order.
+/// Number of newest events that are read at the start. Several are needed, because nodes with different clocks write
+/// events with timestamps that are out of order.
 const NEWEST: usize = 500;
-/// Milliseconds that the wall clock may be behind without a warning.
+/// Number of milliseconds that the wall clock may be behind without a warning.
 pub const BEHIND_MS: u64 = 60_000;
 
-/// Advances a clock to the latest known time of the installation.
+/// Advances the clock to the latest known time of the installation.
 pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path) {
     if let Some(mark) = read(data) {
         clock.observe(mark);
@@ -33,7 +34,7 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
     let last = *journal.watch().borrow();
     match journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await {
         Ok(newest) => {
-            // A damaged event is reported when its stream is read.
+            // A damaged event is skipped here. It is reported when its stream is read.
             for event in newest.iter().filter_map(|positioned| event::decode(&positioned.event).ok()) {
                 clock.observe(event.at);
             }
@@ -44,7 +45,7 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
     warn(clock);
 }
 
-/// Writes marks until it is dropped.
+/// Writes the file periodically, until the future is dropped.
 pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
     let (mut is_behind, mut is_failing) = (driver.clock().ahead_ms() > BEHIND_MS, false);
     loop {
@@ -63,7 +64,7 @@ pub(super) async fn keep_marking(driver: Arc<RealDriver>) {
     }
 }
 
-/// Writes the clock's time. The file is replaced as a whole, never half written.
+/// Writes the time of the clock to the file. The file is replaced atomically, so it is never half written.
 pub(super) fn write(clock: &DeadlineClock, data: &Path) -> std::io::Result<()> {
     let next = data.join(format!("{NAME}.next"));
     fs::write(&next, format!("{}\n", clock.now()))?;
@@ -86,7 +87,7 @@ fn read(data: &Path) -> Option<Timestamp> {
     }
 }
 
-/// Warning for a wall clock that is behind; `None` if it is not.
+/// Returns a warning if the wall clock is behind. Returns `None` if it is not behind.
 pub fn warning(clock: &DeadlineClock) -> Option<String> {
     let ahead_ms = clock.ahead_ms();
     (ahead_ms > BEHIND_MS).then(|| {

@@ -1,4 +1,4 @@
-//! The executor with real effects: tools in the workspace, models on the network.
+//! The executor with real effects: tools work in the workspace, and models are called over the network.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -28,21 +28,21 @@ use super::preview::{Kind, Preview, Previews};
 use super::{layers, merge, trial, undo};
 use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 
-/// Name of the model that plays the script stored with the workflow.
+/// Name of the model that replays the script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// Time that a stopping process waits for running tools before it kills them. Container runtimes kill a process ten
-/// seconds after the request to stop. A killed command becomes a question at the next start.
+/// Time that a stopping process waits for running tools before it kills them. It is less than ten seconds, after which
+/// container runtimes kill a process that was asked to stop. After a restart, a person is asked about a killed command.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
-/// Pause between two attempts to record an answer that the store refused.
+/// Pause between two attempts to record a result that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Codes of refusals that depend on the workspace, not on the arguments alone, with the call that would remove the
-/// cause.
+/// Codes of refusals that depend on the workspace and not only on the arguments. Each code has the kind of call that
+/// would remove the cause.
 const OF_THE_WORKSPACE: &[(&str, Remedy)] = &[
     ("not_a_directory", Remedy::Command),
     ("not_a_file", Remedy::Command),
-    // A folder is created with the first file in it.
+    // A folder is created together with the first file in it.
     ("not_found", Remedy::WritingBelow),
     ("not_readable", Remedy::Command),
     ("not_utf8", Remedy::WritingIt),
@@ -51,7 +51,7 @@ const OF_THE_WORKSPACE: &[(&str, Remedy)] = &[
     ("symlink", Remedy::Command),
 ];
 
-/// Spawns one task for each job.
+/// Executor that spawns one task per job.
 pub struct RealExecutor {
     pub(super) data: PathBuf,
     pub(super) library: Arc<Library>,
@@ -67,17 +67,17 @@ pub(super) struct Task {
     handle: AbortHandle,
     /// Set to true when a person stops the task.
     stop: watch::Sender<bool>,
-    /// True for a tool: a stopping process waits for it.
+    /// True for a tool. A stopping process waits for tools.
     is_tool: bool,
 }
 
 impl RealExecutor {
-    /// Returns the model for runs that name no model.
+    /// Returns the default model, for runs that name no model.
     pub fn model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
     }
 
-    /// Waits for running tools. Model requests are dropped at once: the next start sends them again.
+    /// Waits for running tools. Model requests are dropped immediately, because they are sent again after the restart.
     pub(super) async fn drain(&self) {
         self.tasks().retain(|_, task| {
             if !task.is_tool {
@@ -100,7 +100,7 @@ impl RealExecutor {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the model for a run of this workflow that names this model.
+    /// Returns the model for a run of this workflow. `name` is the model that the run names.
     fn model_for(&self, workflow: &str, name: Option<&str>) -> Option<Arc<dyn Model>> {
         if name == Some(REHEARSAL) {
             self.library
@@ -124,7 +124,7 @@ impl RealExecutor {
         }
     }
 
-    /// Returns the tools of a run, for reading.
+    /// Returns the tools of a run for inspections, which only read.
     fn looker(&self, run: &Run) -> Result<Tools, String> {
         let workspace = run.config().and_then(|config| config.workspace.as_deref());
         let input = run.started.as_ref().map_or(&Value::Null, |started| &started.input);
@@ -222,7 +222,7 @@ impl Executor for RealExecutor {
             async move {
                 let working = AssertUnwindSafe(worker.work(&job)).catch_unwind();
                 let answer = working.await.unwrap_or_else(|_| broken_off(&job));
-                // The answer of a side effect must not be lost because the store is full for a while.
+                // Retries until the store accepts the result, because the result of a side effect must not be lost.
                 while let Err(error) = deliver(answer.clone()).await {
                     tracing::error!(run = %job.run, action = %job.action, %error, "the result of an action \
                         was not stored");
@@ -254,13 +254,13 @@ impl Executor for RealExecutor {
     }
 }
 
-/// Returns true if the `path` of this tool names a file.
+/// Returns true if the argument `path` of this tool names a file.
 fn is_of_a_file(tool: &str) -> bool {
     matches!(tool, "read_file" | "write_file" | "edit_file")
 }
 
-/// Returns the answer for a task that panicked, so that its run does not wait forever. It reports a possible side
-/// effect.
+/// Returns the result for a task that panicked, so that its run does not wait forever. The result reports that a side
+/// effect may have happened.
 fn broken_off(job: &Job) -> Input {
     tracing::error!(run = %job.run, action = %job.action, "an action panicked");
     let message = "Holdshort failed with an internal error during this".to_owned();
@@ -288,7 +288,7 @@ fn broken_off(job: &Job) -> Input {
     }
 }
 
-/// Paths of this node that the tools of a run need, and tools of its packs.
+/// Paths of this node that the tools of a run need, and the tools of its packs.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     data: &'a Path,
@@ -296,7 +296,7 @@ struct Node<'a> {
     toolsets: &'a [&'static dyn Toolset],
 }
 
-/// Returns the tools of a run: in its workspace, with the access that its workflow allows.
+/// Returns the tools of a run, in the workspace of the run and with the access that its workflow allows.
 fn tools(
     Node { data, sandbox_program, toolsets }: Node<'_>,
     run: &RunId,
@@ -318,7 +318,7 @@ fn tools(
     Ok(Tools::new(workspace, settings))
 }
 
-/// Data that one task needs.
+/// Data that a task needs.
 struct Worker {
     stop: watch::Receiver<bool>,
     data: PathBuf,
@@ -416,7 +416,7 @@ impl Worker {
         let said = Mutex::new(String::new());
         let show = |text: &str| {
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            // A reply beyond the maximum length is cut there.
+            // A reply that exceeds the maximum length is cut.
             let room = TEXT_BYTES.saturating_sub(said.len());
             said.push_str(&text[..text.floor_char_boundary(room)]);
             drop(said);
@@ -428,10 +428,10 @@ impl Worker {
         }
         let mut stop = self.stop.clone();
         let answer = tokio::select! {
-            // An answer that arrives at the same moment is complete, and wins.
+            // If the response and the stop arrive at the same moment, the response wins, because it is complete.
             biased;
             answer = model.call(&request, &show) => answer,
-            // Without a sender no person can stop it any more.
+            // If the sender was dropped, no person can stop the request any more, so the request continues.
             Ok(_) = stop.wait_for(|stopped| *stopped) => {
                 let text = std::mem::take(&mut *said.lock().unwrap_or_else(PoisonError::into_inner));
                 return Input::Stopped { step: job.step.clone(), turn, text };
@@ -443,7 +443,7 @@ impl Worker {
         }
     }
 
-    /// Stores the bytes that an inspection found in the journal. Retries while the store is full.
+    /// Stores in the journal the bytes that an inspection found. Retries while the store is full.
     async fn keep(&self, job: &Job, bodies: Vec<Vec<u8>>) {
         let blobs: Vec<Blob> = bodies.into_iter().map(Blob::new).collect();
         while !blobs.is_empty() {

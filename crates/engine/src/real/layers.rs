@@ -1,4 +1,4 @@
-//! Layers of runs, below the data folder of this node: their paths and their retention.
+//! Layers of runs in the data folder of this node: their paths and how long they are stored.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use super::RealDriver;
 use crate::{Clock, Error};
 
 const FOLDER: &str = "layers";
-/// Wait between two sweeps.
+/// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
 
-/// Returns the layer of a run on this node, which may not exist.
+/// Returns the layer of a run on this node. The layer need not exist.
 pub(super) fn for_run(data: &Path, run: &RunId) -> RunLayer {
     RunLayer::new(data.join(FOLDER).join(run.as_str()))
 }
 
 impl RealDriver {
-    /// Counts the files of the run's layer on this node that a merge would put into the workspace.
+    /// Counts the files in the run's layer on this node that a merge would write to the workspace.
     pub async fn unmerged(&self, run: &RunId) -> Result<usize, Error> {
         let state = self.now(run).await?;
         let Some(workspace) = state.config().and_then(|config| config.workspace.clone()) else {
@@ -37,7 +37,7 @@ impl RealDriver {
     }
 }
 
-/// Removes the layers of runs that ended long enough ago, until it is dropped.
+/// Removes the layers of runs that ended long enough ago. Repeats this until the future is dropped.
 pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     loop {
         let layers = remove_old(&driver).await;
@@ -48,8 +48,9 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
     }
 }
 
-/// Removes the layers of runs that ended before the limit, whose content is erased, or that the journal does not know.
-/// Returns how many. Erasures on other nodes take effect here.
+/// Removes the layers of runs that ended before the limit, whose content is erased, or that are not in the journal.
+/// Returns the number of removed layers. This also removes the layers of runs whose content was erased on a different
+/// node.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;
@@ -60,7 +61,7 @@ async fn remove_old(driver: &RealDriver) -> usize {
                 remove(layer).await;
                 removed += 1;
             }
-            // A damaged run does not keep the layers of others.
+            // A run that is unreadable does not prevent the removal of other layers.
             Err(error) => tracing::warn!(%run, %error, "the layer of a run was not removed"),
         }
     }
@@ -87,7 +88,7 @@ async fn found(folder: PathBuf) -> Vec<(RunId, RunLayer)> {
     listed.await.unwrap_or_default()
 }
 
-/// Removes the paths of a merge from the layer that they came from, on a blocking thread.
+/// Removes the merged paths from the layer of the merge, on a blocking thread.
 pub(super) async fn forget(layer: RunLayer, merged: Arc<Changeset>) {
     if let Err(error) = tokio::task::spawn_blocking(move || layer.forget_merged(&merged)).await {
         tracing::warn!(%error, "the layer of a run still contains the merged files");

@@ -1,4 +1,4 @@
-//! Computes a merge: the layer of a run on this node, compared with its workspace.
+//! Computes a merge: compares the layer of a run on this node with the workspace of the run.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::bodies::Bodies;
 use super::layers;
 use super::trial::{NotKept, keep};
 
-/// Computes the changes that a merge would make to the workspace as it is now.
+/// Computes the changes that a merge would make to the current workspace.
 pub(super) async fn try_merge(
     tools: Tools,
     bodies: Bodies,

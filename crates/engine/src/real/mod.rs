@@ -33,27 +33,27 @@ use crate::driver::system_of;
 use crate::traces::TraceQueue;
 use crate::{Clock, DeadlineClock, Driver, Error, upkeep};
 
-/// The driver that the binary runs.
+/// The driver that the server program uses.
 pub type RealDriver = Driver<Store, DeadlineClock, RealExecutor>;
 
-/// Parts of an engine. `L` reads the workflows with the people who may decide here.
+/// Settings and parts of an engine. `L` loads the workflows, given the people who may decide here.
 pub struct Setup<L> {
     pub data: PathBuf,
-    /// All people of the people file; `None` leaves the people unchanged.
+    /// All people in the people file. `None` leaves the people unchanged.
     pub people: Option<Roster>,
-    /// Rules of the installation; `None` leaves them unchanged.
+    /// Rules of the installation. `None` leaves the rules unchanged.
     pub rules: Option<Vec<Rule>>,
     /// Channels that notify people.
     pub channels: Vec<Channel>,
     pub library: L,
-    /// Tools of packs.
+    /// Tools that packs add.
     pub toolsets: Vec<&'static dyn Toolset>,
-    /// `None` allows rehearsals only.
+    /// The default model. `None` allows only rehearsals.
     pub model: Option<Arc<dyn Model>>,
-    /// The program that has the hidden subcommand `sandbox-exec`.
+    /// Executable that contains the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
     pub store: Location,
-    /// Queue for the traces of ended runs; `None` exports no traces.
+    /// Queue for the traces of ended runs. `None` exports no traces.
     pub traces: Option<Arc<TraceQueue>>,
 }
 
@@ -61,7 +61,7 @@ pub struct Engine {
     pub driver: Arc<RealDriver>,
     pub previews: Previews,
     pub library: Arc<Library>,
-    /// Confinement of commands without network on this machine.
+    /// Sandbox level of this host for commands without network access.
     pub sandbox: SandboxLevel,
     upkeep: JoinHandle<()>,
 }
@@ -80,7 +80,7 @@ where
     };
     let journal = Arc::new(Store::open(&data, store).await.map_err(Error::from)?);
     let clock = DeadlineClock::default();
-    // Checked before any run continues: an invalid workflow or person stops the start.
+    // Checked before any run continues, so that an invalid workflow or person prevents the start.
     let begun = async {
         clock_mark::take_up(&clock, &journal, &data).await;
         let people = people_of(&journal, people.as_ref(), clock.now()).await?;
@@ -116,10 +116,10 @@ where
     if let Some(traces) = traces {
         driver.queue_traces(traces);
     }
-    // Registered channels are included: a run that continues may have to notify them.
+    // Includes channels that were registered at run time, because a run that continues may have to notify them.
     let registered = Channel::registered(&*driver.system().await?).collect::<Vec<_>>();
     driver.set_channels(channels.into_iter().chain(registered).collect());
-    // Done before any run continues: a person removed from the file must not decide in it.
+    // Set before any run continues, because a person who was removed from the file must not decide in a run.
     if let Some(people) = people {
         driver.set_people(PeopleSource::File, people).await?;
     }
@@ -134,7 +134,7 @@ where
         freeze_copy(&driver, "a dump of a database").await?;
         driver.journal().take_up().await.map_err(Error::from)?;
     }
-    // Set before any run continues, so that forbidden calls do not start.
+    // Set before any run continues, so that no call starts that the new rules forbid.
     if let Some(rules) = rules {
         driver.set_rules(rules).await?;
     }
@@ -152,23 +152,23 @@ where
     Ok(Engine { driver, previews, library, sandbox, upkeep })
 }
 
-/// Freezes a restored copy until a person has checked it. The agents' actions after the backup are not in it, and would
-/// be repeated.
+/// Freezes a restored copy until a person has checked it. The journal of the copy lacks everything that agents did
+/// after the backup, so their actions would be repeated.
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
     let reason = format!("restored from {from}: later actions are unknown here and may be repeated");
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
-        // It was already frozen when it was copied, and keeps its own reason.
+        // The installation was already frozen when it was copied. It keeps the earlier reason.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }
-    // The original sends these deliveries, or has sent them.
+    // Drops waiting deliveries, because the original installation sends them or has already sent them.
     let (now, why) = (driver.clock().now(), format!("a copy: {from}"));
     driver.journal().change_deliveries(DeliveryChange::DropWaiting { why, now }).await?;
     tracing::warn!(from, "the journal is a copy: everything is frozen until a person lifts it");
     Ok(())
 }
 
-/// Returns all people after the people of the file are applied.
+/// Returns all people as they will be after the people of the file are applied.
 async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp) -> Result<People, Error> {
     let mut system = (*system_of(&**journal).await?).clone();
     let source = PeopleSource::File;
@@ -184,8 +184,8 @@ async fn people_of(journal: &Arc<Store>, people: Option<&Roster>, now: Timestamp
 }
 
 impl Engine {
-    /// Starts nothing more, drops model requests, and waits for running tools. Tools that still run after that are
-    /// killed; the next start settles them. Decisions are accepted until `stop`.
+    /// Starts no more work, drops model requests, and waits for running tools. Tools that are still running after a
+    /// time limit are killed, and the next start settles them. Decisions are accepted until `stop` is called.
     pub async fn drain(&self) {
         self.upkeep.abort();
         self.driver.close().await;

@@ -1,17 +1,17 @@
-//! Streamed text and live output: previews. They have no id, no replay, and are superseded by the event. A slow
-//! listener loses some previews, and nothing else.
+//! Previews: streamed text of models and live output of commands. A preview has no id and is not stored, and the event
+//! with the result replaces it. A slow listener loses some previews, but no results.
 
 use holdshort_core::id::RunId;
 use tokio::sync::broadcast;
 
-/// Number of previews that a listener may lag behind before it loses the oldest.
+/// Maximum number of previews that are buffered for a listener. A slower listener loses the oldest previews.
 const BUFFER: usize = 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     pub run: RunId,
     pub step: String,
-    /// Call whose tool output this is.
+    /// Call whose output this preview contains.
     pub call: Option<String>,
     pub kind: Kind,
     pub text: String,
@@ -19,9 +19,9 @@ pub struct Preview {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Text of a model while it arrives.
+    /// Text of a model that is still being generated.
     Text,
-    /// Output of a command while it runs.
+    /// Output of a command that is still running.
     Output,
 }
 
@@ -40,7 +40,7 @@ impl Previews {
     }
 
     pub(super) fn send(&self, preview: Preview) {
-        // A missing listener is not an error.
+        // Fails only if nobody listens, which is not an error.
         let _ = self.0.send(preview);
     }
 }

@@ -1,5 +1,5 @@
-//! Tries a command, and commits its changes. Connects the tools, which touch files, with the journal, which keeps their
-//! bytes until a person has decided.
+//! Runs a command as a trial, and commits the changes of a trial. Connects the tools, which read and write files, with
+//! the journal, which stores the bytes of these files until a person has decided.
 
 use std::io;
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use tokio::runtime::Handle;
 
 use super::bodies::Bodies;
 
-/// Approximate number of bytes that are put into the journal at once.
+/// Approximate number of bytes that are written to the journal at a time.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Tries a command. When this returns, its changes are in the journal, but not yet the event that reports them.
+/// Runs a command as a trial. When this function returns, the changed files are stored in the journal, but the event
+/// that reports the changes is not.
 pub(super) async fn try_command(
     tools: &Tools,
     bodies: &Bodies,
@@ -44,7 +45,7 @@ pub(super) async fn try_command(
     }
 }
 
-/// Returns the result of a command that was stopped: its changes are dropped.
+/// Returns the result of a command that was stopped, without changes.
 fn nothing(text: String, data: Value) -> TrialOutcome {
     let mut card = json!({ "output": text, "stopped": true, "files": 0, "deleted": 0, "changes": [] });
     if let Some(code) = data.get("not_kept") {
@@ -60,9 +61,9 @@ fn nothing(text: String, data: Value) -> TrialOutcome {
     })
 }
 
-/// Reason why the changes of a trial are not in the journal.
+/// Reason why the changes of a trial could not be stored in the journal.
 pub(super) enum NotKept {
-    /// A file changed since the trial.
+    /// A file was changed after the trial.
     Changed,
     Store(String),
 }
@@ -89,7 +90,7 @@ pub(super) fn keep(trial: Trial, bodies: &Bodies) -> Result<TrialResult, NotKept
     Ok(TrialResult { changeset, layer: run_layer.map(Box::new), ask_because: codes, text, data, card })
 }
 
-/// Commits the changes of a trial: to the workspace, and then to the run's layer.
+/// Commits the changes of a trial: first to the workspace, and then to the run's layer.
 pub(super) async fn commit(
     tools: Tools,
     bodies: Bodies,
@@ -97,12 +98,12 @@ pub(super) async fn commit(
     layer: Option<Arc<LayerChanges>>,
     is_resumed: bool,
 ) -> Outcome {
-    // A commit that had begun continues, and reports missing bytes itself.
+    // A resumed commit skips this check, because it must continue and reports missing bytes itself.
     if !is_resumed {
         let layer = layer.as_ref().map_or(&changeset::EMPTY, |layer| &layer.changes);
         match missing(&bodies, &[&changeset, layer]).await {
             Ok(paths) if paths.is_empty() => {}
-            // The next inspection or trial stores them again.
+            // The call is inspected or tried again, which stores the missing bytes again.
             Ok(paths) => return Outcome::Changed { paths },
             Err(e) => {
                 return Outcome::Failed {
@@ -146,13 +147,13 @@ pub(super) async fn commit(
     }
 }
 
-/// Returns the paths whose new bytes are no longer stored.
+/// Returns the paths whose new content is no longer stored.
 pub(super) async fn missing(
     bodies: &Bodies,
     changesets: &[&Changeset],
 ) -> Result<Vec<String>, holdshort_store::Error> {
     let wanted = |change: &Change| match (&change.before, &change.after) {
-        // Only its mode changes.
+        // Only the mode of the file changes, so its content is not needed.
         (Some(Entry::File { digest: before, .. }), Some(Entry::File { digest, .. })) if before == digest => {
             None
         }
@@ -176,7 +177,7 @@ fn so_far(done: &[String]) -> String {
     }
 }
 
-/// Names the first few paths.
+/// Lists the first few paths.
 fn list_paths(paths: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> = paths.iter().take(NAMED).map(|path| format!("`{path}`")).collect();

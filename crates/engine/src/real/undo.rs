@@ -1,5 +1,5 @@
-//! Computes an undo: the changes of a run that are still in place, from the journal, which keeps both versions, and the
-//! workspace.
+//! Computes an undo from the journal, which stores the content before and after each change, and from the workspace. An
+//! undo contains the changes of a run that are still in place.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,10 +19,10 @@ use super::bodies::Bodies;
 
 /// Another program changed the file between two commits of the run.
 const MIXED: &str = "changed_in_between";
-/// The journal no longer stores its earlier bytes.
+/// The journal no longer stores the earlier content of the file.
 const NOT_KEPT: &str = "not_kept";
 
-/// Computes the changes that an undo would make to the workspace as it is now.
+/// Computes the changes that an undo would make to the current workspace.
 pub(super) async fn try_undo(tools: Tools, bodies: Bodies, arguments: &Value) -> TrialOutcome {
     let arguments = match Arguments::deserialize(arguments) {
         Ok(arguments) => arguments,
@@ -80,7 +80,7 @@ fn work_out(
     }))
 }
 
-/// Describes in sentences what an undo leaves; names at most the first few.
+/// Describes in sentences what the undo cannot restore. Names only the first few paths.
 fn describe_leftovers(left: &[Value], unknown: &[String]) -> String {
     const NAMED: usize = 20;
     let paths: Vec<&str> = left.iter().filter_map(|each| each["path"].as_str()).collect();

@@ -1,12 +1,12 @@
 //! Headers that a collector requires, in the format of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, separated by commas,
-//! values percent-encoded. In a file each may be on its own line.
+//! with percent-encoded values. In a file, each header may be on a separate line.
 //!
-//! They are credentials: a malformed header is rejected without showing it.
+//! Headers contain credentials, so the error about a malformed header does not show its content.
 
 use percent_encoding::percent_decode_str;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// Number of the malformed header, from 1.
+/// A header is malformed. Contains the number of the header, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("header {0} is not `name=value`")]
 pub struct Malformed(pub usize);

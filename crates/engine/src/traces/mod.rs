@@ -1,8 +1,9 @@
-//! Traces for OpenTelemetry, computed from the journal: a run that has ended is a trace.
+//! Traces for OpenTelemetry, computed from the journal. A run that has ended becomes one trace.
 //!
-//! `spans` turns the events of a run into spans: pure, without content, and always with the same result. `otlp` puts
-//! them into the messages of OTLP. `queue` lists the runs whose traces are not exported yet; `waiting` keeps that list
-//! over a restart. [`Traces`] sends traces, and retries. No run waits for a collector that is down.
+//! `spans` turns the events of a run into spans. The spans have no content, and the same events always give the same
+//! spans. `otlp` encodes spans as OTLP messages. `queue` lists the runs whose traces are not exported yet, and
+//! `waiting` preserves that list across restarts. [`Traces`] sends traces, and retries failed requests. No run waits
+//! for a collector that is down.
 
 mod headers;
 mod limits;
@@ -39,21 +40,21 @@ use send::{Failure, send};
 use spans::{Builder, Trace};
 use waiting::EndedRun;
 
-/// Number of events read at once.
+/// Number of events that are read at a time.
 const PAGE: usize = 500;
 
-/// Collector that gets the traces.
+/// Settings of the collector that receives the traces.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The base URL, such as `http://localhost:4318`.
+    /// Base URL of the collector, such as `http://localhost:4318`.
     pub endpoint: Url,
     /// Credentials for the collector, marked as sensitive.
     pub headers: HeaderMap,
-    /// Name of this server among others.
+    /// Name that distinguishes this server from other nodes.
     pub node: Option<String>,
 }
 
-/// Reason why traces cannot be exported. The server does not start.
+/// Reason why traces cannot be exported. The server does not start in this case.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the file of waiting traces cannot be opened in the data folder: {0}")]
@@ -64,7 +65,7 @@ pub enum Error {
 
 pub struct Traces {
     http: Client,
-    /// URL that they are posted to.
+    /// URL to which traces are posted.
     endpoint: Url,
     node: Option<String>,
     queue: Arc<TraceQueue>,
@@ -103,12 +104,12 @@ impl Traces {
         Ok(Arc::new(Self { http, endpoint, node, queue, is_down, registry, told, failed, left }))
     }
 
-    /// Returns the queue that a driver fills.
+    /// Returns the queue to which a driver adds ended runs.
     pub fn queue(&self) -> &Arc<TraceQueue> {
         &self.queue
     }
 
-    /// Keeps waiting traces in the data folder from now on. Called once the folder is locked by this server.
+    /// From now on stores the list of waiting traces in the data folder. Called when this server has locked the folder.
     pub fn keep_in(&self, folder: &Path) -> Result<(), Error> {
         Ok(self.queue.keep_in(folder)?)
     }
@@ -119,7 +120,7 @@ impl Traces {
         &self.registry
     }
 
-    /// Runs until it is dropped.
+    /// Exports traces until the future is dropped.
     pub async fn keep_exporting<J: Journal, C: Clock, E: Executor>(
         self: Arc<Self>,
         driver: Arc<Driver<J, C, E>>,
@@ -147,7 +148,8 @@ impl Traces {
                 }
                 Err(Failure::Later { why, after }) => {
                     self.failed.inc();
-                    // A longer wait that a collector requests is cut: the next request gets the same answer.
+                    // A longer delay that a collector requests is shortened. A request that comes too early gets the
+                    // same response again.
                     let wait = after.map_or(pause, |after| after.clamp(pause, EXPORT_PAUSE_MOST));
                     tracing::warn!(why, wait_s = wait.as_secs(), "traces wait for the collector");
                     driver.clock().sleep(jittered(wait)).await;
@@ -157,8 +159,8 @@ impl Traces {
         }
     }
 
-    /// Waits for a moment until all traces are exported, and not at all if the collector is down. The rest is exported
-    /// after the next start.
+    /// Waits a short time until all traces are exported. Does not wait if the collector is down. The remaining traces
+    /// are exported after the next start.
     pub async fn drained(&self) {
         const LOOK: Duration = Duration::from_millis(20);
         let drained = async {
@@ -169,7 +171,7 @@ impl Traces {
         let _ = tokio::time::timeout(EXPORT_LAST_TIME, drained).await;
     }
 
-    /// Exports traces. Returns how many.
+    /// Exports traces. Returns the number of exported traces.
     async fn export<J: Journal, C: Clock, E: Executor>(
         &self,
         driver: &Driver<J, C, E>,
@@ -200,7 +202,7 @@ impl Traces {
     }
 }
 
-/// Returns the trace of a run; `None` if the run has not ended.
+/// Returns the trace of a run. Returns `None` if the run has not ended.
 async fn read<J: Journal, C: Clock, E: Executor>(
     driver: &Driver<J, C, E>,
     run: &RunId,
@@ -221,7 +223,7 @@ async fn read<J: Journal, C: Clock, E: Executor>(
     }
 }
 
-/// Returns the URL of traces below the base (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
+/// Returns the URL for traces, derived from the base URL (OTLP exporter, "Endpoint URLs for OTLP/HTTP").
 fn posted_to(mut endpoint: Url) -> Url {
     const PATH: &str = "/v1/traces";
     let base = endpoint.path().trim_end_matches('/').to_owned();
@@ -231,7 +233,8 @@ fn posted_to(mut endpoint: Url) -> Url {
     endpoint
 }
 
-/// Shortens a wait by up to a quarter, so that nodes that lost the same collector do not return all at once.
+/// Shortens a delay by up to a quarter at random, so that nodes whose collector was down do not all retry at the same
+/// moment.
 fn jittered(wait: Duration) -> Duration {
     let spread = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

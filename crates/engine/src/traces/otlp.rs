@@ -11,16 +11,16 @@ use prost::Message;
 
 use super::spans::{self, Trace, TraceId, Value};
 
-/// Sampled (W3C Trace Context, 3.2.2.5): the exporter has decided to keep the trace.
+/// Flag of a sampled trace (W3C Trace Context, 3.2.2.5). Every exported trace has it.
 const SAMPLED: u32 = 1;
 
-/// Converts traces to the spans of OTLP.
+/// Converts traces to OTLP spans.
 pub(crate) fn spans(traces: Vec<Trace>) -> Vec<Span> {
     let of = |trace: Trace| trace.spans.into_iter().map(move |each| span(trace.id, each));
     traces.into_iter().flat_map(of).collect()
 }
 
-/// Returns the body of a request. `node` is the name of this server among others.
+/// Returns the body of a request. `node` is the name that distinguishes this server from other nodes.
 pub(crate) fn request(spans: &[Span], node: Option<&str>) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let mut attributes = vec![text("service.name", "holdshort"), text("service.version", version)];

@@ -1,6 +1,7 @@
-//! Runs whose traces are still to be exported: filled by the driver whose append ends a run, emptied by the exporter.
+//! Queue of the runs whose traces must be exported. The driver adds a run when its append ends the run, and the
+//! exporter removes it.
 //!
-//! Never blocks the driver: each call returns at once, and none of them fails.
+//! The queue never blocks the driver: each call of the driver returns immediately and cannot fail.
 
 use std::io;
 use std::path::Path;
@@ -20,7 +21,7 @@ pub(super) type Dropped = Family<[(&'static str, &'static str); 1], Counter>;
 #[derive(Debug)]
 pub struct TraceQueue {
     waiting: Mutex<PendingExports>,
-    /// Rung when there is something to export.
+    /// Notified when there is something to export.
     changed: Notify,
     dropped: Dropped,
 }
@@ -30,7 +31,7 @@ impl TraceQueue {
         Self { waiting: Mutex::default(), changed: Notify::new(), dropped }
     }
 
-    /// Keeps the queue in this folder from now on.
+    /// From now on stores the queue in this folder.
     pub(super) fn keep_in(&self, folder: &Path) -> io::Result<()> {
         let forgotten = self.waiting().keep_in(folder)?;
         self.forget(forgotten);
@@ -45,12 +46,13 @@ impl TraceQueue {
         }
     }
 
-    /// Removes the run: its append wrote nothing.
+    /// Removes the run from the queue, because its append was not written.
     pub(crate) fn run_goes_on(&self, run: &RunId) {
         self.waiting().goes_on(run);
     }
 
-    /// Queues the run after the append. If the answer was lost, the exporter checks the journal.
+    /// Marks the run as ended after the append. If the result of the append was lost, the exporter checks in the
+    /// journal whether the run ended.
     pub(crate) fn run_ended(&self, run: &RunId) {
         let forgotten = self.waiting().ended(run);
         self.forget(forgotten);
@@ -70,7 +72,7 @@ impl TraceQueue {
         self.waiting().len()
     }
 
-    /// Removes runs that were exported, or never will be.
+    /// Removes runs that were exported or that will never be exported.
     pub(super) fn settle(&self, exported: &[EndedRun]) {
         if let Err(error) = self.waiting().settled(exported) {
             tracing::warn!(%error, "exported traces could not be recorded: a restart exports them again");
@@ -87,7 +89,7 @@ impl TraceQueue {
         self.dropped.get_or_create(&[("reason", why)]).inc_by(count as u64);
     }
 
-    /// Locks the lists, even if the lock is poisoned: the lists stay valid.
+    /// Locks the lists even if the lock is poisoned, because the lists stay valid after a panic.
     fn waiting(&self) -> MutexGuard<'_, PendingExports> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

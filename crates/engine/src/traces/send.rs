@@ -1,4 +1,4 @@
-//! One request to a collector, and the meaning of its response (OTLP 1.9, "OTLP/HTTP Response").
+//! Sends one request to a collector, and interprets the response (OTLP 1.9, "OTLP/HTTP Response").
 
 use std::time::{Duration, SystemTime};
 
@@ -13,13 +13,13 @@ use super::limits::EXPORT_ANSWER_BYTES;
 /// Reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A later attempt may succeed, after the time `after` at the earliest.
+    /// A retry may succeed. The collector may request to wait for the time `after` before it.
     Later { why: String, after: Option<Duration> },
     /// The collector rejects this request permanently.
     Never(String),
 }
 
-/// Sends a request. Returns how many spans the collector rejected.
+/// Sends a request. Returns the number of spans that the collector rejected.
 pub(crate) async fn send(http: &Client, endpoint: &Url, body: Vec<u8>) -> Result<u64, Failure> {
     let request = http.post(endpoint.clone()).header(CONTENT_TYPE, "application/x-protobuf").body(body);
     let later = |error: reqwest::Error| Failure::Later { why: innermost(&error), after: None };

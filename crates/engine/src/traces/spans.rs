@@ -1,8 +1,8 @@
-//! From the events of a run to the spans of its trace.
+//! Builds the spans of a trace from the events of a run.
 //!
-//! Spans contain only facts, and no text of facts that a model or an external agent chose. Ids are digests, and a tool
-//! is named once the runtime knows it. Ids follow from the run and the sequence of the event that starts a span, so a
-//! repeated export has the same ids.
+//! Spans contain only recorded facts, and no text that a model or an external agent chose. Ids in spans are digests,
+//! and a tool is named only if the runtime knows the tool. The id of a span is derived from the run and from the
+//! sequence number of the event that starts the span. Therefore a repeated export has the same ids.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct Span {
     pub id: SpanId,
     pub parent: Option<SpanId>,
     pub name: String,
-    /// True for a call to another service.
+    /// True if the span is a call to another service.
     pub is_client: bool,
     pub start: Timestamp,
     pub end: Timestamp,
@@ -64,7 +64,7 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// An open span of a run, by its name in the events.
+/// Key of a span that is still open. It identifies the span by its name in the events.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),
@@ -80,17 +80,17 @@ pub(crate) struct Builder {
     run: RunId,
     spans: Vec<Span>,
     open: BTreeMap<Key, usize>,
-    /// Running calls, and the start of each.
+    /// Running calls, each with its start time.
     at_work: BTreeMap<String, Timestamp>,
-    /// Tool names from calls, until the runtime knows the tools.
+    /// Names of tools by call, while the runtime does not know the tool yet.
     unnamed: BTreeMap<String, String>,
-    /// Phases started by calls, and the call of each.
+    /// Phases that were started by calls, each with its call.
     called: BTreeMap<String, String>,
-    /// Number of spans beyond the limit.
+    /// Number of spans that were omitted because of the limit.
     left_out: u64,
     taken_over: u64,
     has_ended: bool,
-    /// The caller's trace context.
+    /// Trace context of the caller who started the run.
     joined: Option<TraceParent>,
 }
 
@@ -110,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// Applies the next event; `seq` is its sequence in the run. Events after the end change nothing.
+    /// Applies the next event. `seq` is its sequence number in the run. Events after the end of the run change nothing.
     pub(crate) fn apply(&mut self, seq: u64, event: &Event) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if self.has_ended {
@@ -135,7 +135,8 @@ impl Builder {
 
             Fact::PhaseStarted { phase } => {
                 let call = self.called.remove(phase);
-                // Such a phase is named by the id of its call, which a model chose.
+                // The name of this phase is the id of its call, and a model chose that id. Therefore the span has a
+                // general name.
                 let name =
                     if call.is_some() { "phase of a call".to_owned() } else { format!("phase {phase}") };
                 let parent = call.map(Key::Call);
@@ -240,7 +241,7 @@ impl Builder {
                 ];
                 self.end(&key, at, &resolved);
             }
-            // Events that are neither a span nor an attribute of one.
+            // These events are neither a span nor an attribute of a span.
             Fact::RunPaused
             | Fact::RunResumed
             | Fact::RunInterrupted
@@ -300,7 +301,7 @@ impl Builder {
         }
     }
 
-    /// Returns the trace; `None` if the run has not ended.
+    /// Returns the trace. Returns `None` if the run has not ended.
     pub(crate) fn trace(mut self) -> Option<Trace> {
         if !self.has_ended {
             return None;
@@ -323,7 +324,7 @@ impl Builder {
         self.unnamed.insert(call.to_owned(), tool.to_owned());
     }
 
-    /// Names the tool of a call once the runtime knows it. Before that, its name is only the model's text.
+    /// Names the tool of a call when the runtime knows the tool. Before that, the name is only text of the model.
     fn name(&mut self, call: &str) {
         let Some(tool) = self.unnamed.remove(call) else { return };
         let span = self.open.get(&Key::Call(call.to_owned())).and_then(|n| self.spans.get_mut(*n));
@@ -357,7 +358,8 @@ impl Builder {
         self.begin(seq, at, Some(key), &format!("interrupt {kind}"), parent, of_interrupt);
     }
 
-    /// Starts a span below the open span of `parent`, or below the run.
+    /// Starts a span as a child of the open span of `parent`. If that span is not open, the new span is a child of the
+    /// run's span.
     fn begin(
         &mut self,
         seq: u64,
@@ -374,7 +376,8 @@ impl Builder {
         let above = parent.and_then(|parent| self.open.get(&parent)).and_then(|n| self.spans.get(*n));
         let callers = || self.joined.map(|joined| joined.span.to_be_bytes());
         let parent = above.or(self.spans.first()).map(|span| span.id).or_else(callers);
-        // Several spans may start with one event, such as the calls of a reply.
+        // Several spans may start with the same event, such as the calls of one reply, so the number of the span is
+        // part of its id.
         let n = self.spans.len();
         let span = Span {
             id: span_id(&self.run, seq, n),
@@ -405,7 +408,7 @@ impl Builder {
         for n in std::mem::take(&mut self.open).into_values() {
             if let Some(span) = self.spans.get_mut(n) {
                 span.end = at;
-                // The status of the run, not of the span.
+                // This is the status of the run and not of the span.
                 span.attributes.push(("holdshort.cut_off", status.into()));
             }
         }
@@ -427,7 +430,7 @@ fn mark(span: Option<&mut Span>, failed: bool) {
     }
 }
 
-/// Returns the journal's word for a value; for a variant with fields its name alone.
+/// Returns the name that the journal uses for a value. For a variant with fields, returns only the name of the variant.
 fn variant_name<T: Serialize>(of: &T) -> String {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word,
@@ -456,7 +459,8 @@ fn span_id(run: &RunId, seq: u64, n: usize) -> SpanId {
     first(&Digest::of_parts(&[b"holdshort span ", format!("{run} {seq} {n}").as_bytes()]))
 }
 
-/// Returns the first bytes of a digest. An id of only zeros is invalid, and no digest begins like that.
+/// Returns the first bytes of a digest as an id. An id of only zeros would be invalid, but no digest begins with so
+/// many zeros in practice.
 fn first<const N: usize>(digest: &Digest) -> [u8; N] {
     std::array::from_fn(|n| digest.as_bytes()[n])
 }
@@ -476,7 +480,7 @@ mod tests {
         format!("run_{:026}", 1).parse().unwrap()
     }
 
-    /// Builds a trace from facts, one second apart.
+    /// Builds a trace from facts that are one second apart.
     fn built(facts: Vec<Fact>) -> Builder {
         let mut builder = Builder::new(&run());
         for (seq, fact) in (1_u64..).zip(facts) {

@@ -1,8 +1,9 @@
-//! Runs that wait for their export: in memory, and in a file of the data folder, so that a restart forgets none.
+//! Runs whose traces wait for their export. The list is in memory and in a file of the data folder, so that a restart
+//! loses no run.
 //!
-//! A run is recorded before the append that ends it, so an ended run is recorded whenever the process dies. If the run
-//! did not end after all, the exporter drops it. Exported runs are removed after the response: a crash in between
-//! exports them again, with the same ids.
+//! A run is recorded before the append that ends it. Therefore an ended run is recorded even if the process crashes
+//! right after the append. If the run did not end after all, the exporter removes it from the list. Exported runs are
+//! removed after the collector's response. A crash before the removal exports them again, with the same ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -14,12 +15,12 @@ use holdshort_core::id::RunId;
 
 use super::limits::TRACES_WAITING;
 
-/// Its name in the data folder.
+/// Name of the file in the data folder.
 const NAME: &str = "traces.waiting";
-/// Number of outdated lines before the file is rewritten.
+/// Number of outdated lines at which the file is rewritten.
 const STALE: usize = 1_000;
 
-/// A run that has ended. A run may be listed twice: the export of the first entry does not settle the second.
+/// A run that has ended. The list may contain a run twice. Settling one entry does not settle the second entry.
 #[derive(Clone, Debug)]
 pub(crate) struct EndedRun {
     pub(crate) run: RunId,
@@ -29,19 +30,19 @@ pub(crate) struct EndedRun {
 
 #[derive(Debug, Default)]
 pub(crate) struct PendingExports {
-    /// `None` keeps the list in memory alone.
+    /// File that stores the list. `None` keeps the list only in memory.
     file: Option<File>,
     lines: usize,
-    /// Runs about to end.
+    /// Runs whose last append is in progress.
     ending: BTreeSet<RunId>,
-    /// Ended runs, oldest first, and so by ascending number.
+    /// Ended runs, from the oldest to the newest, in ascending order of `number`.
     ended: VecDeque<EndedRun>,
     next: u64,
 }
 
 impl PendingExports {
-    /// Keeps the list in this folder from now on, which no other process uses. Runs left by an earlier process are
-    /// exported first. Returns how many of the oldest are forgotten.
+    /// From now on stores the list in this folder, which no other process may use. Runs that an earlier process left
+    /// are exported first. If there are too many, the oldest runs are removed; returns their number.
     pub(crate) fn keep_in(&mut self, folder: &Path) -> io::Result<usize> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -49,7 +50,7 @@ impl PendingExports {
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         let mut seen = BTreeSet::new();
-        // A line that was cut off is not a valid id.
+        // A line that was cut off is skipped, because it is not a valid id.
         let before = text.lines().filter_map(|line| line.parse::<RunId>().ok());
         let here: Vec<RunId> = self.ended.drain(..).map(|ended| ended.run).collect();
         let mut forgotten = 0;
@@ -66,7 +67,7 @@ impl PendingExports {
         if !self.ending.insert(run.clone()) {
             return Ok(());
         }
-        // Ids sort by time: the outcome of this oldest append was never reported.
+        // Ids sort by time, so this removes the oldest run. The result of its append was never reported.
         if self.ending.len() > TRACES_WAITING {
             self.ending.pop_first();
         }
@@ -77,12 +78,13 @@ impl PendingExports {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(format!("{run}\n").as_bytes()))
     }
 
-    /// Removes the run: its append wrote nothing.
+    /// Removes a run from the list, because its append was not written.
     pub(crate) fn goes_on(&mut self, run: &RunId) {
         self.ending.remove(run);
     }
 
-    /// Queues the run after its append. Returns how many of the oldest are forgotten because of it.
+    /// Marks a run as ended after its append. Returns the number of oldest runs that were removed because the list is
+    /// full.
     pub(crate) fn ended(&mut self, run: &RunId) -> usize {
         self.ending.remove(run);
         self.add(run.clone())
@@ -104,7 +106,8 @@ impl PendingExports {
         self.ended.len()
     }
 
-    /// Removes entries that are exported, or never will be. A run that ended in between is another entry, and stays.
+    /// Removes entries that were exported or that will never be exported. If a run ended in the meantime, its new entry
+    /// stays in the list.
     pub(crate) fn settled(&mut self, told: &[EndedRun]) -> io::Result<()> {
         let told: BTreeSet<u64> = told.iter().map(|ended| ended.number).collect();
         self.ended.retain(|ended| !told.contains(&ended.number));
@@ -112,13 +115,13 @@ impl PendingExports {
         if counting == 0 || self.lines > counting + STALE { self.rewrite() } else { Ok(()) }
     }
 
-    /// Returns the number of lines that the file needs.
+    /// Returns the number of lines that the file must contain.
     fn counting(&self) -> usize {
         self.ended.len() + self.ending.len()
     }
 
-    /// Rewrites the file. Runs that may not have ended come first, because a restart forgets the first ones first.
-    /// Written in place: a crash in between can only lose traces.
+    /// Rewrites the file. Runs that may not have ended come first, because a restart removes the first lines first. The
+    /// file is overwritten in place: a crash while it is written can only lose traces.
     fn rewrite(&mut self) -> io::Result<()> {
         self.lines = self.counting();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -159,14 +162,14 @@ mod tests {
         for n in 1..=3 {
             waiting.ending(&run(n)).unwrap();
         }
-        // The process crashed before the third: the journal shows whether it ended.
+        // The process crashed before the third run was marked as ended. The journal shows whether the run ended.
         assert_eq!((waiting.ended(&run(2)), waiting.ended(&run(1))), (0, 0));
         let first = waiting.first(9);
         assert_eq!(runs(&first), [run(2), run(1)]);
         waiting.settled(&first[..1]).unwrap();
         drop(waiting);
         let mut waiting = open(folder.path());
-        // The exported run is exported once more, because its line was still in the file.
+        // After the restart, the exported run is exported once more, because its line was still in the file.
         assert_eq!(runs(&waiting.first(9)), [run(1), run(2), run(3)]);
         let all = waiting.first(9);
         waiting.settled(&all).unwrap();
@@ -175,8 +178,8 @@ mod tests {
         assert_eq!(open(folder.path()).len(), 0);
     }
 
-    /// A run that ends while it is read is exported. A crash left it before its end, and it ends before the read is
-    /// settled.
+    /// A run that ends while the exporter reads it is exported. A crash left the run recorded before its end, and the
+    /// run ends before the exporter settles its entry.
     #[test]
     fn one_that_ends_while_it_is_read_is_told() {
         let folder = tempfile::tempdir().unwrap();
@@ -198,8 +201,8 @@ mod tests {
         assert_eq!((forgotten, waiting.len(), &waiting.first(1)[0].run), (2, TRACES_WAITING, &run(2)));
     }
 
-    /// The file holds little more than the waiting runs while the collector is down. Runs end, do not end after all, or
-    /// their outcome is never reported.
+    /// While the collector is down, the file contains few lines besides the waiting runs. Some runs end, some do not
+    /// end after all, and for some the result of the append is never reported.
     #[test]
     fn the_file_holds_little_more_than_what_waits() {
         let folder = tempfile::tempdir().unwrap();

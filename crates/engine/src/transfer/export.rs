@@ -13,7 +13,8 @@ use holdshort_store::{Journal, Key, RunFilter};
 
 use super::{Error, Event, FORMAT, Line, PAGE, TransferCounts, VERSION, line_of};
 
-/// Writes the whole journal, in the order of its commits; or some runs with their sessions.
+/// Writes the whole journal to a file, in the order of its commits. If runs are given, writes only these runs and their
+/// sessions.
 pub async fn export<J: Journal>(
     journal: &J,
     runs: &[RunId],
@@ -38,7 +39,7 @@ pub async fn export<J: Journal>(
 struct Exporting<'w, W> {
     to: &'w mut W,
     chains: BTreeMap<StreamId, Chain>,
-    /// Definitions that are already in the file.
+    /// Digests of the workflow definitions that are already in the file.
     blobs: BTreeSet<Digest>,
     moved: TransferCounts,
 }
@@ -66,8 +67,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if last events of the run are missing. Its chain stays valid without them, but its row names a
-    /// higher sequence.
+    /// Returns an error if the last events of the run are missing. The hash chain is valid without them, but the run's
+    /// row has a higher sequence number.
     fn assert_whole(&self, row: &RunRow) -> Result<(), Error> {
         let stream = StreamId::Run(row.run.clone());
         let found = self.chains.get(&stream).map_or(0, |chain| chain.seq);
@@ -78,7 +79,8 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns an error if events are missing. Reads by position may lag in a shared database; an export must not.
+    /// Returns an error if events are missing. In a shared database, reading by position may lag behind, but an export
+    /// must be complete.
     async fn assert_complete<J: Journal>(&self, journal: &J) -> Result<(), Error> {
         let mut after = None;
         loop {
@@ -120,7 +122,7 @@ impl<W: Write> Exporting<'_, W> {
         rows.iter().try_for_each(|row| self.assert_whole(row))
     }
 
-    /// Writes one event. An event that cannot be verified is not exported.
+    /// Writes one event. Fails if the event cannot be verified.
     async fn event<J: Journal>(&mut self, journal: &J, sealed: Sealed) -> Result<(), Error> {
         let chain = self.chains.entry(sealed.stream.clone()).or_insert(Chain::START);
         let event = event::open(&sealed, chain)?;
@@ -164,7 +166,7 @@ impl<W: Write> Exporting<'_, W> {
         }
     }
 
-    /// Returns true if the key created one of these runs, or an interrupt of one.
+    /// Returns true if the key created one of these runs, or an interrupt of one of these runs.
     async fn belongs<J: Journal>(&self, journal: &J, key: &Key, runs: &[RunId]) -> Result<bool, Error> {
         if let Ok(run) = key.reference.parse::<RunId>() {
             return Ok(runs.contains(&run));

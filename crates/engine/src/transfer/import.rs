@@ -10,16 +10,16 @@ use holdshort_store::{Append, AppendError, Blob, Journal, Key, StreamAppend};
 
 use super::{Error, FORMAT, Line, PAGE, TransferCounts, VERSION};
 
-/// Content of a line after the header.
+/// A line of the file after the header.
 enum Item {
     Blob(Blob),
     Event(Sealed),
     Key(Key),
-    /// The last line: the numbers of items.
+    /// The last line, which contains the number of items of each kind.
     End(TransferCounts),
 }
 
-/// Reads a file to its end and verifies every hash, without writing anything.
+/// Reads a file to its end and verifies every hash. Writes nothing.
 pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     let mut chains: BTreeMap<StreamId, Chain> = BTreeMap::new();
     let (mut found, mut told) = (TransferCounts::default(), TransferCounts::default());
@@ -46,8 +46,9 @@ pub fn check(from: impl BufRead) -> Result<TransferCounts, Error> {
     }
 }
 
-/// Writes the content of a [checked](check) file. Existing items are left alone; if one differs, nothing is written.
-/// Rows have to be rebuilt afterwards. Until then no node drives a run that was imported in part.
+/// Writes the content of a [checked](check) file. Items that the store already contains are skipped. If an existing
+/// item differs, nothing is written. The rows must be rebuilt afterwards. Until the rows are rebuilt, no node drives a
+/// run that was imported only partly.
 pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> Result<TransferCounts, Error> {
     let begin = from.stream_position()?;
     let there = compare(journal, &mut from).await?;
@@ -61,9 +62,11 @@ pub async fn import<J: Journal>(journal: &J, mut from: impl BufRead + Seek) -> R
     Ok(importing.new)
 }
 
-/// Returns the end of each stream of the file in the store. Returns an error if a common event differs.
+/// Returns, for each stream of the file, its last sequence number in the store. Returns an error if the store has a
+/// different event with the same sequence number.
 async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap<StreamId, u64>, Error> {
-    // The last event of each stream that both have. If it is the same, so are all events before it.
+    // The last event of each stream that is both in the file and in the store. If its hash is equal, all earlier events
+    // are equal too.
     let mut common: BTreeMap<StreamId, (Chain, Option<Chain>)> = BTreeMap::new();
     for next in read(from)? {
         match next?.1 {
@@ -105,7 +108,7 @@ async fn compare<J: Journal>(journal: &J, from: impl BufRead) -> Result<BTreeMap
 
 struct Importing<'j, J> {
     journal: &'j J,
-    /// End of each stream before the import.
+    /// Last sequence number of each stream in the store before the import.
     there: BTreeMap<StreamId, u64>,
     next: Append,
     size: usize,
@@ -134,8 +137,8 @@ impl<J: Journal> Importing<'_, J> {
         if self.size >= PAGE { self.write().await } else { Ok(()) }
     }
 
-    /// Adds an event in the order of the file. An append writes one stream after the other. It therefore ends before an
-    /// event of a stream that is not its last.
+    /// Adds an event in the order of the file. An append writes its streams one after another. Therefore the append is
+    /// completed before an event that belongs to an earlier stream of the append.
     async fn event(&mut self, sealed: Sealed) -> Result<(), Error> {
         let before = sealed.seq.saturating_sub(1);
         let there = self.there.get(&sealed.stream).copied().unwrap_or(0);
@@ -169,7 +172,7 @@ impl<J: Journal> Importing<'_, J> {
     }
 }
 
-/// Returns every item after the header with the number of its line. The last is the end, or an error.
+/// Returns every item after the header, with its line number. The last item is the end, or an error.
 fn read(from: impl BufRead) -> Result<impl Iterator<Item = Result<(usize, Item), Error>>, Error> {
     let mut lines = (1..).zip(from.lines());
     let Some((line, text)) = lines.next() else { return Err(Error::CutOff("it is empty".to_owned())) };

@@ -1,6 +1,6 @@
-//! Contents of files that changesets name. They are dropped when they were not used for a while, and the oldest if
-//! there are too many. A change approved after that is tried again, and an undo reports that it is not possible any
-//! more.
+//! Deletes contents of files in changesets. Contents are deleted if they were not used for a while; if there are too
+//! many, the oldest are deleted. If a change is approved after its contents are deleted, the command runs as a trial
+//! again. An undo reports that it is no longer possible.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_mins(10);
 
-/// Runs until it is dropped.
+/// Deletes contents periodically, until the future is dropped.
 pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
-    // The start does not wait for the first sweep: it is never urgent.
+    // The first sweep is never urgent, so the start of the server does not wait for it.
     driver.clock().sleep(FIRST).await;
     loop {
         match driver.drop_bodies().await {
@@ -30,7 +30,8 @@ pub(super) async fn keep_dropping<J: Journal, C: Clock, E: Executor>(driver: Arc
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Drops files that were not used for long enough, and those beyond the size limit. Returns how many.
+    /// Deletes file contents that were not used for long enough, and those beyond the size limit. Returns the number of
+    /// deleted contents.
     pub async fn drop_bodies(&self) -> Result<usize, Error> {
         let before = self.clock().now().minus_ms(limits::BODIES_MS);
         let mut dropped = 0;

@@ -1,5 +1,5 @@
-//! Closes idle sessions when their idle period has passed. The journal is the truth: sessions that became due while no
-//! server ran are closed at the next start.
+//! Closes sessions whose idle period has passed. The idle time is computed from the journal, so a session that became
+//! due while no server was running is closed after the next start.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::{Clock, Driver, Executor};
 /// Time between two sweeps (contract A30).
 const SWEEP: Duration = Duration::from_mins(1);
 
-/// Runs until it is dropped.
+/// Closes idle sessions periodically, until the future is dropped.
 pub(super) async fn keep_expiring<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
-        // Boxed only while it runs: most of the time this task only waits.
+        // The future is boxed only while the sweep runs, to save memory: most of the time this task only waits.
         match Box::pin(driver.expire_sessions()).await {
             Ok(0) => {}
             Ok(closed) => tracing::info!(closed, "idle sessions expired"),

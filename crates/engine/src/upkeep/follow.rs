@@ -1,5 +1,6 @@
-//! Reads what other nodes write as it becomes visible: notifies the followers of a run on this node, and refreshes
-//! cached state. A sweep (`sweep.rs`) finds what this misses, so only speed depends on it.
+//! Reads the events that other nodes write as soon as they become visible. Notifies the followers of a stream on this
+//! node, and refreshes cached state. A sweep (`sweep.rs`) finds every event that this task misses, so this task only
+//! makes reactions faster.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +15,7 @@ const PAGE: usize = 1_000;
 /// Pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs until it is dropped, or the store is closed. Does nothing if there are no other nodes.
+/// Follows the journal until the future is dropped or the store is closed. Does nothing if there are no other nodes.
 pub(super) async fn keep_following<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     if driver.journal().poll().is_none() {
         return;

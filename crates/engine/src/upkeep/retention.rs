@@ -1,4 +1,4 @@
-//! Content of runs is kept for a limited time. Their events and hashes stay.
+//! Erases the content of runs after a limited time. The events of the runs and their hashes stay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,22 +18,22 @@ use crate::{Clock, Driver, Error, Executor};
 const FIRST: Duration = Duration::from_mins(1);
 /// Time between two sweeps.
 const SWEEP: Duration = Duration::from_hours(1);
-/// Number of runs that are read at once.
+/// Number of runs that are read at a time.
 const PAGE: usize = 100;
 
-/// Result of erasing the runs about a subject.
+/// Result of erasing the runs that concern a subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErasedRuns {
     pub erased: Vec<RunId>,
-    /// Runs that have not ended.
+    /// Runs that are not erased because they have not ended.
     pub at_work: Vec<RunId>,
-    /// Runs under legal hold.
+    /// Runs that are not erased because they are under legal hold.
     pub held: Vec<RunId>,
-    /// Runs that cannot be read or changed: the log says why.
+    /// Runs that could not be read or changed. The log contains the reasons.
     pub failed: Vec<RunId>,
 }
 
-/// Erases content older than `kept`, until it is dropped.
+/// Erases content that is older than `kept`. Repeats this until the future is dropped.
 pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>, kept: Duration) {
     driver.clock().sleep(FIRST).await;
     loop {
@@ -49,7 +49,7 @@ pub async fn keep_erasing<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<
 }
 
 impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
-    /// Erases the content of a run. Returns true if there was something to erase.
+    /// Erases the content of a run. Returns true if there was content to erase.
     pub async fn erase_run(
         self: &Arc<Self>,
         run: &RunId,
@@ -60,12 +60,13 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         while self.change(run, Input::EraseContent { because }, actor.clone()).await? {
             wrote = true;
         }
-        // Called even if everything is erased already: by an earlier request, or on another node.
+        // Called even if the content was already erased, by an earlier request or on a different node, because this
+        // node may still store data of the run.
         self.executor().forget(run);
         Ok(wrote)
     }
 
-    /// Erases the content of the runs about a subject: those whose input names it.
+    /// Erases the content of the runs that concern a subject: the runs whose input names the subject.
     pub async fn erase_subject(self: &Arc<Self>, subject: &str, actor: &Actor) -> Result<ErasedRuns, Error> {
         let mut told = ErasedRuns::default();
         let mut after = None;
@@ -92,7 +93,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                     Err(Error::Rejected(Rejection::NotEnded)) => told.at_work.push(row.run),
                     Err(Error::Rejected(Rejection::Held)) => told.held.push(row.run),
                     Err(Error::Store(error)) => return Err(Error::Store(error)),
-                    // A failure does not stop the erasure of other runs.
+                    // A failure does not prevent the erasure of the remaining runs.
                     Err(error) => {
                         tracing::error!(run = %row.run, %error, "the content of a run cannot be erased");
                         told.failed.push(row.run);
@@ -106,8 +107,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Erases the content of runs that ended before this time and have no later event. Returns how many runs. Erases
-    /// none while everything is frozen.
+    /// Erases the content of runs that ended before `before` and have no event after that time. Returns the number of
+    /// these runs. Erases nothing while the whole installation is frozen.
     pub async fn erase_old(self: &Arc<Self>, before: Timestamp) -> Result<usize, Error> {
         let mut runs = 0;
         let mut after = None;
@@ -122,7 +123,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                         Ok(wrote) => runs += usize::from(wrote),
                         Err(Error::Rejected(Rejection::Held | Rejection::NotEnded) | Error::Busy) => {}
                         Err(Error::Store(error)) => return Err(Error::Store(error)),
-                        // A failure does not stop the erasure of other runs.
+                        // A failure does not prevent the erasure of the remaining runs.
                         Err(error) => {
                             tracing::warn!(run = %row.run, %error, "the content of a run cannot be erased");
                         }
@@ -136,16 +137,16 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns true if the last event of a run is old enough, and does not record a complete erasure.
+    /// Returns true if the last event of a run is old enough, and does not record that all content is erased.
     async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
-        // An unreadable event is reported when its run is erased.
+        // An unreadable event is treated as due. It is reported when the run is erased.
         let Some(last) = last.first().and_then(|sealed| event::decode(sealed).ok()) else { return Ok(true) };
         Ok(last.at < before && !says_all_is_erased(&last.fact))
     }
 
-    /// Returns true if the last event of a run says that all content before it is erased.
+    /// Returns true if the last event of a run records that all content before it is erased.
     pub(crate) async fn is_erased(&self, row: &RunRow) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;

@@ -1,5 +1,6 @@
-//! Finds runs that should be driven and are not, and running work that should be stopped. Such a run was left by a node
-//! that is gone, changed by another node, or started in an append whose answer was lost.
+//! Finds runs that no node drives although they should be driven, and running work that should be stopped. Such a run
+//! was left by a node that has stopped, was changed by a different node, or was started in an append whose result was
+//! lost.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::{Clock, Driver, Executor};
 /// Time between two sweeps over all runs that this node should drive.
 const SWEEP: Duration = Duration::from_secs(10);
 
-/// Runs until it is dropped.
+/// Sweeps until the future is dropped.
 pub(super) async fn keep_driving<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     let wait = driver.journal().poll().unwrap_or(SWEEP);
     let mut sweep = pin!(driver.clock().sleep(SWEEP));

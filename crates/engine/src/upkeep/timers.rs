@@ -1,5 +1,5 @@
-//! Deadlines: one task that sleeps until the journal's next one. The journal is the truth, so a server that was down
-//! still expires everything due.
+//! Deadlines: one task that sleeps until the next deadline in the journal. All deadlines are in the journal, so a
+//! server that was down expires all due deadlines after its start.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use holdshort_store::Journal;
 
 use crate::{Clock, Driver, Executor};
 
-/// Longest sleep: clocks jump, and other processes write deadlines too.
+/// Maximum sleep. Clocks can jump, and other processes can write deadlines.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Pause after a failure, or when due deadlines stay due (a frozen installation).
+/// Pause after a failure, or if due deadlines stay due because the installation is frozen.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs until it is dropped.
+/// Expires deadlines until the future is dropped.
 pub async fn keep_time<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         let done = match driver.due().await {

@@ -42,17 +42,17 @@ pub(super) struct Manipulation {
 }
 
 impl Manipulation {
-    /// The same statements are used for both stores.
+    /// Returns a manipulation with equal statements for both stores.
     const fn alike(what: &'static str, sql: &'static str) -> Self {
         Self { what, folder: (Sql(sql), Alone), database: Some((sql, Alone)) }
     }
 
-    /// Different statements are used for each store.
+    /// Returns a manipulation with different statements for each store.
     const fn each(what: &'static str, folder: Change, database: &'static str) -> Self {
         Self { what, folder: (folder, Alone), database: Some((database, Alone)) }
     }
 
-    /// The files are manipulated, so this is possible only for SQLite.
+    /// Returns a manipulation of files, which is possible only for SQLite.
     const fn to_files(what: &'static str, code: fn(&Files)) -> Self {
         Self { what, folder: (Code(code), Alone), database: None }
     }

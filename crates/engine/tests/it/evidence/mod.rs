@@ -24,8 +24,8 @@ use self::story::{ask_with_a_key, noted_in, story};
 use crate::stage::{operator, option};
 use crate::upkeep::play;
 
-/// Classifies a manipulation by the reports of an audit without and with a stored head. An audit that could not read
-/// the journal counts as a finding.
+/// Classifies a manipulation by the reports of an audit without and with a stored head. If an audit could not read the
+/// journal, it has found the manipulation.
 fn classify(alone: &Result<Report, String>, against: &Result<Report, String>) -> Detection {
     let is_found = |report: &Result<Report, String>| match report {
         Ok(report) => !report.problems.is_empty(),
@@ -146,7 +146,7 @@ fn the_table_in_the_docs_is_this_one() {
     );
 }
 
-/// The same events have the same head in every store.
+/// Equal events have equal heads in every store.
 #[tokio::test]
 async fn a_head_is_a_function_of_the_events() {
     let folder = TempDir::new().unwrap();
