@@ -1,4 +1,4 @@
-//! Clock of a server. It follows the wall clock, but never runs backward within an installation.
+//! Clock of a server, which follows the wall clock but never runs backward within an installation.
 //!
 //! Deadlines of interrupts, approvals, grants, links, keys and sign-ins are compared with this clock. While the wall
 //! clock is behind this clock, this clock runs at half speed until the wall clock has caught up. Therefore an expired
@@ -18,8 +18,8 @@ const NANOS_PER_MS: i64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub struct DeadlineClock(Arc<Mutex<Reading>>);
 
-/// The last time that the clock returned. It is stored in nanoseconds since 1970, so that frequent readings lose
-/// nothing by rounding.
+/// The last time that the clock returned, in nanoseconds since 1970, so that frequent readings lose nothing by
+/// rounding.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     time_ns: i64,
@@ -27,8 +27,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Returns the next reading. This is the wall clock, unless the wall clock is behind. Then this is the last reading
-    /// plus half of the time that has passed.
+    /// Returns the next reading. The result is the wall clock, or the last reading plus half of the time since then,
+    /// whichever is later.
     fn next(self, wall: Timestamp, at: Instant) -> Self {
         let passed = at.saturating_duration_since(self.at) / 2;
         let slow = self.time_ns.saturating_add(i64::try_from(passed.as_nanos()).unwrap_or(i64::MAX));

@@ -55,7 +55,7 @@ pub enum Work {
         attempt: u32,
         /// The changeset to apply. `None` if the changeset in the journal is not the approved one.
         changeset: Option<Arc<Changeset>>,
-        /// Changes of the run's layer. They are applied after the changes of the workspace.
+        /// Changes of the run's layer, which are applied after the changes of the workspace.
         layer: Option<Arc<LayerChanges>>,
         /// Run whose layer these changes merge into the workspace.
         merges: Option<RunId>,

@@ -1,6 +1,6 @@
-//! Background tasks of a node. They expire deadlines, find runs without a driver, close idle sessions, delete unused
-//! file contents, and read events that other nodes wrote. Each task checks the journal at intervals. A notification
-//! only makes the next check earlier.
+//! The background tasks of a node expire deadlines, find runs without a driver, close idle sessions, delete unused file
+//! contents, and read events that other nodes wrote. Each task checks the journal at intervals. A notification only
+//! makes the next check earlier.
 
 mod bodies;
 mod expire;
@@ -34,8 +34,8 @@ pub async fn keep_up<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C,
 /// Time between two checks for open interrupts that were not checked when people or rules changed.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Checks open interrupts again. This is needed if the process that changed people or rules stopped, or lost its store,
-/// before it had checked them.
+/// Checks open interrupts again, because the process that changed people or rules may have stopped, or lost its store,
+/// before it had checked the interrupts.
 async fn keep_looking<J: Journal, C: Clock, E: Executor>(driver: Arc<Driver<J, C, E>>) {
     loop {
         if let Err(error) = Box::pin(driver.run_pending_reevaluations()).await {

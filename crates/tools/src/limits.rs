@@ -62,8 +62,8 @@ pub const OUTPUT_TAIL_BYTES: usize = 32 * 1024;
 /// Maximum entries of a workspace that are searched for guarded files before and after a command. With more, no writing
 /// command runs.
 pub const GUARD_ENTRIES: usize = 1_000_000;
-/// Maximum guarded files of a workspace, and maximum sockets and named pipes of a workspace. Each of these files needs
-/// two mounts. With more, no writing command runs.
+/// Maximum guarded files of a workspace, and maximum sockets and named pipes of a workspace. Each guarded file, socket
+/// or pipe needs two mounts. With more, no writing command runs.
 pub const GUARDED_NAMES: usize = 4096;
 /// Maximum paths set aside that are listed. Further paths appear only as a number.
 pub const SET_ASIDE_NAMED: usize = 20;

@@ -141,8 +141,8 @@ fn expanded(folder: &Path, pattern: &str) -> Option<Vec<String>> {
                     return None;
                 }
                 let Ok(entry) = entry else { continue };
-                // A name that is not UTF-8 cannot be shown, but the shell may match it. Then the whole pattern is
-                // unknown.
+                // A name that is not UTF-8 cannot be shown, but the shell may match it. The paths that the pattern
+                // matches are therefore unknown.
                 let entry = entry.file_name().into_string().ok()?;
                 if is_like.is_match(&entry) {
                     next.push(join(&entry));

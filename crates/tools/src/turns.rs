@@ -1,6 +1,6 @@
 //! Turns in a workspace. While a command that may write is running, no other command that may write runs, and no file
-//! tool writes a guarded path. Otherwise the file of another call could be mistaken for a file of this command, or for
-//! a file that existed before it.
+//! tool writes a guarded path. Otherwise a file that one call has just made could be mistaken for a file that existed
+//! before the command, or for a file that the command made.
 //!
 //! Turns are known only within this process. A turn also excludes workspaces that contain this workspace or are inside
 //! it.

@@ -23,7 +23,7 @@ pub const CHANGED: &str = "changed_since";
 pub const AS_BEFORE: &str = "as_before";
 /// The folder would be removed, but contains an entry that the run did not create.
 pub const HOLDS_OTHERS: &str = "holds_others";
-/// This entry, which the run did not create, keeps its folder from being removed.
+/// The run did not create this entry, so the folder that contains the entry cannot be removed.
 pub const NOT_EMPTY: &str = "not_empty";
 
 /// Excludes paths that differ from the result of the run, and the paths in `left`. The changes of one part are undone

@@ -1,5 +1,5 @@
-//! The hash chain over all events, in the order of their positions. It is compared with the heads in the store and with
-//! the heads that people noted.
+//! The hash chain over all events, in the order of their positions. The recomputed heads are compared with the heads in
+//! the store and with the heads that people noted.
 
 use std::collections::BTreeMap;
 

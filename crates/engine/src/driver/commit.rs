@@ -195,7 +195,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         let is_runnable = row.as_ref().is_some_and(|row| row.runnable);
         let of_session = rows_of(events, session);
         let expires = session.expires();
-        // In a session that can expire, events of a live run do not extend the idle period.
+        // The row of the session changes when a run starts and, in a session that can expire, when a run has ended.
+        // Other events of a run are not activity of the session.
         let counts = starts || (expires && run.ended.is_some());
         let mut append = Append {
             keys,
@@ -218,11 +219,11 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             Err(missing) => return Ok(Committed::Misses(missing)),
         }
         let tells = !append.deliveries.is_empty();
-        // The guards make the append fail if the system or the session has changed. This ensures that a revocation, a
-        // forbidding rule or a freeze applies from the next start on. A removed person neither decides nor is asked. No
-        // run starts or resumes in a suspended session, and no deadline expires while the installation is frozen. No
-        // event records a release by a revoked grant or a removed rule. If other nodes write too, cached streams may be
-        // stale, so every append has guards.
+        // The guards make the append fail if the system or the session has changed. The guards ensure that a
+        // revocation, a forbidding rule or a freeze applies from the next start on. A removed person neither decides
+        // nor is asked. No run starts or resumes in a suspended session, and no deadline expires while the installation
+        // is frozen. No event records a release by a revoked grant or a removed rule. If other nodes write too, cached
+        // streams may be stale, so every append has guards.
         let guarded = relies || starts || !begun.is_empty() || self.is_shared();
         if guarded {
             append.guards.push((StreamId::System, system.seq));
@@ -273,7 +274,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
             let wrote_nothing = !matches!(error, AppendError::Store(StoreError::Io(_) | StoreError::Closed));
             match traces {
                 Some(traces) if wrote_nothing => traces.run_goes_on(&run.id),
-                // It is unknown whether the run ended. The exporter checks that.
+                // The run may have ended. The exporter checks whether it has.
                 Some(traces) => traces.run_ended(&run.id),
                 None => {}
             }

@@ -1,5 +1,6 @@
 //! Follow-up runs: a run that undoes or merges the work of an earlier run. A follow-up run makes a single call, in the
-//! workspace of the earlier run. It belongs to the same session if that session is still open.
+//! workspace of the earlier run. A follow-up run belongs to the session of the earlier run if that session is still
+//! open.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -97,8 +98,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         Ok((definition, input(&arguments)?))
     }
 
-    /// Returns the undo runs of a run, and the undo runs of those, as the session of the run lists them. An undo run
-    /// that started after the session was closed is not listed.
+    /// Returns the runs that undo `of`, and the runs that undo one of the returned runs, as the session of `of` lists
+    /// them. An undo run that started after the session was closed is not listed.
     async fn undos_of(&self, of: &Run) -> Result<Vec<Arc<Run>>, Error> {
         let Some(id) = of.session() else { return Ok(Vec::new()) };
         let (session, _) = self.session_chain(id).await?;

@@ -98,7 +98,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         self.fold_until(id, |_, _| false).await
     }
 
-    /// Replays the run up to the first event for which `stops` returns true. That event is not applied.
+    /// Replays the run and stops before the first event for which `stops` returns true.
     pub(super) async fn fold_until(
         &self,
         id: &RunId,

@@ -192,7 +192,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
         runs.retain(|run| !self.cache.is_under_way(run));
         for run in &runs {
-            // This includes runs whose lease this node took in an append whose result was lost.
+            // `runs` includes runs whose lease this node took in an append whose result was lost.
             self.drive(run).await?;
         }
         self.settle().await?;
@@ -263,8 +263,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Makes the lookups that a step needs, and starts the calls that wait for them. If that fails, the next sweep
-    /// starts these calls.
+    /// Makes the lookups that a step needs, and starts the calls that wait for them. If a lookup or start fails, the
+    /// next sweep starts the remaining calls.
     async fn begin_rest(self: &Arc<Self>, mut stepped: StepOutcome) -> StepOutcome {
         let (input, actor) = (Input::Tick, Actor::engine());
         let sent = SentInput { input: &input, actor: &actor, by: InputOrigin::Driver, key: None };

@@ -196,7 +196,7 @@ fn due_work(run: &Run, epoch: u64) -> Vec<(ActionId, String, Work)> {
                     Work::Inspect { call: call.clone(), revision: *revision, tool, arguments },
                 )
             }),
-            // These actions have not been recorded as started, so they are not performed.
+            // An action that has not been recorded as started is not performed.
             Action::Try { .. } | Action::CallTool { .. } | Action::CallModel { .. } => None,
         };
         due.extend(work.map(|(step, work)| (id, step, work)));

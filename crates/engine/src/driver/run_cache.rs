@@ -22,13 +22,13 @@ const IN_MAP_AND_HERE: usize = 2;
 pub(super) struct LoadedRun {
     pub(super) run: Arc<Run>,
     pub(super) chain: Chain,
-    /// Actions that this driver performs and whose results have not arrived. They survive a reload of the run, because
-    /// their work keeps running.
+    /// Actions that this driver performs and whose results have not arrived. A reload of the run keeps these actions,
+    /// because their work keeps running.
     pub(super) in_flight: BTreeSet<ActionId>,
     /// Starts that this driver has appended, or tried to append, and has not performed yet. Each has the sequence
     /// number before its append. Starts of other drivers are never included, so that no start is performed twice.
     pub(super) claimed: BTreeMap<ActionId, u64>,
-    /// Action whose result is being recorded. It must not be stopped or treated as lost.
+    /// Action whose result is being recorded. The action must not be stopped or treated as lost.
     pub(super) back: Option<ActionId>,
     /// Epoch under which this driver starts work.
     pub(super) epoch: u64,
@@ -105,7 +105,7 @@ pub(super) type Slot = Option<LoadedRun>;
 #[derive(Default)]
 pub(super) struct CacheEntry {
     slot: tokio::sync::Mutex<Slot>,
-    /// Last event of the run's stream of which this process was notified. It is outside the lock, so that a
+    /// Last event of the run's stream of which this process was notified. The field is outside the lock, so that a
     /// notification never waits. The lock holder may have read the run before that event.
     told: AtomicU64,
     /// The run in the state that the last lock holder published, for readers while the entry is locked.
@@ -200,7 +200,7 @@ impl RunCache {
         lock(&self.0).entries.get(run)?.peek()
     }
 
-    /// Returns the run even during an append. Then the result is the state before the append.
+    /// Returns the run even during an append, in its state before the append.
     pub(super) fn glance(&self, run: &RunId) -> Option<Arc<Run>> {
         lock(&self.0).entries.get(run)?.glance()
     }

@@ -116,8 +116,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
 
     /// Closes the session permanently, and cancels its live runs. Only the engine may use [`End::Expired`].
     ///
-    /// The session is first suspended, so that nothing starts in it. It is closed only after its runs have ended, so
-    /// that an interrupted close never looks complete.
+    /// The session is first suspended, so that nothing starts in it. The session is closed only after its runs have
+    /// ended, so that an interrupted close never looks complete.
     pub async fn close_session(
         self: &Arc<Self>,
         session: &SessionId,

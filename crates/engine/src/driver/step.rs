@@ -38,7 +38,7 @@ pub(super) struct StepOutcome {
 /// Outcome of a step.
 pub(super) enum Step {
     Taken(StepOutcome),
-    /// The step wrote no event. It must be repeated after these lookups are made.
+    /// The step wrote no event. The step must be repeated after these lookups are made.
     Misses(Missing),
 }
 
@@ -123,8 +123,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
                 // The step is repeated after an adoption, or after a conflict with another writer.
                 Ok(AppendAttempt::Done(..) | AppendAttempt::Nothing | AppendAttempt::Again) => {}
                 Err(error) => {
-                    // An earlier append whose result was lost may have recorded starts. These are performed although
-                    // this input was rejected.
+                    // An earlier append whose result was lost may have recorded starts. The recorded starts are
+                    // performed although this input was rejected.
                     let is_ours = loaded.driven_here || loaded.run.ended.is_some();
                     if matches!(error, Error::Rejected(_)) && !loaded.stale && is_ours {
                         self.perform(loaded);
@@ -242,8 +242,8 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         if decided.events.is_empty() {
             return Ok(missing.map_or(AppendAttempt::Nothing, AppendAttempt::Misses));
         }
-        // After a commit as the driver, the starts are performed and work that is no longer needed is stopped. This
-        // applies even if the append ended the lease.
+        // After a commit as the driver, the starts are performed and work that is no longer needed is stopped. Both
+        // happen even if the append ended the lease.
         let performs = loaded.driven_here || drives;
         if asks {
             about = opened(&decided.events);

@@ -28,7 +28,7 @@ pub(super) const ATTEMPTS: usize = 10;
 /// Cached state of one stream.
 struct CachedStream<T> {
     state: Option<(Arc<T>, Chain)>,
-    /// True if the stream may have more events. They are read before the next use of the state.
+    /// True if the stream may have more events, which must be read before the next use of the state.
     stale: bool,
     /// Sequence number that the stream is known to have. A slow reader or writer may provide an older state. An older
     /// state is not cached, because it would never be refreshed.

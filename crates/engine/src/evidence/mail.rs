@@ -90,7 +90,8 @@ impl Part {
             _ => None,
         };
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-        // Text that cannot be decoded is appended as it is. It contains no checkpoint, and the comparison reports that.
+        // Text that cannot be decoded is appended as it is. The comparison then reports that the mail contains no
+        // checkpoint.
         text.push_str(&decoded.unwrap_or(body).replace("\r\n", "\n"));
         text.push('\n');
     }

@@ -55,8 +55,8 @@ impl Receipt {
     }
 }
 
-/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. They are the
-/// start of the run, the request, each decision, the resolution, and the execution.
+/// Returns the events of the run that concern the interrupt, each with the hash of the previous event. The events are
+/// the start of the run, the request, each decision, the resolution, and the execution.
 async fn concerning<J: Journal>(
     journal: &J,
     run: &RunId,

@@ -11,7 +11,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 /// Identifier of Ed25519 in the format of signed notes.
 const ALGORITHM: u8 = 1;
 
-/// Secret key for signatures. It is never displayed.
+/// Secret key for signatures, which is never displayed.
 pub struct Signer(Ed25519KeyPair);
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +46,7 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// Public key. It is displayed in base64.
+/// Public key, which is displayed in base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyingKey([u8; 32]);
 

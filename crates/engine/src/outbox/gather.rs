@@ -17,7 +17,7 @@ const LATER: &str = "a later notification covers it, too";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sorted {
-    /// Each bundle is one message. It contains one or several deliveries.
+    /// Each bundle contains one or several deliveries and becomes one message.
     pub bundles: Vec<Vec<Delivery>>,
     /// Dropped deliveries, each with its reason.
     pub dropped: Vec<(Delivery, &'static str)>,

@@ -361,7 +361,7 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         }
         Ok(None) => None,
     };
-    // The content and the address are read only when it is the callback's turn. They may have been erased while the
+    // The content and the address are read only when it is the callback's turn. Both may have been erased while the
     // callback waited.
     let began = driver.clock().now();
     let Callback { channel: to, resolution } = match around.pages.callback(&delivery).await {
@@ -376,7 +376,8 @@ async fn deliver_callback<J: Journal, C: Clock, E: Executor>(
         }
     };
     // The callback is not sent if the lease of this node has expired since the claim, because a different node may have
-    // claimed the delivery. It is not sent while everything is frozen either; then the delivery is claimed again later.
+    // claimed the delivery. The callback is also not sent while everything is frozen; the delivery is claimed again
+    // later.
     let began = driver.clock().now();
     if !driver.journal().has_valid_leases() || driver.system().await?.freezes.all.is_some() {
         return Ok(());

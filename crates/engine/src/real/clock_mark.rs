@@ -34,7 +34,7 @@ pub(super) async fn take_up(clock: &DeadlineClock, journal: &Store, data: &Path)
     let last = *journal.watch().borrow();
     match journal.tail(last.saturating_sub(NEWEST as u64), NEWEST).await {
         Ok(newest) => {
-            // A damaged event is skipped here. It is reported when its stream is read.
+            // A damaged event is skipped here, and reported when its stream is read.
             for event in newest.iter().filter_map(|positioned| event::decode(&positioned.event).ok()) {
                 clock.observe(event.at);
             }

@@ -31,8 +31,9 @@ use crate::{Deliver, Error, Executor, Job, Unfit, Work};
 /// Name of the model that replays the script stored with the workflow.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// Time that a stopping process waits for running tools before it kills them. It is less than ten seconds, after which
-/// container runtimes kill a process that was asked to stop. After a restart, a person is asked about a killed command.
+/// Time that a stopping process waits for running tools before it kills them. The time is less than ten seconds,
+/// because container runtimes kill a process ten seconds after the request to stop. After a restart, a person is asked
+/// about a killed command.
 const DRAIN_TIME: Duration = Duration::from_secs(8);
 /// Pause between two attempts to record a result that the store refused.
 const STORE_PAUSE: Duration = Duration::from_secs(1);

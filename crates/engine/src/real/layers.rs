@@ -49,8 +49,7 @@ pub(super) async fn keep_removing(driver: Arc<RealDriver>) {
 }
 
 /// Removes the layers of runs that ended before the limit, whose content is erased, or that are not in the journal.
-/// Returns the number of removed layers. This also removes the layers of runs whose content was erased on a different
-/// node.
+/// Returns the number of removed layers. The content of a run may have been erased on a different node.
 async fn remove_old(driver: &RealDriver) -> usize {
     let before = driver.clock().now().minus_ms(limits::LAYER_MS);
     let mut removed = 0;

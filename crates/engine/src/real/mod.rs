@@ -157,7 +157,7 @@ where
 async fn freeze_copy(driver: &Arc<RealDriver>, from: &str) -> Result<(), Error> {
     let reason = format!("restored from {from}: later actions are unknown here and may be repeated");
     match driver.change_system(Input::Freeze { part: None, reason }, Actor::engine()).await {
-        // The installation was already frozen when it was copied. It keeps the earlier reason.
+        // The installation was already frozen when it was copied. The freeze keeps its earlier reason.
         Ok(_) | Err(Error::System(Rejection::Frozen(_))) => {}
         Err(error) => return Err(error),
     }

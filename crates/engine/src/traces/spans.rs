@@ -64,7 +64,7 @@ pub(crate) struct Trace {
     pub spans: Vec<Span>,
 }
 
-/// Key of a span that is still open. It identifies the span by its name in the events.
+/// Key of a span that is still open: the name of the span in the events.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Phase(String),
@@ -408,7 +408,7 @@ impl Builder {
         for n in std::mem::take(&mut self.open).into_values() {
             if let Some(span) = self.spans.get_mut(n) {
                 span.end = at;
-                // This is the status of the run and not of the span.
+                // `status` is the status of the run and not of the span.
                 span.attributes.push(("holdshort.cut_off", status.into()));
             }
         }

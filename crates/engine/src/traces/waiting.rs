@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(open(folder.path()).len(), 0);
     }
 
-    /// A run that ends while the exporter reads it is exported. A crash left the run recorded before its end, and the
-    /// run ends before the exporter settles its entry.
+    /// A run that ends while the exporter reads it is exported. After a crash the list contains the run although the
+    /// run has not ended. The run ends before the exporter settles this entry.
     #[test]
     fn one_that_ends_while_it_is_read_is_told() {
         let folder = tempfile::tempdir().unwrap();

@@ -141,7 +141,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
     async fn is_due(&self, row: &RunRow, before: Timestamp) -> Result<bool, Error> {
         let stream = StreamId::Run(row.run.clone());
         let last = self.journal().read(&stream, row.seq.saturating_sub(1), 1).await?;
-        // An unreadable event is treated as due. It is reported when the run is erased.
+        // An unreadable event is treated as due. The damage is reported when the run is erased.
         let Some(last) = last.first().and_then(|sealed| event::decode(sealed).ok()) else { return Ok(true) };
         Ok(last.at < before && !says_all_is_erased(&last.fact))
     }

@@ -72,7 +72,7 @@ async fn what_ended_long_ago_is_erased<J: Journal>(journal: Arc<J>) {
     assert_eq!(stage.driver.erase_old(later).await.unwrap(), 1);
     assert_eq!(count_events_with_content(&stage, held).await, 0, "also why it was held");
 
-    // The journal is valid, and its rows equal those of a replay.
+    // The journal is valid, and its rows equal the rows that a replay produces.
     let report = audit::verify(&**stage.driver.journal()).await.unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
     rebuild::rebuild(&stage.driver).await.unwrap();

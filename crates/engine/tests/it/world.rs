@@ -1,5 +1,5 @@
 //! A scripted executor: a workspace in memory, a model that responds by position in the script, and a record of all
-//! actions. It survives simulated crashes: only the jobs in flight are lost.
+//! actions. The executor survives simulated crashes: only the jobs in flight are lost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use holdshort_core::tool::{
 use holdshort_engine::{Deliver, Executor, Job, Unfit, Work};
 use serde_json::{Value, json};
 
-/// The model's response to a request. It is chosen by the number of responses that the request already contains.
+/// The model's response to a request, chosen by the number of responses that the request already contains.
 #[derive(Clone, Debug)]
 pub(crate) enum Say {
     Text(&'static str),

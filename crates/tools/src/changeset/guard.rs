@@ -2,8 +2,8 @@
 //! the configuration of a repository whose folder is not called `.git`, and a link that leads out of the workspace.
 //!
 //! Examines the changesets of all tools, together with the workspace that they would change. Reads names and link
-//! targets, and must never read the content of a file. The gates ask a person about each finding. The gates themselves
-//! recognize guarded names ([`guarded`](holdshort_command::guarded)), so those are not findings here.
+//! targets, and must never read the content of a file. The gates ask a person about each finding. Guarded names are not
+//! findings here, because the gates recognize guarded names themselves ([`guarded`](holdshort_command::guarded)).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;

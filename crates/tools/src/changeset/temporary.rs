@@ -2,8 +2,8 @@
 //! never write into the old file.
 //!
 //! A crash at any point leaves the old file or the new file, and may also leave a temporary file `.holdshort-….tmp`.
-//! The next change in the folder removes such a temporary file if the file is not locked: no process is writing it
-//! then.
+//! The next change in the folder removes such a temporary file unless a process that still writes the file has locked
+//! it.
 
 use std::cell::Cell;
 use std::ffi::OsStr;

@@ -316,8 +316,8 @@ pub(crate) fn prepare(
     plan.hidden = std::iter::once(data_dir).chain(home).collect();
     plan.environment.extend(variables);
     plan.environment.insert("PATH".to_owned(), path);
-    // The CPU limit applies to each process. It exceeds the command's timeout, because a process can keep several
-    // processors busy.
+    // The CPU limit applies to each process. The limit exceeds the command's timeout, because a process can keep
+    // several processors busy.
     plan.cpu_s = (command.timeout.as_secs() + 1) * CPUS_PER_PROCESS;
     Ok((command, launch))
 }
@@ -358,7 +358,7 @@ impl EndedCommand {
             "timed_out": timed_out,
             "effect": effect,
         });
-        // A read-only command that succeeded may merely have printed a file that contains these messages.
+        // A read-only command that succeeded may merely have printed a file that contains such error messages.
         if exit_code != Some(0) || *effect != CommandEffect::Reads {
             tell_of_filtered(&printed, &mut text, &mut data);
         }

@@ -39,7 +39,7 @@ pub(super) fn detect_denial(
     let mut refused = printed.lines().filter(|line| REFUSALS.iter().any(|refusal| line.contains(refusal)));
     let met = match effect {
         // The output of a successful read-only command proves nothing: the command may have printed a file that
-        // contains these messages.
+        // contains such error messages.
         CommandEffect::Reads => failed && (exit_code == Some(NOT_EXECUTED) || refused.next().is_some()),
         CommandEffect::Writes { .. } => refused.next().is_some(),
         // Only messages about guarded paths matter: the system's folders are read-only for every command.
@@ -60,7 +60,7 @@ pub(super) fn detect_denial(
 }
 
 /// Error messages of the system when the filter of system calls denies a mode, a device, a socket, or a file attribute.
-/// The filter denies these for every effect, so an approval of a person does not help.
+/// The filter denies these operations for every effect, so an approval of a person does not help.
 const FILTERED: [&str; 2] = ["Operation not permitted", "Operation not supported"];
 
 /// Maximum number of output lines that are reported as denied by the filter.

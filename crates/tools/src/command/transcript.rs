@@ -72,8 +72,8 @@ impl Decoder {
 /// Returns the number of bytes at the end that are the beginning of an incomplete character.
 fn incomplete_at_end(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
-        // A character has at most four bytes, so only the last three bytes can begin an incomplete character. They are
-        // decoded again, because a chunk does not report `error_len`.
+        // A character has at most four bytes, so only the last three bytes can begin an incomplete character. These
+        // bytes are decoded again, because a chunk does not report `error_len`.
         Some(chunk) if !chunk.invalid().is_empty() => {
             let invalid = chunk.invalid();
             std::str::from_utf8(invalid)

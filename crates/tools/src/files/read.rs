@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::sandbox;
 use crate::workspace::Workspace;
 
-/// State of a path that exists but is not a regular file within the limits. This digest belongs to no real file.
+/// State of a path that exists but is not a regular file within the limits. No real file has this digest.
 const NO_FILE: Digest = Digest::ZERO;
 
 /// A regular file at the time when it was read.
@@ -36,7 +36,7 @@ pub(crate) fn read_text(
     path: &str,
 ) -> Result<(WorkspacePath, String), Refusal> {
     names_a_file(path)?;
-    // A link in the layer that points into the workspace fails here. Then the file is read from the workspace.
+    // A link in the layer that points into the workspace cannot be read here, so the file is read from the workspace.
     if let Some(found) = layer.and_then(|layer| read_text_in(layer, path).ok()) {
         return Ok(found);
     }

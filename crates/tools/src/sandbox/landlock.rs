@@ -14,7 +14,7 @@ use super::plan::Plan;
 
 /// Newest Landlock version whose features are used. On an older kernel these features are skipped.
 const NEWEST: ABI = ABI::V9;
-/// Minimum Landlock version. It covers all file operations, including truncation.
+/// Minimum Landlock version, which covers all file operations, including truncation.
 const OLDEST: ABI = ABI::V3;
 
 /// Devices that every program may use.

@@ -16,8 +16,8 @@ use super::report::Report;
 use super::scratch::Scratch;
 use crate::limits;
 
-/// Environment variables of every command. They make git ignore bare repositories that it finds in the workspace and
-/// start no file watcher, so that reading a repository runs no program.
+/// Environment variables of every command. Because of these variables, git ignores bare repositories in the workspace
+/// and starts no file watcher. Therefore reading a repository runs no program.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("TERM", "dumb"),
     ("GIT_CONFIG_COUNT", "2"),

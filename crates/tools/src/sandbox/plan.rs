@@ -1,4 +1,4 @@
-//! The data that the stages need. It is passed from stage to stage as one argument.
+//! The data that the stages need, passed from stage to stage as one argument.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -125,9 +125,9 @@ impl Plan {
 
     /// Returns true if sockets and pipes in the workspace must be made unreachable for the command.
     ///
-    /// This is unnecessary over a layer, because the files of a layer have different inodes, so no connection reaches a
-    /// process outside. A read-only command has no Unix sockets (`seccomp`) and no permission to write to a pipe
-    /// (`landlock`), unless the workspace is inside the command's temporary folder.
+    /// Over a layer the command cannot reach a process outside, because the files of a layer have different inodes. A
+    /// read-only command has no Unix sockets (`seccomp`) and no permission to write to a pipe (`landlock`), unless the
+    /// workspace is inside the command's temporary folder.
     pub(super) fn closes_channels(&self) -> bool {
         let is_reader = self.effect == CommandEffect::Reads && !self.workspace.starts_with(self.private());
         self.has_namespaces() && !self.network && self.layer.is_none() && !is_reader

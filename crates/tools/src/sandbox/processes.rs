@@ -13,7 +13,7 @@ pub(super) enum Scope {
     /// All processes of a namespace except its process 1, which is the current process. When process 1 ends, the kernel
     /// kills the other processes.
     Namespace,
-    /// Descendants of the current process. It adopts descendants whose parent has ended.
+    /// Descendants of the current process. The current process adopts descendants whose parent has ended.
     Descendants,
     /// Only the direct child, which supervises its descendants itself.
     Child,

@@ -1,6 +1,6 @@
 //! A system call filter for operations that namespaces and Landlock do not cover. The filter denies unusual socket
-//! families, kernel keyrings, interfaces that bypass filters, and file modes whose effect outlasts the command. It must
-//! never become a complete list of allowed calls.
+//! families, kernel keyrings, interfaces that bypass filters, and file modes whose effect outlasts the command. The
+//! filter must never become a complete list of allowed calls.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -93,8 +93,8 @@ pub(super) fn take_on(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-/// Denies system calls with x32 numbers. A kernel may accept these as a second set of numbers for the same calls, and
-/// the other filters do not know them. Instructions (`seccomp(2)`): load the number, compare it, return.
+/// Denies system calls with x32 numbers. A kernel may accept x32 numbers as a second set of numbers for the same calls,
+/// and the other filters do not know x32 numbers. Instructions (`seccomp(2)`): load the number, compare it, return.
 #[cfg(target_arch = "x86_64")]
 const OTHER_NUMBERS: [sock_filter; 4] = [
     sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 },

@@ -23,7 +23,7 @@ use super::{SUBCOMMAND, capabilities, landlock, limit, namespaces, scratch, secc
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Path of the running program. It works even if the program's file is not in the view.
+/// Path of the running program, valid even if the program's file is not in the view.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 const SHELL: &str = "/bin/sh";
 const EXCHANGED: &str = "a directory was replaced after it was checked";
@@ -94,7 +94,8 @@ fn run_guarded(plan: &Plan, text: &str) -> Result<()> {
     namespaces::leave(plan.network).map_err(because("namespaces cannot be created"))?;
     let init = next("init", text)?;
     let ended = supervise(&init, Scope::Child, plan.write_bytes)?;
-    // Usually `init` has already reported. This report counts only if `init` was killed before it could report.
+    // Usually `init` has already reported, and the server ignores a second report. The report sent here matters only if
+    // `init` was killed before it could report.
     if ended.is_some_and(|ended| ended != Report::Exited { code: 0 }) {
         Report::Failed { why: "the sandbox was killed from outside".to_owned() }.send();
     }
@@ -172,7 +173,8 @@ fn confine(plan: &Plan) -> Result<()> {
     Err(because("the shell does not start")(failed))
 }
 
-/// Starts the next stage. It inherits the output, and the standard input, which is the connection to the server.
+/// Starts the next stage. The next stage inherits the output, and the standard input, which is the connection to the
+/// server.
 fn next(stage: &str, plan: &str) -> Result<Child> {
     Command::new(THIS_PROGRAM)
         .args([SUBCOMMAND, stage, plan])

@@ -31,8 +31,8 @@ pub(super) fn supervise(child: &Child, scope: Scope, write_bytes: u64) -> io::Re
 fn watch(child: Pid, scope: Scope, write_bytes: u64) -> io::Result<Option<Report>> {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGCHLD);
-    // The signal is blocked only after the child was started, because the child would inherit the blocked signal. The
-    // first check detects a child that ended before.
+    // `SIGCHLD` is blocked only after the child was started, because the child would inherit the blocked signal. If the
+    // child ended before that, the first check detects it.
     signals.thread_block()?;
     let ends = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     // The server never sends data, so a readable connection has been closed.

@@ -1,10 +1,10 @@
 //! Marks the changes of a call that git ignores, according to the current `.gitignore` files of the workspace and
 //! `.git/info/exclude`. Must never use an ignore file that the call would create or change, and must never run git.
 //!
-//! In doubt a path is *not ignored*. This applies to every path in git's index. It applies to all paths if the index
-//! cannot be read: the index of a worktree or submodule is in a different folder, and an index can be split or have an
-//! unknown format. It also applies to everything in a repository inside the workspace, because the index of that
-//! repository is not read. Ignore files above the workspace and the person's global ignore file are not read.
+//! In doubt a path is *not ignored*. A path in git's index is not ignored. No path is ignored if the index cannot be
+//! read: the index of a worktree or submodule is in a different folder, and an index can be split or have an unknown
+//! format. A path in a nested repository is not ignored, because the index of a nested repository is not read. Ignore
+//! files above the workspace and the person's global ignore file are not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -100,8 +100,8 @@ fn matched(rules: &Gitignore, path: &[u8], is_folder: bool) -> Match<()> {
     rules.matched(Path::new("/").join(OsStr::from_bytes(path)), is_folder).map(|_| ())
 }
 
-/// Reads the rules of an ignore file. They apply to paths below the folder `of`. A link or an unreadable file has no
-/// rules.
+/// Reads the rules of an ignore file. The rules apply to paths below the folder `of`. A link or an unreadable file has
+/// no rules.
 fn read(workspace: &Root, of: &[u8], path: &[u8]) -> Gitignore {
     // The workspace is treated as the root of the file system, since rules see only paths.
     let mut rules = GitignoreBuilder::new(Path::new("/").join(OsStr::from_bytes(of)));
@@ -120,8 +120,8 @@ fn content(workspace: &Root, path: &[u8]) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= limits::CHANGED_FILE_BYTES).then_some(bytes)
 }
 
-/// Returns the files that git tracks, from the index. Returns `None` if they are unknown. They are also unknown if the
-/// workspace has no repository, because it may be inside one.
+/// Returns the files that git tracks, from the index. Returns `None` if the index cannot be parsed. Also returns `None`
+/// if the workspace has no repository, because the workspace may be inside a repository.
 fn tracked(workspace: &Root) -> Option<BTreeSet<Vec<u8>>> {
     let git = workspace.folder(b".git").ok()?;
     match entry::stat(&git, OsStr::new("index")) {

@@ -39,7 +39,7 @@ use crate::run_layer::{Room, RunLayer};
 use crate::sandbox::{Layer, Scratch};
 use crate::tools::{Inner, Stop};
 
-/// Kinds of layer that a trial may use. This is not configurable for people; tests force one kind.
+/// Kinds of layer that a trial may use. People cannot configure the kind; tests force one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layers {
     /// An overlay if possible, and otherwise a copy.
@@ -73,7 +73,7 @@ pub enum CommandTrialOutcome {
 #[derive(Debug)]
 pub struct Trial {
     pub changeset: Changeset,
-    /// Changes of the run's layer. They need no approval.
+    /// Changes of the run's layer, which need no approval.
     pub run_layer: Option<LayerChanges>,
     /// Findings that require an approval, even if the rules allow the command: `hard_link`, `special_file`,
     /// `bare_repository`, `link_out`, `layer_full`.
@@ -85,7 +85,7 @@ pub struct Trial {
     pub over: Layers,
     layer: Root,
     workspace: Root,
-    /// Scratch folder that holds the layer. It must be dropped last. `None` if no command ran.
+    /// Scratch folder that holds the layer. The folder must be dropped last. `None` if no command ran.
     _scratch: Option<Scratch>,
 }
 

@@ -50,8 +50,8 @@ impl Error {
     }
 }
 
-/// Differences that a trial left. The `before` of a change is the entry of the workspace. It can equal `after` if the
-/// run's layer has a different entry at that path.
+/// Differences that a trial left. The `before` of a change is the entry of the workspace. `before` can equal `after` if
+/// the run's layer has a different entry at that path.
 #[derive(Default)]
 pub(super) struct TrialDifferences {
     pub changes: Vec<Change>,

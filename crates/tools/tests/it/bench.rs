@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub tools: Tools,
 }
 
-/// Folder of a bench. It is removed with the bench, unless a different bench owns it.
+/// Folder of a bench. The folder is removed with the bench, unless a different bench owns the folder.
 pub(crate) struct Root {
     path: PathBuf,
     _own: Option<TempDir>,
@@ -201,8 +201,8 @@ pub(crate) fn is_running(marker: &str) -> bool {
         let name = entry.file_name();
         name.to_string_lossy().bytes().all(|b| b.is_ascii_digit())
             && fs::read(entry.path().join("cmdline")).is_ok_and(|line| {
-                // A whole argument must match. This finds the sleeping program, but not the shells and stages that
-                // quote the marker.
+                // A whole argument must match. Therefore the search finds the sleeping program, but not the shells and
+                // stages that quote the marker.
                 line.split(|b| *b == 0).any(|argument| argument == marker.as_bytes())
             })
     })

@@ -67,7 +67,8 @@ async fn marks_of_an_overlay_are_not_made_by_a_command() {
         let kept =
             complete_trial(&bench, &bench.tools, "mknod v c 0 0; mknod d/x c 0 0; python3 trick.py").await;
         assert!(!kept.trial.text.contains("made"), "{}", kept.trial.text);
-        // In a copy, the name of a file can become such a device. The device is reported and not kept.
+        // In a copy, the device that marks a deletion in an overlay can replace a file. The device is reported and not
+        // kept.
         let expected: &[&str] = if layers == Layers::Copy { &["-a", "+moved"] } else { &[] };
         assert_eq!(kept.marked_paths(), expected);
         assert_eq!(kept.trial.codes.is_empty(), expected.is_empty());

@@ -1,5 +1,5 @@
-//! Runs code of a test between two paths of a commit, in the thread of the commit. It uses the trace events of the
-//! commit.
+//! Runs code of a test between two paths of a commit, in the thread of the commit. The trace events of the commit
+//! trigger the code.
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

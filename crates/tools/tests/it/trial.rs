@@ -212,7 +212,7 @@ async fn what_git_tracks_is_not_ignored() {
         };
         git(&["init", "-q"]);
         git(&["add", "-f", "."]);
-        // This flag needs the longer index entries of version 3.
+        // `--skip-worktree` needs the longer index entries of version 3.
         git(&["update-index", "--skip-worktree", "folder/a.log"]);
         git(&["update-index", "--index-version", version]);
         let kept =

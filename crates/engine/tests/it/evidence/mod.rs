@@ -157,8 +157,8 @@ async fn a_head_is_a_function_of_the_events() {
     assert_eq!(audit::verify(&**on_disk.driver.journal()).await.unwrap().head, head);
 }
 
-/// An audit of a running server compares rows with streams that are still growing. It must not report an error that
-/// does not exist.
+/// An audit of a running server compares rows with streams that are still growing. The audit must not report an error
+/// that does not exist.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_audit_beside_a_server_that_works_finds_nothing() {
     let folder = TempDir::new().unwrap();

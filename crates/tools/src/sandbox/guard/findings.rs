@@ -17,7 +17,7 @@ pub(crate) struct GuardFindings {
     pub root: Inode,
     /// Guarded files, folders and links. The content of a guarded folder is not listed.
     pub guarded: Vec<Item>,
-    /// Folders of git repositories. They are recorded because moving a repository would move its guarded paths too.
+    /// Folders of git repositories. Moving a repository would move its guarded paths too.
     pub repositories: Vec<Item>,
     /// Folders that could not be opened.
     pub unreadable: Vec<Inode>,

@@ -81,7 +81,7 @@ impl Guard {
         Ok(Self { root, found })
     }
 
-    /// Opens the workspace of an earlier search. Fails if another folder has replaced it.
+    /// Opens the workspace of an earlier search. Fails if a different folder has replaced the workspace.
     pub(super) fn reopen(workspace: &Path, found: GuardFindings) -> io::Result<Self> {
         let root = opened(workspace)?;
         if Inode::of_handle(root.as_fd())? != found.root {

@@ -25,8 +25,8 @@ const OF_GITS_OWN_WORK: [&str; 3] = ["rebase-merge", "rebase-apply", "sequencer"
 /// Folders in which git names files after branches. The name of a branch never begins with a dot.
 const NAMED_AFTER_BRANCHES: [&str; 2] = ["refs", "logs"];
 
-/// Beginning of the new name of a path that is set aside. A number follows it. It is short, and no guarded name matches
-/// it.
+/// Beginning of the new name of a path that is set aside. The new name is this text and a number. The text is short,
+/// and no guarded name matches it.
 const ASIDE: &str = "set-aside-";
 
 /// Maximum number of folder handles kept open on the way down. Below that depth the walk returns through `..`, and

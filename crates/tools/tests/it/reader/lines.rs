@@ -2,7 +2,7 @@
 
 use holdshort_command::tables::{self, Row};
 
-/// A random number generator (xorshift64*). It yields the same numbers on every machine.
+/// A random number generator (xorshift64*) that yields the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {

@@ -1,6 +1,6 @@
 //! Tests the parser of command lines, called the reader, against real shells and a second parser. If the reader
-//! classifies a line as read-only, the line must change nothing when it runs. It must start no program that the reader
-//! did not name, and must contain no command that the reader did not find.
+//! classifies a line as read-only, the line must change nothing when it runs. The line must start no program that the
+//! reader did not name, and must contain no command that the reader did not find.
 //!
 //! `lines.rs` generates lines from the tables and from words that an attacker might use. `scratch.rs` runs the lines in
 //! a workspace with hostile file names, and `trace.rs` reads which programs were started. `second.rs` asks the second

@@ -104,8 +104,8 @@ impl Scratch {
         let mut process = Process::new("strace");
         process.args(["-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", "trace=execve,execveat", "-o"]);
         process.arg(&trace);
-        // A background process of a line may never end. It is killed together with the process group that `timeout`
-        // leads.
+        // A background process of a line may never end. Such a process is killed together with the process group that
+        // `timeout` leads.
         let each = format!(
             "for line do timeout {} {TIME} {shell} -c \"$line\" & wait $!; kill -KILL -$!; done",
             trace::EACH

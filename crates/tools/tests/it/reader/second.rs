@@ -1,5 +1,6 @@
 //! A second parser for a line: a bash parser by other authors (brush). This parser knows only the grammar and no
-//! programs. It lists the simple commands and redirections of a line, and the reader must have found each of them.
+//! programs. The second parser lists the simple commands and redirections of a line, and the reader must have found
+//! each of them.
 
 use brush_parser::ast::{
     Command as Node, CommandPrefixOrSuffixItem as Item, CompoundList, IoFileRedirectKind as Kind,
@@ -142,7 +143,7 @@ fn unquoted(pieces: Vec<WordPieceWithSource>) -> Text {
     text
 }
 
-/// Returns true if the part that the reader found is this command.
+/// Returns true if `part`, which the reader found, is the command `name` with these arguments.
 fn is_part(part: &Part, name: &Text, arguments: &[Text]) -> bool {
     let is = |text: &Text, said: &str| match text {
         Text::Known(text) => text == said,

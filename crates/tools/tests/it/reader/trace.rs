@@ -4,7 +4,8 @@ use holdshort_command::Command;
 
 use super::Line;
 
-/// Options of the `timeout` that starts each line. They separate the lines in a trace, since no line contains them.
+/// Options of the `timeout` that starts each line. These options separate the lines in a trace, since no line contains
+/// them.
 pub(super) const EACH: &str = "--kill-after=7 --signal=KILL";
 
 /// Returns a program that was started although no part of its line names it.
@@ -55,7 +56,7 @@ const UNPACKS: &[&str] = &[
     "more", "mktemp", "rm", "lesspipe", "bzcat", "zcat", "xzcat", "zstdcat",
 ];
 
-/// Programs that other programs start: those for which a program is a script, and those that unpack archives.
+/// Each row: a program, and the programs that it starts because it is a script or unpacks archives.
 const HELPERS: &[(&str, &[&str])] = &[
     (
         "man",
