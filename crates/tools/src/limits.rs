@@ -105,8 +105,8 @@ pub const CARD_FILE_BYTES: u64 = 256 * 1024;
 pub const CHANGED_FILE_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum bytes of all files that a trial changes. With more, the trial is discarded.
 pub const CHANGED_BYTES: u64 = 1024 * 1024 * 1024;
-/// Maximum paths that a trial changes, or that are searched for changes. With more, the trial is discarded, with the
-/// reason.
+/// Maximum paths that a trial changes, or that are searched for changes. With more, the trial is discarded, and its
+/// result gives the reason.
 pub const CHANGED_PATHS: usize = 100_000;
 /// Maximum files, folders and links of a run's layer. A command that would exceed it needs an approval (`layer_full`),
 /// and then its ignored files change the workspace.

@@ -348,8 +348,7 @@ impl<J: Journal, C: Clock, E: Executor> Driver<J, C, E> {
         }
     }
 
-    /// Returns a session with a new id. A session that a run creates has no events until it gets a grant or changes
-    /// otherwise.
+    /// Returns a new session id. A session that a run creates has no events until it gets a grant or changes otherwise.
     pub(super) fn new_session(&self) -> SessionId {
         let mut draw = holdshort_core::id::Draw::new(self.clock.seed(), self.clock.now());
         let id: SessionId = draw.id();
