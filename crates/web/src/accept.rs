@@ -1,13 +1,14 @@
-//! The `Accept` and `Accept-Encoding` headers (RFC 9110, 12.5): HTML or data, compressed or not.
+//! The `Accept` and `Accept-Encoding` headers (RFC 9110, 12.5): selects HTML or data, and compression.
 
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 
-/// Media types that programs read, as opposed to HTML.
+/// Media types of data that programs read.
 const DATA: [&str; 5] =
     ["application/json", "application/problem+json", "text/markdown", "text/plain", "text/event-stream"];
 
-/// Returns true if HTML is named and outweighs all data types, as when a browser loads a page.
+/// Returns true if `Accept` names HTML with a greater weight than each type of data, as a browser does when it loads a
+/// page.
 pub fn prefers_html(headers: &HeaderMap) -> bool {
     let html = weight(headers, &ACCEPT, "text/html");
     html > 0.0 && DATA.iter().all(|data| weight(headers, &ACCEPT, data) < html)
@@ -17,7 +18,7 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
     weight(headers, &ACCEPT_ENCODING, "gzip") > 0.0
 }
 
-/// Returns the weight of a value that is named literally; 0 if it is not named.
+/// Returns the weight of `value` in a header; 0 if the header does not name `value` literally.
 fn weight(headers: &HeaderMap, name: &HeaderName, value: &str) -> f32 {
     let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
     let weights = lines.flat_map(|line| line.split(',')).filter_map(|item| {

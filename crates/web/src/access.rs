@@ -1,6 +1,8 @@
-//! Access of authenticated callers, and its end: open sockets, streams and long polls end with it.
+//! Access of authenticated callers. When the access of a caller ends, the caller's open sockets, streams and long polls
+//! end.
 //!
-//! A request reads the committed state. Everything that stays open follows [`publish_system_changes`], one task for all of it.
+//! A request reads the committed state. Open sockets, streams and long polls follow [`publish_system_changes`], which
+//! is one task for all of them.
 
 mod issued;
 
@@ -29,27 +31,27 @@ use crate::logins::Login;
 use crate::problem::{Answer, Refused};
 use crate::secrets;
 
-/// Prefix of every key's secret.
+/// Prefix of the secret of every key.
 const KEY_PREFIX: &str = "hs_key_";
 /// Length of a key's secret: the prefix and 256 bits in hexadecimal.
 const KEY_CHARS: usize = KEY_PREFIX.len() + 64;
-/// Pause after the journal could not be read.
+/// Pause after a failed read of the journal.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest sleep between two looks at the clock. After a change of the clock, access ends at most this much too
-/// late.
+/// Maximum sleep until the clock is read again. If somebody changes the clock, access ends at most this much too late.
 const NAP: Duration = Duration::from_mins(1);
 
-/// Means by which a caller was authenticated. `since` is the sequence of the installation's stream at that time.
+/// Means by which a caller was authenticated. `since` is the sequence number in the installation's stream at the time
+/// of authentication.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Token of the data folder, valid until the process ends.
+    /// Token of the data directory. It is valid until the process ends.
     Token,
-    /// Login of a browser or terminal, with the person's roles and groups at that time.
+    /// Login of a browser or terminal, with the person's roles and groups at the time of authentication.
     Login { login: Login, is: RolesAndGroups, since: u64 },
-    /// Digest of a key's secret, and the secret's expiry. A change to the key may end it earlier.
+    /// Digest of a key's secret, and the expiry of the secret. A change to the key may end the access earlier.
     Key { digest: Digest, until: Option<Timestamp>, since: u64 },
-    /// Token of an issuer, and its expiry. `is` holds the person's roles and groups; `None` if the subject is not known
-    /// here.
+    /// Token of an issuer, and the expiry of the token. `is` holds the roles and groups of the token's subject; `None`
+    /// if the subject is not a known person.
     Issued { id: String, is: Option<RolesAndGroups>, until: Timestamp, since: u64 },
 }
 
@@ -79,7 +81,7 @@ impl Access {
     }
 }
 
-/// Time of the last use of each key on this node. Kept in memory alone: no decision depends on it.
+/// Time of the last use of each key on this node. Kept only in memory, because no decision depends on it.
 #[derive(Default)]
 pub struct KeyUsage(Mutex<BTreeMap<KeyId, Timestamp>>);
 
@@ -97,14 +99,15 @@ impl KeyUsage {
     }
 }
 
-/// Draws a new secret for a key, and returns it with its digest. The secret cannot be shown a second time.
+/// Draws a new secret for a key, and returns the secret with its digest. Only the digest is stored, so the secret
+/// cannot be shown again.
 pub fn draw() -> Result<(String, Digest), secrets::Error> {
     let secret = format!("{KEY_PREFIX}{}", secrets::draw()?);
     let digest = Digest::of_bytes(secret.as_bytes());
     Ok((secret, digest))
 }
 
-/// Returns the person of a login with their current roles; `None` if the login is over.
+/// Returns the person of a login with their current roles; `None` if the login has ended.
 pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principal, Access)>> {
     let system = app.driver.system().await?;
     let people = &system.people;
@@ -119,8 +122,8 @@ pub(crate) async fn by_login(app: &App, login: Login) -> Answer<Option<(Principa
     Ok(Some((principal, Access::Login { login, is, since: system.seq })))
 }
 
-/// Returns the key that has this secret, converted by `of`, and its access; `None` if no key has it. Digests are
-/// compared, so the time taken reveals nothing about a secret.
+/// Returns the key that has this secret, converted by `of`, and the access that it gives; `None` if no key has this
+/// secret. The lookup compares digests, so its duration reveals nothing about a secret.
 pub(crate) async fn by_key<T>(
     app: &App,
     secret: &str,
@@ -130,7 +133,7 @@ pub(crate) async fn by_key<T>(
         return Ok(None);
     }
     let digest = Digest::of_bytes(secret.as_bytes());
-    // The state that is committed now, on any node.
+    // Reads the committed state, so that a change on another node takes effect at once.
     let system = app.driver.system().await?;
     let now = app.now();
     match system.keys.find(&digest, now) {
@@ -157,7 +160,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                 login.is_over(system) || RolesAndGroups::for_person(&system.people, &login.person) != *is
             });
             tokio::select! {
-                // False if the sender was dropped, which happens when the process ends.
+                // The result is false if the sender was dropped, which happens when the process ends.
                 true = signed_out => {}
                 () = changed => {}
                 () = until(app, login.expires_at) => {}
@@ -180,7 +183,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
                 let found = {
                     let system = standing.borrow_and_update();
                     match system.keys.find(digest, app.now()) {
-                        // This node has not published the change yet that made the secret valid.
+                        // This node has not yet published the change that made the secret valid.
                         _ if system.seq < *since => Some(*first),
                         KeyLookup::Live { until, .. } => Some(until),
                         KeyLookup::Expired | KeyLookup::Unknown => None,
@@ -203,7 +206,7 @@ pub(crate) async fn ended(app: &App, access: &Access) {
     }
 }
 
-/// Waits until the predicate holds for the state of the installation.
+/// Waits until `is_so` is true for a state of the installation that is at least as new as `since`.
 async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     let mut standing = app.standing.clone();
     // The state may still be older than the change that authenticated the caller.
@@ -213,7 +216,7 @@ async fn changes(app: &App, since: u64, is_so: impl Fn(&System) -> bool) {
     }
 }
 
-/// Waits until the clock of this server shows a time.
+/// Waits until the clock of this server shows the time `end`.
 async fn until(app: &App, end: Timestamp) {
     loop {
         let now = app.now();
@@ -224,15 +227,16 @@ async fn until(app: &App, end: Timestamp) {
     }
 }
 
-/// Publishes each change to the installation, from any node, and signs out people who have left. Runs until the store
-/// is closed.
+/// Publishes each change to the installation, from any node, and signs out people who were removed. Runs until the
+/// store is closed.
 pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<System>>) {
     let mut commits = app.driver.watch_stream(&StreamId::System);
     loop {
         match app.driver.system().await {
             Ok(system) => {
                 let (logins, known) = (app.clone(), system.clone());
-                // Their logins are rejected anyway; the next change tries again.
+                // If this fails, the logins of removed people are rejected anyway, and the next change repeats the
+                // attempt.
                 if blocking(move || logins.logins.purge(&known)).await.is_err() {
                     tracing::error!("the logins of people who left cannot be deleted from the login file");
                 }
@@ -256,7 +260,7 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
     }
 }
 
-/// Waits until a committed change has been published to everything that is open here.
+/// Waits until a committed change has been published to the open sockets, streams and long polls of this node.
 pub async fn wait_until_published(app: &App, seq: u64) {
     let mut standing = app.standing.clone();
     let told = async { standing.wait_for(|system| system.seq >= seq).await.is_ok() };

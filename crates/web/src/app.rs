@@ -1,4 +1,4 @@
-//! The state that handlers work with. An extractor of `auth.rs` provides it together with the caller's identity.
+//! The state that handlers use. An extractor of `auth.rs` gives it to a handler, together with the caller's identity.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -65,12 +65,13 @@ pub struct App {
     pub webhooks: Webhooks,
     pub callbacks: Callbacks,
     pub push: Push,
-    /// Exporter of traces; `None` if runs are not exported.
+    /// Exporter of traces; `None` if traces are not exported.
     pub traces: Option<Arc<Traces>>,
-    /// Start of every link: the public address, or the address that the server listens on.
+    /// Base URL of links: the public URL, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// Fault of the certificate file that is there now and is therefore not used. The outer `None`: no TLS here.
+    /// Error of the current certificate files. They are not used while they have one. The outer option is `None` if the
+    /// server uses no TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,
@@ -80,9 +81,9 @@ pub struct App {
     pub allowances: Allowances,
     pub used: KeyUsage,
     pub newest: Newest,
-    /// State of the installation, as published to everything that is open.
+    /// State of the installation, as published to open sockets, streams and long polls.
     pub standing: watch::Receiver<Arc<System>>,
-    /// True once the server stops: every wait ends.
+    /// True when the server stops. All waits then end.
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -95,7 +96,7 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run, from memory if the run is loaded.
+    /// Returns the row of a run. Reads it from memory if the run is loaded.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -103,12 +104,12 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the run as it is now, from memory if it is loaded.
+    /// Returns the current state of a run. Reads it from memory if the run is loaded.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
 
-    /// Returns the ids of an interrupt that exists, from memory if its run is loaded.
+    /// Returns the ids of an existing interrupt. Reads them from memory if the run of the interrupt is loaded.
     pub async fn find_interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         match self.driver.asker(id) {
             Some(run) => Ok(InterruptRef { run, interrupt: id.clone() }),
@@ -116,7 +117,7 @@ impl App {
         }
     }
 
-    /// Returns the row of an interrupt, from memory if its run is loaded.
+    /// Returns the row of an interrupt. Reads it from memory if the run of the interrupt is loaded.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
@@ -125,14 +126,14 @@ impl App {
         self.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))
     }
 
-    /// Returns an event that a row refers to. A row that refers to a missing event is damage.
+    /// Returns an event that a row refers to. If the event is missing, the journal is damaged.
     pub async fn event(&self, stream: &StreamId, seq: u64) -> Answer<Event> {
         event_at(self.journal(), stream, seq)
             .await?
             .ok_or_else(|| Refused::new(Code::JournalDamaged, format!("the event {stream}/{seq} is missing")))
     }
 
-    /// Decodes one event that was read.
+    /// Decodes a stored event.
     pub fn decode_event(&self, sealed: &Sealed) -> Answer<Event> {
         let damaged = |source| Error::Damaged { run: sealed.stream.to_string(), source };
         Ok(event::decode(sealed).map_err(damaged)?)
@@ -143,7 +144,7 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
-    /// Sends an input once for all requests with this key.
+    /// Sends an input to the engine. Requests with the same idempotency key send it only once.
     pub async fn send_once(
         &self,
         run: &RunId,
@@ -155,17 +156,18 @@ impl App {
         detached(async move { driver.send_once(&run, input, Some(key), actor).await }).await.map(drop)
     }
 
-    /// Returns true if a request with this key was carried out.
+    /// Returns true if a request with this idempotency key was carried out.
     pub async fn is_used(&self, key: &IdempotencyKey) -> Result<bool, Error> {
         Ok(self.driver.made_with(Some(key)).await?.is_some())
     }
 
-    /// Returns the URL of a login code. The code follows the `#`, so no request line, log or Referer contains it.
+    /// Returns the URL of a login code. The code follows the `#`, so no request line, log or `Referer` header contains
+    /// it.
     pub fn login_url(&self, code: &str) -> String {
         format!("{}/login#{code}", self.base)
     }
 
-    /// Reserves one of the streams until the permit is dropped.
+    /// Reserves one of the limited streams. Dropping the permit frees the stream.
     pub fn reserve_stream(&self) -> Answer<OwnedSemaphorePermit> {
         self.streams.clone().try_acquire_owned().map_err(|_| Refused::from_code(Code::TooManyStreams))
     }
@@ -178,7 +180,7 @@ impl App {
     }
 }
 
-/// Runs work that waits for the disk on a thread for blocking work.
+/// Runs blocking work, such as disk access, on a thread for blocking work.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, secrets::Error> + Send + 'static,
 ) -> Answer<T> {
@@ -191,13 +193,14 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Carries a change to its end even if the client disconnects, since a committed change must be acted on. While the
-/// client stays, the change runs in the task of the request. Its log lines carry the request id in both cases.
+/// Completes `work` even if the client disconnects, because the server must act on a committed change. While the client
+/// stays connected, `work` runs in the task of the request. The log lines of `work` contain the request id in both
+/// cases.
 pub async fn detached<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     Carried(Some(Box::pin(work.in_current_span()))).await
 }
 
-/// Work that continues in a task of its own if the future that waits for it is dropped.
+/// Work that continues in a separate task if its future is dropped before the end.
 struct Carried<T: Send + 'static>(Option<Work<T>>);
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -206,7 +209,7 @@ impl<T: Send + 'static> Future for Carried<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        // Taken out, so that work that panics is not polled again.
+        // The work is taken out of the option, so that it is not polled again after a panic.
         let Some(mut work) = self.0.take() else { return Poll::Pending };
         let polled = work.as_mut().poll(cx);
         if polled.is_pending() {
@@ -218,7 +221,7 @@ impl<T: Send + 'static> Future for Carried<T> {
 
 impl<T: Send + 'static> Drop for Carried<T> {
     fn drop(&mut self) {
-        // Without a runtime the process is ending, and the next start continues.
+        // Without a runtime the process is ending. The next start of the server continues the work.
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
         }

@@ -1,6 +1,6 @@
-//! Extractors that authenticate a caller and compare the route's permission with the caller's roles.
+//! Extractors that authenticate a caller and check that one of the caller's roles has the permission of the route.
 //!
-//! A handler gets its state from one of them, so a handler without an extractor can reach nothing.
+//! A handler gets its state only from such an extractor, so a handler without an extractor has no access to data.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -35,7 +35,7 @@ use crate::route_limit::{Arrival, RouteLimit};
 use crate::view::assignment::Reader;
 use crate::{connections, view};
 
-/// The router's state. The extractors give its [`App`] to callers that are authenticated.
+/// State of the router. The extractors give its [`App`] only to authenticated callers.
 #[derive(Clone)]
 pub struct AuthState(Arc<App>);
 
@@ -44,7 +44,7 @@ impl AuthState {
         Self(app)
     }
 
-    /// Returns a refusal unless the server can read and write its journal. The reason is public.
+    /// Checks that the server can read and write its journal. The error message may be public.
     pub async fn ready(&self) -> Answer<()> {
         if *self.0.stopping.borrow() {
             return Err(Refused::from_code(Code::Stopping));
@@ -54,7 +54,8 @@ impl AuthState {
         }
         self.0.journal().next_deadline().await?;
         self.0.journal().writable().await.map_err(|why| Refused::new(Code::StoreFailed, why))?;
-        // A server that is older than the database goes on until it meets an event that it cannot read.
+        // The database may contain events of a newer server. This server continues until it meets an event that it
+        // cannot read.
         if let Some(version) = self.0.journal().newer().filter(|_| self.0.driver.has_unreadable()) {
             let why = format!(
                 "a newer server upgraded the database to version {version} and wrote data that this server \
@@ -69,7 +70,7 @@ impl AuthState {
         &self.0
     }
 
-    /// Returns the time-outs for clients.
+    /// Returns the time limits for clients.
     pub fn pace(&self) -> Pace {
         self.0.pace
     }
@@ -79,7 +80,7 @@ impl AuthState {
         self.0.stopped().await;
     }
 
-    /// Authenticates a caller. For a WebSocket, the headers are those of its opening request.
+    /// Authenticates a caller. For a WebSocket, `headers` are those of its opening request.
     pub async fn authenticate(&self, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Authenticated> {
         let app = self.0.clone();
         let (found, via) = match given {
@@ -104,21 +105,22 @@ impl AuthState {
         })
     }
 
-    /// Authenticates the bearer of a decision link. Reveals nothing about a token that this server did not seal.
+    /// Authenticates the bearer of a decision link. For a token that this server did not seal, the error reveals
+    /// nothing.
     pub async fn authenticate_link(&self, token: &str) -> Answer<LinkBearer> {
         let app = self.0.clone();
         let claim = app.links.claim(token).ok_or_else(|| {
             let rule = "this link is incomplete or was never issued; `holdshort link ID` makes another";
             Refused::new(Code::NotFound, rule)
         })?;
-        // The seal is valid, so the caller was given the link.
+        // The seal is valid, so the caller got the link from this server.
         authenticated(true)?;
         let once = claim.once();
         if let Some(key) = &once
             && app.is_used(key).await?
         {
             let why = "this link was already used; sign in to see the request";
-            // A used link still shows the outcome of a resolved interrupt.
+            // A used link still shows the outcome of its interrupt.
             let row = app.interrupt_row(&claim.interrupt).await?;
             if row.open {
                 return Err(Refused::new(Code::LinkExpired, why));
@@ -149,7 +151,7 @@ impl AuthState {
         };
         let shown = ShownInterrupt { interrupt: claim.interrupt, subject: claim.subject };
         let mut holder = self.authorize_decider((claim.person, claim.let_in_by), &shown, via, since).await?;
-        // Links are not mailed for risky interrupts. Any such link is rejected.
+        // This server mails no links for risky interrupts, so such a link is rejected.
         if once.is_some() && holder.interrupt.risk.level.is_risky() {
             return Err(Refused::new(Code::LinkExpired, "the risk is high: sign in to decide"));
         }
@@ -159,8 +161,8 @@ impl AuthState {
         Ok(LinkBearer { once, option: claim.option, ..holder })
     }
 
-    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`, to decide on content shown
-    /// there. The caller has checked that the channel vouches for the address.
+    /// Authenticates a person by their address at a channel, such as `U0123` at `slack`. The person may decide only on
+    /// the content that the channel showed. The caller has checked that the channel vouches for the address.
     pub async fn by_address(
         &self,
         channel: &str,
@@ -186,8 +188,9 @@ impl AuthState {
         self.authorize_decider((id.to_owned(), None), shown, channel, None).await
     }
 
-    /// Authorizes a person who has not signed in to decide on one interrupt. `let_in_by`: creator of the login link
-    /// that led here, if that is another person. `since`: when the person was given the link.
+    /// Authorizes a person who has not signed in to decide on one interrupt. `let_in_by`: person who created the login
+    /// link that led here, if that is not the person who decides. `since`: time at which the person got the decision
+    /// link.
     async fn authorize_decider(
         &self,
         (person, let_in_by): (String, Option<String>),
@@ -200,14 +203,14 @@ impl AuthState {
         let people = &app.driver.system().await?.people;
         let roles = people.roles(&person);
         let role = rights::acting(&roles, Permission::Decide);
-        // A person who left and came back needs new links.
+        // A person who was removed and added again needs new links.
         let has_left = since.is_some_and(|since| people.has_left(&person, since));
         let Some(role) = role.filter(|_| !people.is_barred(&person) && !has_left) else {
             return Err(Refused::new(Code::LinkExpired, "the recipient of the link may no longer decide"));
         };
         let actor = Actor { id: person, role, via: Some(via.to_owned()), let_in_by };
-        // The rule of the API: without the right to read everything, a person sees only interrupts assigned to them
-        // now.
+        // As in the API: a person without the right to read everything sees only interrupts that are currently assigned
+        // to them.
         let reads =
             rights::acting(&roles, Permission::Read).map(|role| rights::extent(role, Permission::Read));
         if reads != Some(Extent::All) && !asked.can_take_part(&app, &actor).await? {
@@ -220,12 +223,12 @@ impl AuthState {
         Ok(LinkBearer { app, actor, asked, interrupt, once: None, option: None })
     }
 
-    /// Returns the action of a message button; `None` if this server did not seal its value.
+    /// Returns the action of a message button; `None` if this server did not seal `value`.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.pressed.press(value)
     }
 
-    /// Returns the URL at which a signed-in person decides on the interrupt.
+    /// Returns the URL of the page on which a signed-in person decides on the interrupt.
     pub fn inbox(&self, interrupt: &InterruptId) -> String {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
@@ -234,12 +237,12 @@ impl AuthState {
         self.0.now()
     }
 
-    /// Counts a decision over a channel or a link against the rate of the person who decides.
+    /// Counts a decision that was made over a channel or a link against the rate of the person who decides.
     pub fn count_decision(&self, actor: &Actor) -> Answer<()> {
         self.0.allowances.count_decision(&actor.id, None)
     }
 
-    /// Signs a browser in with a login code.
+    /// Redeems a login code, which signs in a browser.
     pub async fn redeem(&self, headers: &HeaderMap, code: String) -> Answer<(Issued, Role)> {
         let app = self.0.clone();
         let began = app.sign_ins.began(headers);
@@ -248,42 +251,42 @@ impl AuthState {
         let issued = blocking(move || app.logins.redeem(&code, &began, &known, app.now())).await?;
         let issued = issued.ok_or_else(|| Refused::from_code(Code::LoginCodeSpent))?;
         let roles = system.people.signs_in(&issued.person);
-        // A person who has left since then has no role.
+        // A person who was removed after the code was created has no role.
         let role = rights::acting(&roles, Permission::Read)
             .ok_or_else(|| Refused::from_code(Code::LoginCodeSpent))?;
         Ok((issued, role))
     }
 }
 
-/// Content that a person was shown when they were asked to decide.
+/// Interrupt and content that a person was asked to decide on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownInterrupt {
     pub interrupt: InterruptId,
-    /// Digest of the decision's subject: see `view::interrupt::subject_digest`.
+    /// Digest of the subject of the decision. See `view::interrupt::subject_digest`.
     pub subject: Digest,
 }
 
-/// Person who may see one interrupt and decide on it, and nothing else: by a decision link, or by a channel.
+/// Person who may only see one interrupt and decide on it. They came with a decision link or over a channel.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,
     pub asked: InterruptRef,
     pub interrupt: Interrupt,
-    /// Key under which a mailed link is used once.
+    /// Idempotency key that lets a mailed link be used only once.
     pub once: Option<IdempotencyKey>,
-    /// The only option that the link may choose; `None`: any.
+    /// The only option that can be chosen with the link. `None` allows all options.
     pub option: Option<String>,
 }
 
-/// Credentials of a request: never a cookie alone, never a query parameter.
+/// Credentials of a request. A cookie alone is not accepted, and neither is a query parameter.
 pub enum Credentials<'a> {
-    /// Token of the data folder, secret of a key, or token of an issuer.
+    /// Token of the data directory, secret of a key, or token of an issuer.
     Token(&'a str),
     /// Secret of a browser's login, valid only together with the cookie of the request.
     Secret(&'a str),
 }
 
-/// Caller who is authenticated, and not yet authorized.
+/// Authenticated caller who is not yet authorized.
 pub struct Authenticated {
     app: Arc<App>,
     principal: Arc<Principal>,
@@ -292,7 +295,7 @@ pub struct Authenticated {
 }
 
 impl Authenticated {
-    /// Returns a caller that an issuer has authenticated just now.
+    /// Returns a caller whom an issuer's token has authenticated.
     pub(crate) fn issued(app: &Arc<App>, principal: Principal, access: Access) -> Self {
         Self {
             app: app.clone(),
@@ -302,8 +305,8 @@ impl Authenticated {
         }
     }
 
-    /// Returns the permission that the route of a request needs. Counts the request against the rate that the route
-    /// declares.
+    /// Returns the permission that the route of the request needs. Counts the request against the rate limit of the
+    /// route.
     pub fn needed(&self, parts: &Parts) -> Answer<Needs> {
         let needs: Option<Needs> = parts.extensions.get().copied();
         let needs = needs.ok_or_else(|| {
@@ -317,7 +320,7 @@ impl Authenticated {
         Ok(needs)
     }
 
-    /// Authorizes the caller if one of their roles has the permission.
+    /// Authorizes the caller if one of the caller's roles has the permission.
     pub fn authorize(self, needs: Needs) -> Answer<Caller> {
         let Self { app, principal, access, via } = self;
         let role = principal.acting(needs.permission);
@@ -326,7 +329,7 @@ impl Authenticated {
         Ok(Caller { actor: principal.actor(role, &via), app, principal, access, extent })
     }
 
-    /// Sets the edge as the channel that the caller's events are recorded with.
+    /// Sets the channel that is recorded with the caller's events, such as the name of an edge.
     #[must_use]
     pub fn through(mut self, channel: &str) -> Self {
         channel.clone_into(&mut self.via);
@@ -334,7 +337,7 @@ impl Authenticated {
     }
 }
 
-/// Authorized caller, with the role that they act in and the extent of the permission for them.
+/// Authorized caller, with the acting role and the extent of the permission for this role.
 #[derive(Clone)]
 pub struct Caller {
     pub app: Arc<App>,
@@ -344,7 +347,8 @@ pub struct Caller {
     extent: Extent,
 }
 
-/// Authenticated caller who wants to decide. A missing interrupt is reported before a missing right (design, part 4).
+/// Authenticated caller who wants to decide. An unknown interrupt is reported before a missing permission (design, part
+/// 4).
 pub struct DecisionCaller {
     known: Authenticated,
     needs: Needs,
@@ -377,17 +381,17 @@ impl DecisionCaller {
 }
 
 impl Caller {
-    /// Counts another frame of a socket against the rates of agents. People have no such rate.
+    /// Counts a frame of a WebSocket, after the first one, against the rates of agents. People have no such rate.
     pub fn charge(&self) -> Answer<()> {
         charge(&self.app, &self.principal)
     }
 
-    /// Counts a decision over a socket against the caller's rate.
+    /// Counts a decision over a WebSocket against the caller's rate.
     pub fn count_decision(&self) -> Answer<()> {
         self.app.allowances.count_decision(&self.principal.id, None)
     }
 
-    /// Authorizes the same caller for another permission.
+    /// Authorizes the same caller for the permission `needs`.
     pub fn authorize(&self, needs: Needs) -> Answer<Self> {
         Authenticated {
             app: self.app.clone(),
@@ -398,7 +402,7 @@ impl Caller {
         .authorize(needs)
     }
 
-    /// Returns the login that authenticated the caller, if it was one.
+    /// Returns the login that authenticated the caller; `None` for other credentials.
     pub fn login(&self) -> Option<&Login> {
         if let Access::Login { login, .. } = &*self.access { Some(login) } else { None }
     }
@@ -408,29 +412,29 @@ impl Caller {
         self.access.expires_at()
     }
 
-    /// Resolves when the caller's access has ended, for example because a key was revoked. Everything open for the
-    /// caller ends then.
+    /// Resolves when the caller's access has ended, for example because a key was revoked. The caller's open sockets,
+    /// streams and long polls then end.
     pub async fn ended(&self) {
         access::ended(&self.app, &self.access).await;
     }
 
-    /// Returns the caller as a reader of interrupts, in the role in which they would decide.
+    /// Returns the caller as a reader of interrupts, with the role in which the caller would decide.
     pub async fn reader(&self) -> Answer<Reader> {
         let role = self.principal.acting(Permission::Decide).unwrap_or(self.actor.role);
         Reader::for_actor(&self.app, &Actor { role, ..self.actor.clone() }).await
     }
 
-    /// Returns true if the permission covers everything.
+    /// Returns true if the permission covers all objects.
     pub fn reaches_all(&self) -> bool {
         self.extent == Extent::All
     }
 
-    /// Returns true if the permission covers interrupts that the caller may decide on, and nothing else.
+    /// Returns true if the permission covers only interrupts that the caller may decide on.
     pub fn reaches_assigned(&self) -> bool {
         matches!(self.extent, Extent::Assigned | Extent::Unassigned)
     }
 
-    /// Returns true if the permission covers only what the caller began.
+    /// Returns true if the permission covers only runs that the caller started.
     pub fn reaches_own(&self) -> bool {
         self.extent == Extent::Own
     }
@@ -441,20 +445,21 @@ impl Caller {
         if may { Ok(()) } else { Err(Refused::from_code(Code::ForbiddenRole)) }
     }
 
-    /// Returns a run within the caller's reach.
+    /// Returns the row of a run that the permission covers.
     pub async fn run(&self, id: &RunId) -> Answer<RunRow> {
         let row = self.app.run_row(id).await?;
         if self.reaches(&row).await? { Ok(row) } else { Err(others()) }
     }
 
-    /// Checks that a run is within the caller's reach, without a read if the run is loaded. The result never changes.
+    /// Checks that the permission covers a run. Reads nothing from the store if the run is loaded. The result for a run
+    /// never changes.
     pub async fn sees(&self, id: &RunId) -> Answer<()> {
         let Some(run) = self.app.driver.glance(id) else { return self.run(id).await.map(drop) };
         let sees = self.reaches_all() || (self.extent == Extent::Own && run.is_begun_by(&self.actor));
         if sees { Ok(()) } else { Err(others()) }
     }
 
-    /// Returns an interrupt within the caller's reach.
+    /// Returns the ids of an interrupt that the permission covers.
     pub async fn interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         let asked = self.app.find_interrupt(id).await?;
         match self.extent {
@@ -470,14 +475,14 @@ impl Caller {
         Ok(asked)
     }
 
-    /// Returns true if the caller could take part in an interrupt before this event of its run.
+    /// Returns true if the caller could take part in an interrupt before the event `seq` of its run.
     pub(crate) async fn took_part(&self, run: &RunId, id: &InterruptId, seq: u64) -> Answer<bool> {
         let before = self.app.driver.load_at(run, seq.saturating_sub(1)).await?;
         Ok(takes_part(&self.app, &self.actor, &before, id, &*self.app.driver.glance_system().await?))
     }
 
-    /// Returns the session that a body names. An agent may name only a session in which it has a run. Any other is
-    /// reported as unknown, like a malformed or missing one.
+    /// Returns the id of the session that a request body names. An agent may name only a session in which it has a run.
+    /// Any other session is reported as unknown, like a malformed id.
     pub async fn session(&self, text: Option<&str>) -> Answer<Option<SessionId>> {
         const LOOKED_AT: usize = 100;
         let Some(text) = text else { return Ok(None) };
@@ -494,7 +499,7 @@ impl Caller {
         Err(Refused::from_code(Code::UnknownSession))
     }
 
-    /// Returns true if a run is within the caller's reach. Assignments cover interrupts, never runs.
+    /// Returns true if the permission covers a run. Interrupts are assigned to people, runs are not.
     pub async fn reaches(&self, row: &RunRow) -> Answer<bool> {
         match self.extent {
             Extent::All => Ok(true),
@@ -508,7 +513,7 @@ impl Caller {
     }
 }
 
-/// Returns the owner of a token, and their access.
+/// Returns the principal of a token, and the access that the token gives.
 async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if let Some(principal) = app.tokens.principal_of(token) {
         return Ok(Some((principal, Access::Token)));
@@ -518,12 +523,13 @@ async fn by_token(app: &App, token: &str) -> Answer<Option<(Principal, Access)>>
     }
     match access::by_key(app, token, Principal::of_key).await? {
         Some(found) => Ok(Some(found)),
-        // This future is large and seldom needed.
+        // Boxed, because this future is large and rarely needed.
         None => Box::pin(access::by_issuer(app, token)).await,
     }
 }
 
-/// Counts an agent's request or socket frame against its rate and the rate of all agents. People have no such rate.
+/// Counts a request or frame of an agent against the rate of this agent and the rate of all agents. People have no such
+/// rate.
 fn charge(app: &App, principal: &Principal) -> Answer<()> {
     if principal.is_person() || app.agents.admits(&principal.id, Instant::now()) {
         Ok(())
@@ -532,7 +538,7 @@ fn charge(app: &App, principal: &Principal) -> Answer<()> {
     }
 }
 
-/// Returns the agent that began an external run. The owner never changes.
+/// Returns the agent that started an external run. The owner of a run never changes.
 pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     if row.workflow != EXTERNAL {
         return Ok(None);
@@ -545,7 +551,7 @@ pub async fn owner(app: &App, row: &RunRow) -> Answer<Option<Actor>> {
     Ok(Some(first.actor))
 }
 
-/// Moves the current connection out of the unauthenticated quota: its client has authenticated.
+/// Removes the current connection from the quota of unauthenticated connections, because its client has authenticated.
 fn authenticated(is_person: bool) -> Answer<()> {
     let Some(connection) = connections::current() else { return Ok(()) };
     if is_person {
@@ -565,7 +571,8 @@ fn others() -> Refused {
 }
 
 impl<'a> Credentials<'a> {
-    /// Reads the credentials in the headers of a request. Rejects both kinds together, and a repeated header.
+    /// Reads the credentials from the headers of a request. Rejects a request with both kinds of credentials, or with a
+    /// repeated header.
     pub fn from_headers(headers: &'a HeaderMap) -> Answer<Self> {
         let given = match (headers.contains_key(AUTHORIZATION), headers.contains_key(header::SECRET)) {
             (true, true) => {
@@ -592,7 +599,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
-/// Returns the channel that the client names, if it is a client of ours; otherwise `rest`.
+/// Returns the channel that the client names, if the client is one of Holdshort's own; otherwise the channel `rest`.
 fn via(headers: &HeaderMap) -> &'static str {
     match headers.get(header::VIA).map(axum::http::HeaderValue::as_bytes) {
         Some(b"cli") => "cli",

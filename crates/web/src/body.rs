@@ -1,6 +1,8 @@
-//! Request bodies: checks size, media type, strict JSON, then the type, each with its own refusal.
+//! Request bodies. Checks the size, the media type, the JSON syntax and then the type of a body. Each check has its own
+//! error.
 //!
-//! Handlers read a body after they have looked up the resource of the path, so a missing resource is 404 with any body.
+//! Handlers look up the resource of the path before they read the body. A missing resource is therefore reported with
+//! 404, whatever the body contains.
 
 use std::error::Error as _;
 
@@ -20,7 +22,7 @@ use serde_path_to_error::{Path, Segment};
 use crate::limits::{BODY_BYTES, BODY_TIME, DRAINED_BYTES};
 use crate::problem::{Answer, Refused};
 
-/// Request body that has not been read yet.
+/// Unread request body.
 pub struct Body {
     headers: HeaderMap,
     raw: RawBody,
@@ -41,7 +43,7 @@ impl Body {
         self.optional().await?.ok_or_else(|| Refused::new(Code::MalformedJson, "the body is empty"))
     }
 
-    /// Like [`Body::value`]. `None` if the body is empty.
+    /// Like [`Body::value`], but returns `None` for an empty body.
     pub async fn optional(self) -> Answer<Option<Value>> {
         let is_json = is(&self.headers, "application/json");
         let bytes = self.bytes().await?;
@@ -54,12 +56,12 @@ impl Body {
         json::parse(&bytes).map(Some).map_err(|error| Refused::new(Code::MalformedJson, error.to_string()))
     }
 
-    /// Reads the body as a type.
+    /// Reads the body as JSON of the type `T`.
     pub async fn json<T: DeserializeOwned>(self) -> Answer<T> {
         read_strict(&self.value().await?)
     }
 
-    /// Reads the fields of a form, as a type that names each of them.
+    /// Reads the fields of a form. `T` names all allowed fields.
     pub async fn form<T: DeserializeOwned>(self) -> Answer<T> {
         let is_form = is(&self.headers, "application/x-www-form-urlencoded");
         let bytes = self.bytes().await?;
@@ -73,7 +75,7 @@ impl Body {
     /// Reads the body without parsing it.
     pub async fn bytes(self) -> Answer<Bytes> {
         if declared(&self.headers).is_some_and(|length| length > BODY_BYTES as u64) {
-            // A client that waits for permission to send has sent nothing yet.
+            // A client that sent `Expect` waits for permission, and has sent nothing of the body yet.
             if !self.headers.contains_key(EXPECT) {
                 drain(self.raw).await;
             }
@@ -111,7 +113,8 @@ impl Body {
     }
 }
 
-/// Reads a body and drops it. A client that is still sending when the connection closes never sees the answer.
+/// Reads a body and discards it. If the connection closed while the client is still sending, the client would never see
+/// the response.
 async fn drain(raw: RawBody) {
     let mut read = 0;
     let mut chunks = raw.into_data_stream();
@@ -136,12 +139,12 @@ fn is(headers: &HeaderMap, media_type: &str) -> bool {
     essence.trim().eq_ignore_ascii_case(media_type)
 }
 
-/// Reads a value as a type. An error names the wrong part by its JSON pointer.
+/// Converts a JSON value to a type. The error contains the JSON pointer of the invalid value.
 pub fn read_strict<T: DeserializeOwned>(value: &Value) -> Answer<T> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let mut pointer = pointer(error.path());
         let message = error.inner().to_string();
-        // The path of a missing field ends at its parent.
+        // The error of a missing field contains only the path of the object that should contain the field.
         if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
             pointer.push('/');
             pointer.push_str(&escape(field));

@@ -1,8 +1,8 @@
-//! The connections of clients to this node, and the choice of the one that runs a call.
+//! The connections of clients to this node, and the choice of the connection that runs a call.
 //!
-//! A call belongs to a client once the journal records it (`interrupt_claimed`). One client has the call, whichever
-//! node it is connected to. This module holds the list of connections. The newest connection of a session takes calls
-//! that no client approved. A connection that closes releases its calls.
+//! A client may run a call once the journal records the client's claim (`interrupt_claimed`). Only one client has the
+//! claim, whichever node the client is connected to. This module holds the connections of this node. Calls that no
+//! client approved go to the newest connection of their session. A connection that closes releases its claims.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,12 +20,12 @@ use crate::auth::Caller;
 use crate::limits::{LET_GO_ATTEMPTS, LET_GO_PAUSE};
 use crate::problem::{Answer, Refused};
 
-/// Owner of a session, and its name.
+/// Owner and name of a session.
 pub type Key = (String, String);
 
 #[derive(Default)]
 pub struct Clients {
-    /// Number of this node in the journal.
+    /// Number that the journal gives to this node.
     node: OnceLock<u64>,
     connected: Mutex<Connected>,
 }
@@ -39,31 +39,32 @@ struct Connected {
 /// A session with at least one connection.
 #[derive(Default)]
 struct SessionConnections {
-    /// Connections by number: the last one is the newest.
+    /// Connections by their number. The highest number is the newest connection.
     clients: BTreeMap<u64, Arc<Notify>>,
-    /// Calls that were sent in complete HTTP answers: their clients are running them.
+    /// Calls that were sent in completed HTTP responses. The clients that got these responses are running the calls.
     kept: BTreeSet<InterruptId>,
 }
 
-/// One connection. Dropping it disconnects the client.
+/// Connection of a client. Dropping the value ends the connection.
 pub struct Client {
     clients: Arc<Clients>,
     caller: Caller,
     key: Key,
     holder: ClaimHolder,
-    /// Notified when another connection of the session has closed.
+    /// Notified when another connection of the same session closes.
     left: Arc<Notify>,
     held: Mutex<ClientCalls>,
 }
 
-/// Calls of a connection.
+/// Calls that a connection has claimed or decided on.
 #[derive(Default)]
 struct ClientCalls {
     calls: BTreeMap<InterruptId, RunId>,
     told: BTreeSet<InterruptId>,
-    /// Runs in which the connection decided about calls. A call that it approved may still become its own.
+    /// Runs in which a client decided on calls over this connection. The client may still get the calls that it
+    /// approved.
     decided_in: BTreeSet<RunId>,
-    /// True once the HTTP answer is complete: the client has the calls that it was sent.
+    /// True once the HTTP response is complete. The client then keeps the calls that it was sent.
     is_over: bool,
 }
 
@@ -85,13 +86,14 @@ impl Clients {
             return Ok(*node);
         }
         let nodes = app.journal().nodes().await?;
-        // A node is missing from the list while its lease is expired. Such a node could not know that its claims are
-        // its own.
+        // A node whose lease has expired is missing from the list. Without a lease, the node could not know whether its
+        // claims are still valid.
         let here = nodes.iter().find(|node| node.here).ok_or_else(|| Refused::from_code(Code::Busy))?.node;
         Ok(*self.node.get_or_init(|| here))
     }
 
-    /// Returns true if a connection is open. A connection of another node is open as long as that node is alive.
+    /// Returns true if the connection of a claim holder is open. A connection to another node counts as open while that
+    /// node is alive.
     async fn is_connected(&self, app: &App, holder: &ClaimHolder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();
@@ -107,7 +109,8 @@ impl Clients {
 }
 
 impl Client {
-    /// Records that this connection decides about a call in the run. Returns the holder that the call is to get.
+    /// Records that the client decides on a call of the run over this connection. Returns the claim holder for the
+    /// call.
     pub fn decides_in(&self, run: &RunId) -> ClaimHolder {
         self.held().decided_in.insert(run.clone());
         self.holder.clone()
@@ -117,14 +120,14 @@ impl Client {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this is the newest connection of its session, as far as this node knows.
+    /// Returns true if this is the newest connection of its session that this node knows.
     fn is_newest(&self) -> bool {
         let connected = self.clients.lock();
         let newest = connected.by_session.get(&self.key).and_then(|each| each.clients.last_key_value());
         newest.is_some_and(|(number, _)| *number == self.holder.number)
     }
 
-    /// Returns true if a call that has just been handed out is this connection's to run.
+    /// Returns true if this connection is to run a call that was just handed out.
     pub async fn accept_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         match &handed_out.claim {
             Some(claim) if claim.holder.as_ref() == Some(&self.holder) => {
@@ -134,8 +137,8 @@ impl Client {
             _ if !self.is_newest() || self.is_kept(&handed_out.opened.interrupt) => Ok(false),
             claim => match claim {
                 None => self.claim(run, handed_out, None).await,
-                // The client that approved the call has left since, or a person approved it in the inbox and runs
-                // nothing.
+                // Either the client that approved the call has disconnected, or a person approved the call in the
+                // inbox, where no call can run.
                 Some(claim) => self.take_over_claim(run, handed_out, claim).await,
             },
         }
@@ -150,13 +153,13 @@ impl Client {
         self.claim(run, handed_out, Some(claim.seq)).await
     }
 
-    /// Returns true if a client that has disconnected is running the call.
+    /// Returns true if the call was sent in a completed HTTP response, so that a disconnected client runs it.
     fn is_kept(&self, handed_out: &InterruptId) -> bool {
         self.clients.lock().by_session.get(&self.key).is_some_and(|room| room.kept.contains(handed_out))
     }
 
-    /// Returns true if a call that was handed out before this connection opened is now this connection's to run. The
-    /// connection also takes calls that were sent in an HTTP answer, since their client may be gone.
+    /// Returns true if this connection is to run a call that was handed out before the connection opened. Calls that
+    /// were sent in an earlier HTTP response are included, because the client that got the response may be gone.
     pub async fn accept_earlier_call(&self, run: &Run, handed_out: &Interrupt) -> Answer<bool> {
         if let Some(room) = self.clients.lock().by_session.get_mut(&self.key) {
             room.kept.remove(&handed_out.opened.interrupt);
@@ -164,7 +167,7 @@ impl Client {
         self.accept_call(run, handed_out).await
     }
 
-    /// Claims a call in the journal. The first client to do so has the call.
+    /// Claims a call in the journal. The first client that claims a call runs it.
     async fn claim(&self, run: &Run, handed_out: &Interrupt, over: Option<u64>) -> Answer<bool> {
         let interrupt = handed_out.opened.interrupt.clone();
         let input = Input::Claim { interrupt, holder: Some(self.holder.clone()), over };
@@ -182,7 +185,7 @@ impl Client {
             {
                 Ok(false)
             }
-            // The call was claimed too often. The call stays open for clients that list open calls.
+            // Too many clients have claimed this call before. It stays open for clients that list open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
                 tracing::warn!(run = %run.id, "a call is no longer handed out: {}", refused.0.detail);
                 Ok(false)
@@ -195,13 +198,13 @@ impl Client {
         self.held().calls.insert(handed_out.opened.interrupt.clone(), run.id.clone());
     }
 
-    /// Returns true, once, if the client is to be sent this call.
+    /// Marks the call as sent. Returns true the first time.
     pub fn mark_as_sent(&self, handed_out: &InterruptId) -> bool {
         let mut held = self.held();
         held.calls.contains_key(handed_out) && held.told.insert(handed_out.clone())
     }
 
-    /// Forgets a call that is over.
+    /// Forgets a call that has ended.
     pub fn over(&self, handed_out: &InterruptId) {
         let mut held = self.held();
         held.calls.remove(handed_out);
@@ -212,12 +215,12 @@ impl Client {
         }
     }
 
-    /// Resolves when another connection of the session has closed.
+    /// Resolves when another connection of the same session closes.
     pub async fn left(&self) {
         self.left.notified().await;
     }
 
-    /// Marks the HTTP answer as complete: the client has the calls that it was sent.
+    /// Marks the HTTP response as complete. The client keeps the calls that it was sent.
     pub fn ended(&self) {
         self.held().is_over = true;
     }
@@ -240,7 +243,8 @@ impl Drop for Client {
         }
         drop(connected);
         let runs: BTreeSet<RunId> = calls.into_values().chain(decided_in).collect();
-        // Without a runtime the process is ending, and every connection with it. A later client takes over.
+        // Without a runtime the process is ending, and all its connections with it. The next client takes over the
+        // calls.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (caller, holder) = (self.caller.clone(), self.holder.clone());
         let kept: BTreeSet<InterruptId> = told.into_iter().filter(|_| is_over).collect();
@@ -254,8 +258,8 @@ impl Drop for Client {
     }
 }
 
-/// Releases the claims of a closed connection in a run: calls that it was handed, and approvals whose calls would be
-/// handed to it.
+/// Releases the claims that a closed connection has in a run: calls that were handed to the connection, and approved
+/// calls that would be handed to it.
 async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept: &BTreeSet<InterruptId>) {
     for _ in 0..LET_GO_ATTEMPTS {
         let mut failed = None;
@@ -269,7 +273,7 @@ async fn release_claims(caller: &Caller, run: &RunId, holder: &ClaimHolder, kept
         for interrupt in claimed.into_iter().filter(|each| !kept.contains(each)) {
             let input = Input::Release { interrupt, holder: Some(holder.clone()) };
             match caller.app.send(run, input, caller.actor.clone()).await {
-                // Another client has the call by now.
+                // Another client has claimed the call in the meantime.
                 Ok(_) | Err(Error::Rejected(_)) => {}
                 Err(error) => failed = Some(error),
             }

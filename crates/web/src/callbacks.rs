@@ -1,9 +1,9 @@
-//! Callbacks: the places at which external agents receive the resolution of what they asked.
+//! Callbacks: URLs to which the server sends the resolution of an external agent's interrupt.
 //!
-//! The journal records only that an interrupt has a callback. Its URL and signing secret are [stored](crate::secret_store)
-//! outside the journal, under the id of the interrupt, before the event that opens it. They are deleted once the agent
-//! was notified, once a failed delivery cannot be retried, or once the run is erased. Each attempt checks whether the
-//! callback is still allowed.
+//! The journal records only that an interrupt has a callback. The URL and the signing secret of the callback are
+//! [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that opens the
+//! interrupt. They are deleted when the agent was notified, when a failed delivery cannot be retried, or when the run
+//! is erased. Each delivery attempt checks whether the callback is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,10 +32,11 @@ use crate::view;
 
 const FOLDER: &str = "callbacks";
 const MEND: &str = "It cannot be recreated: repair it, then let an operator retry the delivery";
-/// URL of the shared channel. Each delivery has a URL of its own, and a name under `.invalid` has no address.
+/// URL of the channel that stands for all callbacks. Each delivery uses the URL of its callback. A name under
+/// `.invalid` never resolves to an address.
 const NOWHERE: &str = "https://callbacks.invalid/";
 
-/// Reasons why a callback is not sent any more.
+/// Reasons why a callback is no longer sent.
 const NOT_KEPT: &str = "the callback address is no longer stored or cannot be used; the server log says why";
 const NOT_ALLOWED: &str = "the callback address is no longer allowed";
 const KEY_ENDED: &str = "the key that made the request is no longer valid";
@@ -44,10 +45,10 @@ const ERASED: &str = "the run that made the request was erased";
 /// Addresses that callbacks may be sent to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Every public address, and the networks that are allowed by name.
+    /// All public addresses, and the networks in the setting `allow`.
     #[default]
     Public,
-    /// Only the networks that are allowed by name.
+    /// Only the networks in the setting `allow`.
     Allowed,
     Off,
 }
@@ -75,21 +76,21 @@ impl FromStr for Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub reach: Reach,
-    /// Ranges of addresses that callbacks may reach although they are not public.
+    /// Networks to which callbacks may be sent although their addresses are not public.
     pub allow: Vec<String>,
 }
 
-/// Reason for rejecting an address. The address is left out, since it may be a secret.
+/// Reason for the rejection of a URL. It does not contain the URL, which may be a secret.
 const ELSEWHERE: &str = "leads to an address that is not allowed, or uses `http:` outside the networks in \
                          `callback_allow_networks`";
 
-/// Part of a callback that the journal does not hold.
+/// Data of a callback that are stored outside the journal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
     url: String,
     secret: String,
-    /// Key that authenticated the agent, if it was one: a key can be revoked.
+    /// Key that authenticated the agent, if the agent used a key. A key can be revoked later.
     key: Option<KeyId>,
     at: Timestamp,
 }
@@ -109,7 +110,7 @@ impl Callbacks {
         Self { kept: SecretStore::open(data, FOLDER, MEND), definition, reach }
     }
 
-    /// Returns the channel under which the outbox knows all callbacks.
+    /// Returns the channel that stands for all callbacks in the outbox.
     pub fn channel(&self) -> Result<Channel, Error> {
         self.to(NOWHERE.to_owned(), None)
     }
@@ -120,7 +121,7 @@ impl Callbacks {
         Ok(if self.reach == Reach::Allowed { channel.closed() } else { channel })
     }
 
-    /// Rejects an invalid callback. The message contains neither its URL nor its secret.
+    /// Checks a callback. The error message contains neither the URL nor the secret.
     pub fn check(&self, callback: &AskCallback) -> Answer<()> {
         if self.reach == Reach::Off {
             let why = "is not accepted: this server sends no callbacks (`callbacks` is `off`); wait for the \
@@ -145,8 +146,8 @@ impl Callbacks {
         if problems.is_empty() { Ok(()) } else { Err(Refused::invalid(problems)) }
     }
 
-    /// Stores the callback of an interrupt that is about to be opened, and returns the id for the interrupt. `key`: the
-    /// key that authenticated the agent.
+    /// Stores the callback of an interrupt that is about to be opened. Returns the id that the interrupt must get.
+    /// `key`: key that authenticated the agent.
     pub async fn keep(&self, app: &App, callback: AskCallback, key: Option<KeyId>) -> Answer<InterruptId> {
         let id: InterruptId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let AskCallback { url, secret } = callback;
@@ -159,7 +160,7 @@ impl Callbacks {
         self.kept.forget(app, id.as_str()).await
     }
 
-    /// Deletes the callbacks of all interrupts of erased runs.
+    /// Deletes the callbacks of all interrupts of the runs, which were erased.
     pub async fn forget_runs(&self, app: &App, runs: &[RunId]) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
         if kept.is_empty() {
@@ -182,8 +183,8 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns the host of a callback, and the agent that asked; `None` if the callback leads nowhere. Does not check
-    /// whether sending is still allowed.
+    /// Returns the host of a callback, and the agent that asked; `None` if the callback is not stored or callbacks are
+    /// off. Does not check whether sending is still allowed.
     pub async fn find_recipient(
         &self,
         app: &App,
@@ -210,7 +211,7 @@ impl Callbacks {
         Ok(Some(CallbackTarget { host: channel.host_and_port(), asker }))
     }
 
-    /// Returns the channel of a callback, and the resolution to send.
+    /// Returns the channel of a callback, and the resolution to send over it.
     pub async fn find_callback(&self, app: &App, id: &InterruptId) -> Result<Callback, NoCallback> {
         match Box::pin(self.check_callback(app, id)).await {
             Ok(found) => found.map_err(NoCallback::Never),
@@ -225,7 +226,7 @@ impl Callbacks {
         }
     }
 
-    /// Like [`Callbacks::find_callback`]. The inner error is the reason why nothing may be sent.
+    /// Implements [`Callbacks::find_callback`]. The inner error is the reason why the callback must not be sent.
     async fn check_callback(&self, app: &App, id: &InterruptId) -> Answer<Result<Callback, &'static str>> {
         if self.reach == Reach::Off {
             return Ok(Err(NOT_ALLOWED));
@@ -233,7 +234,7 @@ impl Callbacks {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         let Some(Stored { url, secret, key, .. }) = stored else { return Ok(Err(NOT_KEPT)) };
         if let Some(key) = key {
-            // The current state: another node may have revoked the key a moment ago.
+            // Reads the committed state, because another node may just have revoked the key.
             let system = app.driver.system().await?;
             if system.keys.get(&key).is_none_or(|key| key.status(app.now()) != Status::Live) {
                 return Ok(Err(KEY_ENDED));
@@ -241,7 +242,7 @@ impl Callbacks {
         }
         // The configuration may have changed since the callback was stored.
         let Ok(channel) = self.to(url, Some(secret)) else { return Ok(Err(NOT_ALLOWED)) };
-        // From the journal: memory may not have the resolution yet.
+        // Reads the journal, because the run in memory may not contain the resolution yet.
         let row = app.journal().interrupt(id).await?.ok_or_else(|| Refused::not_found("interrupt"))?;
         if is_erased(app, &row).await? {
             return Ok(Err(ERASED));
@@ -252,10 +253,11 @@ impl Callbacks {
         Ok(Ok(Callback { channel, resolution }))
     }
 
-    /// Deletes callbacks that are not needed any more. An error in one of them does not stop the others.
+    /// Deletes callbacks that are not needed any more. After an error of one callback, continues with the next
+    /// callback.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let kept: BTreeSet<InterruptId> = self.kept.all(app).await?;
-        // Once the journal has moved to a database, nothing is sent to callbacks that are left in the folder.
+        // Files that are left in the directory are never sent once the journal is in a database.
         let lying: BTreeSet<InterruptId> = self.kept.file_ids().await?;
         for id in kept.union(&lying) {
             if let Err(refused) = Box::pin(self.sweep_one(app, id)).await {
@@ -279,16 +281,17 @@ impl Callbacks {
         Ok(())
     }
 
-    /// Returns true if no event will open the interrupt, since the server crashed in between. Never true for a file in
-    /// the folder while a database is used, since it may belong to a journal that is used again later.
+    /// Returns true if the interrupt was never opened because the server crashed after it stored the callback. While a
+    /// database is used, returns false for a file in the directory, because the file may belong to a journal that is
+    /// used again later.
     async fn is_left_behind(&self, app: &App, id: &InterruptId) -> Answer<bool> {
         let stored: Option<Stored> = self.kept.find(app, id.as_str()).await?;
         Ok(stored.is_some_and(|stored| app.now().ms_since(stored.at) > KEPT_UNKNOWN_MS))
     }
 }
 
-/// Returns true if the agent was notified, or cannot be notified any more. A failed delivery may be retried by hand
-/// while its content is kept, unless the run is erased.
+/// Returns true if the agent was notified, or can no longer be notified. Unless the run is erased, a person may retry a
+/// failed delivery while its content is stored.
 async fn is_over(app: &App, row: &InterruptRow) -> Answer<bool> {
     let filter = DeliveryFilter {
         channel: Some(CALLBACKS.to_owned()),

@@ -1,12 +1,13 @@
-//! Quotas of connections for each kind of client, so that no flood locks people out.
+//! Quotas of connections for unauthenticated clients, agents and people, so that a flood of connections locks nobody
+//! out.
 //!
-//! Connections that have not authenticated share one quota. A new one beyond it evicts the oldest. A client that
-//! authenticates with its first request only has to be faster than the flood fills the quota. Connections of agents
-//! share another quota. A request of one more agent is refused, and its connection stays unauthenticated. People have
-//! the rest.
+//! Unauthenticated connections share one quota. A new unauthenticated connection beyond the quota evicts the oldest. A
+//! client keeps its connection if it authenticates before a flood has filled the quota. Connections of agents share a
+//! second quota. Beyond it, an agent's request is refused, and the connection of the request stays unauthenticated. The
+//! remaining connections are for people.
 //!
-//! A connection is counted until its socket is closed, since the stream holds it. The connection of a request is
-//! task-local while the request is served, so that `auth.rs` can find it.
+//! A connection is counted until its socket is closed, because the TCP stream holds the [`Connection`]. While a request
+//! is served, its connection is task-local, so that `auth.rs` can find it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -22,7 +23,7 @@ tokio::task_local! {
     static CONNECTION: Arc<Connection>;
 }
 
-/// Maximum number of open connections for each kind of client.
+/// Maximum number of open connections for unauthenticated clients and for agents.
 #[derive(Clone, Copy, Debug)]
 pub struct Quotas {
     pub unauthenticated: usize,
@@ -30,8 +31,8 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Returns the default quotas, limited to a quarter of this process's descriptors for unauthenticated clients and
-    /// half for agents. The rest is for people and files.
+    /// Returns the default quotas. Unauthenticated clients get at most a quarter of this process's file descriptors,
+    /// and agents at most half. The rest is for people and files.
     pub fn of_this_process() -> Self {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = |part: u64| usize::try_from(descriptors / part).unwrap_or(usize::MAX);
@@ -50,15 +51,16 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// Unauthenticated connections, the oldest first.
+    /// Unauthenticated connections by number, from the oldest to the newest.
     unauthenticated: BTreeMap<u64, Arc<Notify>>,
     agents: BTreeSet<u64>,
 }
 
-/// One connection: unauthenticated until a client authenticates over it, and forgotten when it is dropped.
+/// Open connection. It is unauthenticated until a client authenticates over it, and no longer counted when it is
+/// dropped.
 pub struct Connection {
     number: u64,
-    /// Address of the peer: a client, or a proxy.
+    /// Address of the peer, which is a client or a proxy.
     pub(crate) peer: IpAddr,
     all: Arc<Connections>,
     evicted: Arc<Notify>,
@@ -91,12 +93,12 @@ impl Connections {
 }
 
 impl Connection {
-    /// Marks the connection as one of a person.
+    /// Marks the connection as the connection of a person.
     pub fn mark_as_person(&self) {
         self.forget();
     }
 
-    /// Marks the connection as one of an agent. Returns false if agents have too many.
+    /// Marks the connection as the connection of an agent. Returns false if the quota of agents is used up.
     pub fn mark_as_agent(&self) -> bool {
         let mut open = self.all.open();
         if !open.agents.contains(&self.number) && open.agents.len() >= self.all.quotas.agents {
@@ -113,7 +115,7 @@ impl Connection {
         open.agents.remove(&self.number);
     }
 
-    /// Resolves when the connection must close to make room for a newer one.
+    /// Resolves when the connection must close because a newer connection takes its place in the quota.
     pub async fn evicted(&self) {
         self.evicted.notified().await;
     }
@@ -125,7 +127,7 @@ impl Drop for Connection {
     }
 }
 
-/// Serves a request of this connection.
+/// Serves a request that arrived over this connection.
 pub fn serving<F: Future>(connection: Arc<Connection>, request: F) -> impl Future<Output = F::Output> {
     CONNECTION.scope(connection, request)
 }
@@ -154,7 +156,7 @@ mod tests {
         second.mark_as_person();
         let fourth = all.accept(PEER);
         assert_eq!([&second, &third, &fourth].map(|each| ends(each)), [false; 3]);
-        // A closed connection takes no place.
+        // A closed connection is no longer counted.
         drop(third);
         let fifth = all.accept(PEER);
         assert_eq!([&second, &fourth, &fifth].map(|each| ends(each)), [false; 3]);

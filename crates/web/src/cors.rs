@@ -1,5 +1,5 @@
 //! Cross-origin access (the Fetch standard, 3.2). Pages of configured origins may call one edge from a browser. All
-//! other routes are limited to pages of this server.
+//! routes outside this edge are limited to pages of this server.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -15,7 +15,7 @@ const HEADERS: &str =
 const EXPOSED: &str =
     "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed";
 
-/// Origins that may call an edge.
+/// Origins whose pages may call an edge.
 #[derive(Clone, Debug, Default)]
 pub struct Cors {
     /// Prefix of the edge's paths.
@@ -24,7 +24,7 @@ pub struct Cors {
 }
 
 impl Cors {
-    /// Returns the origin of the page that sent a request, if that page may read the answer.
+    /// Returns the origin of the page that sent a request, if the page may read the response.
     pub(crate) fn origin<B>(&self, request: &Request<B>) -> Option<HeaderValue> {
         let mut said = request.headers().get_all(ORIGIN).iter();
         let (Some(origin), None) = (said.next(), said.next()) else { return None };
@@ -34,12 +34,13 @@ impl Cors {
     }
 }
 
-/// Returns true for a preflight, by which a browser asks before it sends a page's request.
+/// Returns true for a preflight request, with which a browser asks for permission before it sends the request of a
+/// page.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Returns the answer to a preflight, which reveals no resource and needs no authentication.
+/// Returns the response to a preflight request. It reveals no resource and needs no authentication.
 pub(crate) fn preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
@@ -49,7 +50,7 @@ pub(crate) fn preflight() -> Response {
     response
 }
 
-/// Adds the headers that let the page read the answer.
+/// Adds the headers that let the page read the response.
 pub(crate) fn add_headers(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));

@@ -1,5 +1,6 @@
-//! Decides on interrupts, for every surface. Checks in this order: unknown (404), role (403), the same decision again
-//! (200), expired (410), resolved (409), version (409), option and schema (422).
+//! Decides on interrupts, for the API, the pages and the edges. Checks in this order: unknown interrupt (404), missing
+//! role (403), repeat of the same decision (200), expired (410), resolved (409), stale version (409), invalid option or
+//! schema (422).
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -14,13 +15,14 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Returns the interrupt with its resolution, once that is durable. A refusal due to an earlier resolution contains it.
+/// Returns the interrupt with its resolution, once the resolution is durable. If the interrupt was resolved before, the
+/// error contains the earlier resolution.
 pub async fn decide(app: &App, asked: &InterruptRef, actor: Actor, decision: Decision) -> Answer<Interrupt> {
     carry_out(app, asked, actor, read(decision)?, None).await
 }
 
-/// Decides on behalf of a person named by the client. The name is a claim of the client, and is recorded with the
-/// decision. The claim gives no right to decide.
+/// Decides on behalf of a person whom the client names. The name is recorded with the decision, but is not verified,
+/// and gives no right to decide.
 pub async fn decide_on_behalf(
     app: &App,
     asked: &InterruptRef,
@@ -32,8 +34,8 @@ pub async fn decide_on_behalf(
     carry_out(app, asked, actor, decision, None).await
 }
 
-/// Decides by the form of a page that showed the interrupt. A decision with a key is carried out once; a repeat returns
-/// the interrupt as it is.
+/// Decides with the form of a page that showed the interrupt. With an idempotency key, the decision is carried out
+/// once; a repeat of the request returns the current interrupt.
 pub async fn decide_on_page(
     app: &App,
     asked: &InterruptRef,
@@ -41,7 +43,7 @@ pub async fn decide_on_page(
     decision: Decision,
     key: Option<IdempotencyKey>,
 ) -> Answer<Interrupt> {
-    // The decision is about the content that was shown only if the form names its version.
+    // Only a form that contains the version proves which content the person saw.
     let from_page = decision.version.is_some();
     let decision = interrupt::Decision { from_page, ..read(decision)? };
     carry_out(app, asked, actor, decision, key).await

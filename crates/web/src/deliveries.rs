@@ -1,4 +1,4 @@
-//! Operations on deliveries that several routes need: the deliveries of an interrupt, and a retry by hand.
+//! Deliveries of an interrupt, and manual retries of deliveries, for several routes.
 
 use holdshort_core::delivery::{Delivery, DeliveryState};
 use holdshort_core::id::{DeliveryId, InterruptId};
@@ -11,7 +11,7 @@ use crate::limits::RECORD_DELIVERIES;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns the deliveries of an interrupt, for its record.
+/// Returns the deliveries of an interrupt, for the record of the interrupt.
 pub async fn recorded(app: &App, interrupt: &InterruptId) -> Answer<NotCovered> {
     let filter = DeliveryFilter { interrupt: Some(interrupt.clone()), ..DeliveryFilter::default() };
     let newest = app.journal().deliveries(&filter, None, RECORD_DELIVERIES).await?;
@@ -26,7 +26,7 @@ pub async fn find_delivery(app: &App, id: &DeliveryId) -> Answer<Delivery> {
     app.journal().delivery(id).await?.ok_or_else(|| Refused::not_found("delivery"))
 }
 
-/// Retries a delivery by hand. Returns the delivery as it waits.
+/// Retries a delivery that a person selected. Returns the delivery in its new state.
 pub async fn retry(caller: &Caller, id: &DeliveryId) -> Answer<Delivery> {
     let app = &caller.app;
     let change = DeliveryChange::Retry { delivery: id.clone(), now: app.now() };

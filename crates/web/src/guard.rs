@@ -1,4 +1,4 @@
-//! Checks the `Host` and the `Origin` of every request before a handler runs. Sets the headers of every answer,
+//! Checks the `Host` and `Origin` headers of every request before a handler runs. Sets headers in every response,
 //! including the request id, and logs the request. Must never look at tokens or bodies.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -26,20 +26,20 @@ use crate::quota::Meter;
 use crate::request_id::{self, RequestId};
 use crate::route_limit::Arrival;
 
-/// Fetch Metadata, 2.4.
+/// Header `Sec-Fetch-Site` (Fetch Metadata, 2.4).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Names under which this server may be addressed.
+/// Host names that this server accepts in requests.
 pub struct ServerNames {
     hosts: Vec<String>,
     origins: Vec<String>,
     proxies: Proxies,
     cors: Cors,
-    /// Start of every link.
+    /// Base URL of links.
     base: String,
-    /// Scheme that clients must use towards the proxy.
+    /// Scheme that clients must use for their connection to the proxy.
     scheme: Option<&'static str>,
 }
 
@@ -55,8 +55,8 @@ impl ListenAddress {
         if self.is_tls { "https" } else { "http" }
     }
 
-    /// Returns the local names of the address, which no public name can equal. The unspecified address is left out,
-    /// since a page on any machine could name it.
+    /// Returns the local names of the address, none of which can be a public name. The unspecified address (`0.0.0.0`,
+    /// `::`) is left out, because a page on any machine could use it as its host.
     fn hosts(self) -> Vec<String> {
         let port = self.address.port();
         let mut hosts =
@@ -91,7 +91,7 @@ impl ServerNames {
         Self { hosts, origins, proxies, cors, base, scheme }
     }
 
-    /// Returns the start of every link.
+    /// Returns the base URL of links.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -101,17 +101,18 @@ impl ServerNames {
     }
 }
 
-/// Renders a refusal for a person who looks at it in a browser.
+/// Renders a refusal as a page for a person in a browser.
 pub type Page = fn(&Refused) -> Response;
 
-/// Wraps every handler, as one layer: each further layer would copy the service once more per request.
+/// Wraps all handlers in a single layer, because every additional layer would copy the service once more for each
+/// request.
 pub async fn check_origin(
     State((names, auth, pages)): State<(Arc<ServerNames>, AuthState, Page)>,
     request: Request,
     next: Next,
 ) -> Response {
     let id = RequestId::from_headers(request.headers());
-    // The span has the level of an error, so that every log line of the request carries it.
+    // The span has the level `error`, so that every log line of the request contains the request id.
     let span = tracing::error_span!("request", request_id = %id);
     let mut response =
         request_id::serving(id.clone(), answer(names, auth, pages, request, next)).instrument(span).await;
@@ -128,7 +129,7 @@ async fn answer(
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Every request comes over a connection. Without one, no proxy is trusted.
+    // Every request arrives over a connection. If the connection is missing here, no proxy is trusted.
     let peer = connections::current().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer);
     let forwarded = names.proxies.read(peer, request.headers());
     let line = Line::begin(&request, forwarded.client);
@@ -152,17 +153,17 @@ async fn answer(
     response
 }
 
-/// Checks the host, scheme and origin of a request. `may_call`: the request comes from a configured origin. A page
-/// whose own name resolves to this machine sends that name as the host (DNS rebinding).
+/// Checks the host, scheme and origin of a request. `may_call`: the request comes from a configured origin. The check
+/// of the host prevents DNS rebinding, in which the name of a foreign page resolves to this machine.
 fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_call: bool) -> Answer<()> {
-    // A target in absolute form names a host, too, which takes precedence (RFC 9112, 3.2.2).
+    // A target in absolute form also names a host, which takes precedence over the `Host` header (RFC 9112, 3.2.2).
     let target = request.uri().authority().map(Authority::as_str);
     let target_is_ours = target.is_none_or(|target| names.allows_host(target));
     let host_is_ours = match forwarded.host {
         Some(host) => names.allows_host(host),
         None => has_one_of(request.headers(), &HOST, &names.hosts),
     };
-    // A client that reached the proxy in plain text gets the right address before it sends credentials.
+    // A client that used plain HTTP to reach the proxy learns the correct URL before it sends credentials.
     let scheme_is_ours = match (forwarded.scheme, names.scheme) {
         (Some(used), Some(public)) => used.eq_ignore_ascii_case(public),
         _ => true,
@@ -170,7 +171,7 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     if !target_is_ours || !host_is_ours || !scheme_is_ours {
         return Err(Refused::new(Code::WrongHost, format!("address the server as {}", names.base)));
     }
-    // A WebSocket begins with a GET, whatever is done over it.
+    // A WebSocket begins with a GET request, but changes can be made over it.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS)
         && !request.headers().contains_key(UPGRADE);
     if !reads && !may_call && !is_from_here(request.headers(), names) {
@@ -179,7 +180,8 @@ fn check(names: &ServerNames, request: &Request, forwarded: Forwarded<'_>, may_c
     Ok(())
 }
 
-/// Returns true if a change comes from a page of this server, or from no page. Browsers send one or both headers.
+/// Returns true if a request that changes something comes from a page of this server, or from no page. Browsers send
+/// `Origin`, `Sec-Fetch-Site`, or both.
 fn is_from_here(headers: &HeaderMap, names: &ServerNames) -> bool {
     let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
     let origin = !headers.contains_key(ORIGIN) || has_one_of(headers, &ORIGIN, &names.origins);
@@ -196,8 +198,8 @@ fn has_one_of(headers: &HeaderMap, name: &HeaderName, allowed: &[String]) -> boo
     }
 }
 
-/// Sets headers that keep answers out of caches, frames and other pages, and prevent guesses about their type. A page
-/// has a policy of its own, and sets its caching and referrer headers itself.
+/// Sets headers that keep responses out of caches, frames and other pages, and that prevent guesses about the media
+/// type. A page of this server has its own policy, and sets its caching and referrer headers itself.
 fn seal(headers: &mut HeaderMap) {
     if !headers.contains_key(CONTENT_SECURITY_POLICY) {
         for (name, value) in [
@@ -218,9 +220,11 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// Log entry of a request: the client, and the route as a pattern; never the path, query, headers or body.
+/// Log entry of a request. It contains the client and the pattern of the route, but never the path, query, headers or
+/// body.
 ///
-/// `access=debug` logs each request. A request that failed in this server is always logged.
+/// With `access=debug` each request is logged. A request that failed because of a fault in this server is always
+/// logged.
 struct Line {
     started: Instant,
     client: IpAddr,
@@ -248,7 +252,7 @@ impl Line {
     }
 }
 
-/// Returns true for refusals of a server that is busy, stopping or outdated. These are not faults.
+/// Returns true for refusals because the server is busy, stopping or outdated. They are not logged as faults.
 fn is_passing(code: Code) -> bool {
     matches!(
         code,

@@ -1,4 +1,4 @@
-//! The `Idempotency-Key` header: a request that is repeated under its key is carried out once.
+//! The `Idempotency-Key` header. Requests of one caller with the same key are carried out once.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::limits::IDEMPOTENCY_KEY_BYTES;
 use crate::problem::{Answer, Refused};
 
-/// Key of a request, if it has one.
+/// Idempotency key of a request; `None` if the header is missing.
 pub struct Idempotency(Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
@@ -32,8 +32,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Idempotency {
 }
 
 impl Idempotency {
-    /// Returns the key, scoped to the caller and the route. The digest covers the parsed body, so white space and the
-    /// order of keys do not matter.
+    /// Returns the key for this caller and route. The key contains a digest of the parsed body, so white space and the
+    /// order of JSON members do not matter.
     pub fn into_key(self, actor: &Actor, route: &str, body: &Value) -> Option<IdempotencyKey> {
         self.0.map(|key| IdempotencyKey {
             scope: format!("{} {route}", actor.id),

@@ -1,4 +1,4 @@
-//! Access by tokens of issuers, and the people who become known by such a token.
+//! Access with tokens of issuers. A person who presents a valid token is recorded as a person of the installation.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,13 +17,13 @@ use crate::identity::Principal;
 use crate::identity::jwt::{Issuers, Refusal, Verified};
 use crate::problem::{Answer, Refused};
 
-/// Issue time of the newest token of each person that was shown on this node. Kept in memory alone: the journal holds
-/// the issue time of the last token that changed something.
+/// Issue time of the newest token that each person presented to this node. Kept only in memory, because the journal
+/// holds the issue time of the last token that changed the person.
 #[derive(Default)]
 pub struct Newest(Mutex<BTreeMap<String, Timestamp>>);
 
 impl Newest {
-    /// Returns true if a token with a later issue time was shown.
+    /// Returns true if the person has presented a token that was issued later than `issued_at`.
     fn is_later(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         let newest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         newest.get(id).is_some_and(|newest| issued_at < Some(*newest))
@@ -40,7 +40,8 @@ impl Newest {
     }
 }
 
-/// Returns the principal of an issuer's token, and their access; `None` if it is not such a token.
+/// Returns the principal of an issuer's token, and the access that the token gives; `None` if `token` is not a token of
+/// an issuer.
 pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principal, Access)>> {
     if app.issuers.is_empty() || !Issuers::could_be(token) {
         return Ok(None);
@@ -53,7 +54,7 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
             return match refusal {
                 Refusal::Expired => Err(Refused::new(Code::CredentialExpired, "the token has expired")),
                 Refusal::Unavailable => Err(Refused::from_code(Code::IdentityUnavailable)),
-                // The issuer has signed the token, so its bearer may learn the reason.
+                // The issuer has signed the token, so the caller may learn why it is rejected.
                 Refusal::Audience
                 | Refusal::NotYet
                 | Refusal::Claim
@@ -74,11 +75,11 @@ pub(crate) async fn by_issuer(app: &App, token: &str) -> Answer<Option<(Principa
     admit(app, verified).await.map(Some)
 }
 
-/// Admits the principal of a verified token. A person becomes known to the installation.
+/// Admits the principal of a verified token. Records a person in the installation.
 pub(crate) async fn admit(app: &App, verified: Verified) -> Answer<(Principal, Access)> {
     let Verified { principal, until, issued_at } = verified;
     let now = app.now();
-    // The subject may have the name of another principal here, such as a key. Then the token is rejected.
+    // A subject may have the name of a principal of another kind, such as a key. Such a token is rejected.
     let system = app.driver.system().await?;
     let is_known = system.people.get(&principal.id).is_some();
     let elsewhere =
@@ -105,8 +106,8 @@ fn removed(id: &str) -> Refused {
     Refused::new(Code::Unauthenticated, format!("the token: {}", Rejection::Removed(id.to_owned())))
 }
 
-/// Records a person as the token describes them. The people file and admins take precedence over the token's roles and
-/// groups. A later token takes precedence over an earlier one.
+/// Records a person as their token describes them. The roles and groups that the people file or an admin has set take
+/// precedence over those of the token. A token with a later issue time takes precedence over an earlier token.
 async fn record_person(
     app: &App,
     system: Arc<System>,
@@ -132,7 +133,8 @@ async fn record_person(
         system
     } else {
         let (driver, input) = (app.driver.clone(), Input::TakeUp { id: id.clone(), person });
-        // Completed even if the client disconnects: much depends on the list of people.
+        // The change is completed even if the client disconnects, because the server must act on a committed change of
+        // the people.
         let taken = detached(async move { driver.change_system(input, Actor::engine()).await }).await;
         taken.map_err(|error| match error {
             Error::System(Rejection::Removed(id)) => removed(&id),

@@ -1,6 +1,6 @@
-//! The feed of an external agent: the resolutions of its interrupts, in their order.
+//! The feed of an external agent: the resolutions of the agent's interrupts, in the order of the resolutions.
 //!
-//! Each item is the interrupt as it is when it is read, with the cursor of the event that resolved it.
+//! Each item is the current state of an interrupt, with the cursor of the event that resolved the interrupt.
 
 use futures::stream::{BoxStream, StreamExt};
 use holdshort_core::id::InterruptId;
@@ -11,7 +11,8 @@ use crate::auth::Caller;
 use crate::problem::{Answer, Refused};
 use crate::view;
 
-/// Returns a page of decisions. A page that skipped very many events holds fewer than asked for, and a cursor.
+/// Returns a page of decisions. After a scan of very many other events, the page may hold fewer decisions than `limit`;
+/// its cursor continues the scan.
 pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<AgentDecision>> {
     let List { items, next_cursor } =
         super::page(Source::Decisions { after }, Visibility::for_caller(caller.clone()), limit).await?;
@@ -22,7 +23,7 @@ pub async fn page(after: u64, caller: &Caller, limit: usize) -> Answer<List<Agen
     Ok(List { items: decisions, next_cursor })
 }
 
-/// Returns the decisions after a position, then new ones as they are made.
+/// Returns the decisions after a position, then each new decision.
 pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
     let events =
         super::follow(Source::Decisions { after }, Visibility::for_caller(caller.clone()), Previews::Hidden);
@@ -49,7 +50,7 @@ pub(super) fn follow(after: u64, caller: Caller) -> BoxStream<'static, Item> {
 async fn decision(caller: &Caller, event: Event) -> Answer<AgentDecision> {
     let id: Option<InterruptId> = event.data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let (Some(id), Some(position)) = (id, event.position) else { return Err(unreadable()) };
-    // Boxed, since the futures are large and rarer than events.
+    // Boxed, because the futures are large, and decisions are rarer than events.
     let asked = Box::pin(caller.app.find_interrupt(&id)).await?;
     let reader = caller.reader().await?;
     let interrupt = Box::pin(view::now::interrupt(&caller.app, &asked, &reader)).await?;

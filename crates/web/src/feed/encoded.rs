@@ -1,4 +1,4 @@
-//! Encodes an event for followers, once for all that share it.
+//! Encodes each event once for all followers that may see the whole event.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -19,27 +19,27 @@ use crate::view::assignment::Reader;
 
 pub(super) struct EncodedEvent {
     pub(super) sealed: Sealed,
-    /// Position in the order of commits, if the event was read in that order.
+    /// Position in the order of commits; `None` if the event was read by `seq` from the stream of a run.
     pub(super) position: Option<u64>,
-    /// Type of the event; `None` if its head cannot be read.
+    /// Type of the event; `None` if the head of the event is unreadable.
     kind: Option<String>,
-    /// Interrupt that the event is about.
+    /// Interrupt that the event is about; `None` if the event is about no interrupt.
     interrupt: Option<InterruptId>,
     by_position: OnceLock<Result<EncodedFrame, Box<Problem>>>,
     by_seq: OnceLock<Result<EncodedFrame, Box<Problem>>>,
 }
 
-/// Number by which a follower counts events, and from which it resumes.
+/// Kind of number that a follower uses as its cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CursorKind {
     Position,
     Seq,
 }
 
-/// An event as bytes. Clones share them.
+/// Encoded event. Clones share the bytes.
 #[derive(Clone, Debug)]
 pub struct EncodedFrame {
-    /// The event with its id, as a server-sent event.
+    /// Event as a server-sent event, with its id.
     frame: Bytes,
     json: Range<usize>,
 }
@@ -58,8 +58,9 @@ impl EncodedEvent {
         Self { sealed, position, kind, interrupt, by_position: OnceLock::new(), by_seq: OnceLock::new() }
     }
 
-    /// Returns true if the event concerns an inbox, by its head alone: contents are large, and most events are of other
-    /// types. True if the type cannot be read, so that the error is reported where the event is shown.
+    /// Returns true if an inbox shows the event. Reads only the type in the head, because contents are large and most
+    /// events are of other types. Also returns true if the type is unreadable, so that the error is reported where the
+    /// event is shown.
     pub(super) fn is_of_an_inbox(&self) -> bool {
         const KINDS: [&str; 13] = [
             "interrupt_opened",
@@ -71,7 +72,7 @@ impl EncodedEvent {
             "interrupt_escalated",
             "interrupt_snoozed",
             "interrupt_resolved",
-            // A freeze holds back decided work.
+            // A freeze holds back work that was already decided on.
             "frozen",
             "unfrozen",
             "part_frozen",
@@ -84,12 +85,12 @@ impl EncodedEvent {
         self.interrupt.as_ref()
     }
 
-    /// Returns true if other people are asked after the event than before.
+    /// Returns true if the event changes the people who are asked to decide.
     pub(super) fn reassigns(&self) -> bool {
         matches!(self.kind.as_deref(), Some("interrupt_reassigned" | "interrupt_escalated"))
     }
 
-    /// Returns true if the event resolves an interrupt, or if its type cannot be read.
+    /// Returns true if the event resolves an interrupt, or if the type of the event is unreadable.
     pub(super) fn resolves(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "interrupt_resolved")
     }
@@ -102,7 +103,7 @@ impl EncodedEvent {
         self.numbered(view::event::from_sealed(&self.sealed), count)
     }
 
-    /// Like [`Self::event`], for a reader that may not see all parts of the interrupt.
+    /// Like [`Self::event`], for a reader who may not see all parts of the event's interrupt.
     pub(super) fn event_for(
         &self,
         interrupt: &Interrupt,
@@ -131,7 +132,7 @@ impl EncodedEvent {
         words.clone().map_err(Refused)
     }
 
-    /// Returns the size in memory, without the encoded forms.
+    /// Returns the size of the stored event in memory. The encoded forms are not included.
     pub(super) fn bytes(&self) -> usize {
         self.sealed.head.len() + self.sealed.content.as_ref().map_or(0, |content| content.bytes.len())
     }
@@ -143,14 +144,14 @@ impl EncodedFrame {
         Self::framed(&format!("id: {}\n", event.position.as_deref().unwrap_or(&seq)), event)
     }
 
-    /// Encodes another value under the cursor of an event, as a server-sent event of this name.
+    /// Encodes `value` as a server-sent event with the event name `name` and the id `cursor`.
     pub(super) fn from_value<T: Serialize>(name: &str, cursor: &str, value: &T) -> Self {
         Self::framed(&format!("id: {cursor}\nevent: {name}\n"), value)
     }
 
     fn framed<T: Serialize>(fields: &str, value: &T) -> Self {
         let head = format!("{fields}data: ");
-        // Serialized JSON contains no line break, so one `data:` line is enough.
+        // Serialized JSON contains no line break, so a single `data:` line is enough.
         let json = serde_json::to_string(value).unwrap_or_default();
         let words = head.len()..head.len() + json.len();
         Self { frame: [&head, &*json, "\n\n"].concat().into(), json: words }
@@ -180,7 +181,7 @@ struct Facts {
 }
 
 impl Head {
-    /// Returns the type of an event, and the interrupt that it is about.
+    /// Returns the type of an event, and the interrupt that the event is about.
     fn parse(sealed: &Sealed) -> (Option<String>, Option<InterruptId>) {
         match serde_json::from_slice(&sealed.head) {
             Ok(Self { kind, facts }) => (Some(kind), facts.interrupt),

@@ -1,10 +1,11 @@
-//! Feeds: the events after a cursor, then new ones as they are committed, with previews in between. Each follower of a
-//! run or of the journal reads one feed, over server-sent events or a WebSocket.
+//! Feeds of events. A feed returns the events after a cursor, then each event when it is committed, and previews of
+//! unfinished model replies in between. Each follower of a run or of the journal reads one feed, over server-sent
+//! events or a WebSocket.
 //!
-//! A feed is pulled: it reads the next event on request, and waits for a commit if there is none. A feed holds no state
-//! that must survive: a client that reconnects with its cursor gets the events that follow. `source.rs` reads the
-//! events, `recent.rs` shares the newest among all followers, `encoded.rs` encodes them, and `visibility.rs` decides which
-//! of them a caller may see.
+//! A feed is pulled: it reads the next event on request, and waits for a commit if no event is left. A feed holds no
+//! state that must survive: a client that reconnects with its cursor gets the events after the cursor. `source.rs`
+//! reads the events, `recent.rs` shares the newest events among all followers, `encoded.rs` encodes the events, and
+//! `visibility.rs` decides which events a caller may see.
 
 pub mod decisions;
 mod encoded;
@@ -33,12 +34,12 @@ use crate::problem::Refused;
 use crate::view;
 use encoded::EncodedEvent;
 
-/// Item of a feed. The feed ends with the run that it follows, or after a problem of the store.
+/// Item of a feed. The feed ends when its run ends, or after an error of the store.
 #[derive(Debug)]
 pub enum Item {
     Event(EncodedFrame),
     Preview(Preview),
-    /// An event that exists and cannot be read.
+    /// Error of an event that exists but is unreadable.
     Problem(Refused),
 }
 
@@ -49,17 +50,17 @@ pub enum Previews {
 }
 
 impl Previews {
-    /// Returns the choice of a client. Previews are shown by default.
+    /// Returns the client's choice. By default, previews are shown.
     pub fn from_choice(asked: Option<bool>) -> Self {
         if asked.unwrap_or(true) { Self::Shown } else { Self::Hidden }
     }
 }
 
-/// Follows a source. Dropping the stream ends it.
+/// Returns the feed of a source. Dropping the stream ends the feed.
 pub fn follow(source: Source, sight: Visibility, previews: Previews) -> BoxStream<'static, Item> {
     let app = sight.app().clone();
     let feed = Feed {
-        // Watched before anything is read, so that no commit in between is missed.
+        // The watch begins before the first read, so that no commit between the read and the watch is missed.
         commits: source.watch(&app),
         shared: app.recent.follow(),
         previews: (previews == Previews::Shown).then(|| app.previews.subscribe()),
@@ -76,21 +77,21 @@ struct Feed {
     app: Arc<App>,
     source: Source,
     sight: Visibility,
-    /// Changes with each commit that may matter.
+    /// Changes with each commit that may contain events of the source.
     commits: watch::Receiver<u64>,
-    /// Position up to which the journal was read for all followers.
+    /// Position up to which the shared reader has read the journal.
     shared: watch::Receiver<u64>,
-    /// Receiver of previews; `None` if they are hidden or have ended.
+    /// Receiver of previews; `None` if previews are hidden or have ended.
     previews: Option<broadcast::Receiver<real::Preview>>,
-    /// Events that were read and not yet given.
+    /// Events that were read but not yet returned.
     found: vec::IntoIter<Arc<EncodedEvent>>,
     state: State,
 }
 
 enum State {
-    /// The journal may hold more.
+    /// The journal may contain unread events.
     Behind,
-    /// Everything has been read. The next commit wakes the feed.
+    /// All events have been read. The next commit wakes the feed.
     Waiting,
     Over,
 }
@@ -112,7 +113,8 @@ impl Feed {
                         return Some(Item::Problem(refused));
                     }
                 }
-                // Previews that were sent before a commit come before its events, which supersede them.
+                // Events replace the previews of their content, so previews that were sent before a commit come before
+                // the events of this commit.
                 State::Waiting => tokio::select! {
                     biased;
                     preview = next(&mut self.previews) => if let Some(preview) = preview
@@ -139,14 +141,14 @@ impl Feed {
         self.source.catch_up(&self.app, &mut self.shared).await;
         let found = match self.source.recent(&self.app, READ_EVENTS) {
             Some(found) => found,
-            // Boxed during the read alone, so that an idle feed is small.
+            // Boxed only during the read, so that an idle feed is small.
             None => Box::pin(self.source.read(&self.app, READ_EVENTS)).await?,
         };
         self.found = found.into_iter();
         if self.found.len() < READ_EVENTS {
             self.state = State::Waiting;
         } else {
-            // The events that are still to be read contain everything that was previewed until now.
+            // The unread events contain everything that was previewed so far, so the queued previews are skipped.
             self.previews = self.previews.as_ref().map(broadcast::Receiver::resubscribe);
         }
         Ok(())
@@ -165,7 +167,7 @@ impl Feed {
         match words {
             Ok(words) => Some(Item::Event(words)),
             Err(refused) => {
-                // Damage in one run does not end the feed of others.
+                // If the events of one run are damaged, the feed continues with the events of the other runs.
                 if refused.code() != Code::JournalDamaged || !self.source.outlives_damage() {
                     self.end();
                 }
@@ -184,7 +186,7 @@ impl Feed {
     }
 }
 
-/// Returns the next preview; `None` if some were missed. Never resolves once previews have ended.
+/// Returns the next preview; `None` if previews were missed. Never resolves after previews have ended.
 async fn next(previews: &mut Option<broadcast::Receiver<real::Preview>>) -> Option<real::Preview> {
     let Some(receiver) = previews else { return std::future::pending().await };
     match receiver.recv().await {

@@ -1,4 +1,5 @@
-//! Positions as clients see them: opaque text, so that no client mistakes one for the `seq` of a run's event.
+//! Positions as clients see them. They are opaque text, so that no client mistakes a position for the `seq` of an event
+//! in a run.
 
 use holdshort_store::Log;
 
@@ -12,24 +13,24 @@ pub fn text(position: u64) -> String {
     format!("p{position}")
 }
 
-/// Parses a position. Rejects one that this server did not give out.
+/// Parses a position. Rejects a position that this server cannot have issued.
 pub async fn parse(app: &App, text: &str, refuse: impl FnOnce(&str) -> Refused) -> Answer<u64> {
     let Some(position) = number(text) else {
         return Err(refuse("is not a position that this server issued"));
     };
-    // A position that was given out belongs to an event, so there is an event at or after it.
+    // Each issued position belongs to an event, so the journal has an event at or after a valid position.
     if position > START && app.journal().tail(position - 1, 1).await?.is_empty() {
         return Err(refuse("is beyond the end of the journal: was it issued for another data folder?"));
     }
     Ok(position)
 }
 
-/// Returns the current end of the journal.
+/// Returns the position of the last event of the journal.
 pub fn last(app: &App) -> u64 {
     *app.journal().watch().borrow()
 }
 
-/// Parses a position in exactly the form in which it was given out.
+/// Parses a position. Accepts only the spelling in which the server issues positions.
 pub fn number(text: &str) -> Option<u64> {
     let position = text.strip_prefix('p')?.parse().ok()?;
     // Rejects other spellings, such as `p07`.

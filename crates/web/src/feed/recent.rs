@@ -1,7 +1,8 @@
-//! The newest events of the journal, read once for all followers. A follower that has caught up reads from here. A
-//! follower that is further behind reads the journal until it has caught up.
+//! The newest events of the journal, read once for all followers. A follower that has caught up reads the shared
+//! events. A follower that is further behind reads the journal until it has caught up.
 //!
-//! Each follower checks by itself whether it may see an event. Without followers, nothing is read or held.
+//! For each follower, the feed checks separately whether the follower may see an event. Without followers, no event is
+//! read or held.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,21 +17,21 @@ use super::encoded::EncodedEvent;
 use crate::app::App;
 use crate::limits::{READ_EVENTS, RECENT_BYTES};
 
-/// Pause after the journal could not be read.
+/// Pause after a failed read of the journal.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub struct Recent {
     held: RwLock<EventWindow>,
-    /// Maximum number of events.
+    /// Maximum number of shared events.
     most: usize,
-    /// Changes with each event that is added, and whenever followers must read the journal themselves.
+    /// Changes with each added event, and whenever followers must read the journal themselves.
     news: watch::Receiver<u64>,
     wanted: Notify,
 }
 
 #[derive(Default)]
 struct EventWindow {
-    /// Position after which all events are held, without a gap. `None`: nothing is read now.
+    /// Position after which all events are held, without a gap. `None` if no shared events are read at present.
     after: Option<u64>,
     events: VecDeque<Arc<EncodedEvent>>,
     bytes: usize,
@@ -43,15 +44,15 @@ impl Recent {
         (Self { held: RwLock::default(), most, news, wanted: Notify::new() }, tell)
     }
 
-    /// Returns a receiver that changes when more events may be there than at this call.
+    /// Returns a receiver that changes when more events may be available than at the time of this call.
     pub(super) fn follow(&self) -> watch::Receiver<u64> {
         let news = self.news.clone();
-        // Sent after the clone, so that the reader sees this follower.
+        // The notice is sent after the clone, so that the shared reader counts this follower.
         self.wanted.notify_one();
         news
     }
 
-    /// Returns the next events after a position; `None` if some of them are in the journal alone.
+    /// Returns the next events after a position; `None` if an event among them is only in the journal.
     pub(super) fn after(&self, position: u64, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         if held.after? > position {
@@ -61,7 +62,7 @@ impl Recent {
         Some(held.events.range(first..).take(limit).cloned().collect())
     }
 
-    /// Returns the next events of a run; `None` if they are in the journal alone, or if there are none.
+    /// Returns the next events of a run; `None` if there are none, or if an event among them is only in the journal.
     pub(super) fn after_in_run(
         &self,
         run: &RunId,
@@ -72,7 +73,7 @@ impl Recent {
         let is_of_run =
             |event: &&Arc<EncodedEvent>| matches!(&event.sealed.stream, StreamId::Run(of) if of == run);
         let mut events = Vec::new();
-        // Searches from the last event, since the next events are mostly among the last few.
+        // The search starts at the last event, because the next events of a run are usually among the last few events.
         for event in held.events.iter().rev().filter(is_of_run).take_while(|event| event.sealed.seq > since) {
             events.push(event.clone());
         }
@@ -101,8 +102,8 @@ impl Recent {
     }
 }
 
-/// Reads new events while there are followers. Runs until the store is closed. Reads by position, and therefore also
-/// sees events from other nodes.
+/// Reads new events while there are followers. Runs until the store is closed. It reads by position, and therefore also
+/// gets the events of other nodes.
 pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
     let recent = &app.recent;
     let mut commits = app.journal().watch();
@@ -116,7 +117,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
         }
         let start = *commits.borrow_and_update();
         recent.begin(Some(start));
-        // Followers that reached the end of the journal before now must look again.
+        // Followers that reached the end of the journal before this moment must read again.
         tell.send_replace(start);
         let read = read(&app, start, &mut commits, &tell).await;
         recent.begin(None);
@@ -125,7 +126,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
             Ok(ReadEnd::Closed) | Err(Error::Closed) => return,
             Err(error) => {
                 tracing::warn!(%error, "new events cannot be read for subscribers");
-                // Each follower reads the journal itself, and sees the error.
+                // Each follower then reads the journal itself, and gets the error.
                 tell.send_modify(|_| ());
                 sleep(PAUSE).await;
                 recent.wanted.notify_one();
@@ -135,7 +136,7 @@ pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
 }
 
 enum ReadEnd {
-    /// The last follower has left.
+    /// No follower is left.
     Alone,
     /// The store is closed.
     Closed,
@@ -148,7 +149,7 @@ async fn read(
     tell: &watch::Sender<u64>,
 ) -> Result<ReadEnd, Error> {
     let mut last = start;
-    // `Recent` holds one receiver, from which the others are cloned.
+    // `Recent` itself holds one receiver, from which the receivers of the followers are cloned.
     while tell.receiver_count() > 1 {
         let events = app.journal().tail(last, READ_EVENTS).await?;
         let is_all = events.len() < READ_EVENTS;

@@ -1,4 +1,4 @@
-//! Sources of events: one run's stream by `seq`, or all streams by position, in the order of commits.
+//! Sources of events: the stream of one run by `seq`, or all streams by position, in the order of commits.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS, SCANNED_EVENTS};
 use crate::problem::Answer;
 
-/// Events after a cursor.
+/// Selection of events, and the cursor after which the next events are read.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Events of one run, until it ends. The creator has checked that the caller may see the run.
+    /// Events of one run, until the run ends. The caller of `Source` has checked that the client may see the run.
     Run { run: RunId, since: u64, ended: bool },
     /// Events of all streams.
     All { after: u64 },
-    /// Events of all streams, of the types that concern an inbox.
+    /// Events of all streams that an inbox shows.
     Inbox { after: u64 },
-    /// Events that resolve interrupts of the caller's own runs.
+    /// Events that resolve interrupts of runs that the caller started.
     Decisions { after: u64 },
 }
 
@@ -32,7 +32,7 @@ impl Source {
         Self::Run { run: row.run.clone(), since, ended: row.ended_seq.is_some_and(|ended| ended <= since) }
     }
 
-    /// Returns the cursor that the client of a list or stream sends back.
+    /// Returns the cursor with which a client continues a list or stream.
     pub fn cursor(&self) -> String {
         match self {
             Self::Run { since, .. } => since.to_string(),
@@ -47,7 +47,8 @@ impl Source {
         }
     }
 
-    /// Returns a receiver that changes with each commit that may matter. Other commits cost a follower nothing.
+    /// Returns a receiver that changes with each commit that may contain events of this source. A follower is not woken
+    /// by other commits.
     pub(super) fn watch(&self, app: &App) -> watch::Receiver<u64> {
         match self {
             Self::Run { run, .. } => app.driver.watch(run),
@@ -55,17 +56,17 @@ impl Source {
         }
     }
 
-    /// Waits until the shared reader has read an announced commit. Otherwise all followers of one run would read the
-    /// journal at once.
+    /// Waits until the shared reader has read the announced commit. Without this wait, all followers of a run would
+    /// read the journal at the same time.
     pub(super) async fn catch_up(&self, app: &App, shared: &mut watch::Receiver<u64>) {
         if let Self::Run { .. } = self {
             let last = position::last(app);
-            // A closed store is reported by the next read.
+            // If the store is closed, the next read reports it.
             let _ = shared.wait_for(|read| *read >= last).await;
         }
     }
 
-    /// Returns the next events, if the shared reader has them.
+    /// Returns the next events, if they are among the shared events.
     pub(super) fn recent(&self, app: &App, limit: usize) -> Option<Vec<Arc<EncodedEvent>>> {
         match self {
             Self::Run { run, since, .. } => app.recent.after_in_run(run, *since, limit),
@@ -75,7 +76,7 @@ impl Source {
         }
     }
 
-    /// Reads the next events of any type, whether the caller may see them or not.
+    /// Reads the next events of all types, without a check of what the caller may see.
     pub(super) async fn read(
         &self,
         app: &App,
@@ -108,7 +109,8 @@ impl Source {
         }
     }
 
-    /// Returns true if the source includes the event and the caller may see it. Checked for each follower.
+    /// Returns true if the source includes the event and the caller may see the event. The check is repeated for each
+    /// follower.
     pub(super) async fn shows(&self, sight: &Visibility, event: &EncodedEvent) -> Answer<bool> {
         match self {
             Self::Run { .. } => Ok(true),
@@ -120,12 +122,12 @@ impl Source {
         }
     }
 
-    /// Returns true if no event will follow.
+    /// Returns true if the source has no further events.
     pub fn is_over(&self) -> bool {
         matches!(self, Self::Run { ended: true, .. })
     }
 
-    /// Returns true if the source goes on after an event that cannot be read.
+    /// Returns true if the source continues after an unreadable event.
     pub(super) fn outlives_damage(&self) -> bool {
         match self {
             Self::Run { .. } => false,
@@ -133,7 +135,7 @@ impl Source {
         }
     }
 
-    /// Returns true if the source includes previews of this run.
+    /// Returns true if the source includes previews of the run `other`.
     pub(super) fn is_about(&self, other: &RunId) -> bool {
         match self {
             Self::Run { run, .. } => run == other,
@@ -143,14 +145,14 @@ impl Source {
     }
 }
 
-/// Returns a page of at most `limit` events, cut at the size of a page. A page that skipped very many invisible events
-/// holds fewer.
+/// Returns a page of at most `limit` events and at most the maximum page size in bytes. After a scan of very many
+/// invisible events, the page holds fewer events.
 pub async fn page(mut source: Source, sight: Visibility, limit: usize) -> Answer<List<Event>> {
     let app = sight.app().clone();
     let mut items: Vec<Event> = Vec::new();
     let (mut bytes, mut passed) = (0, 0);
     loop {
-        // Reads one event more than it shows, to know whether any follows.
+        // One event more than the page shows is read, to learn whether the list continues.
         let wanted = (limit - items.len() + 1).min(READ_EVENTS);
         let read = source.read(&app, wanted).await?;
         for event in &read {

@@ -1,5 +1,5 @@
-//! A feed as server-sent events. The id of an event is its cursor. A browser sends the id as `Last-Event-ID` when it
-//! reconnects.
+//! A feed as server-sent events. The id of a server-sent event is the cursor of the feed. A browser sends this id as
+//! `Last-Event-ID` when it reconnects.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -28,7 +28,7 @@ pub fn open(source: Source, sight: Visibility, previews: Previews) -> Answer<Res
     stream(start, caller, follow(source, sight, previews))
 }
 
-/// Opens the stream of decisions on the caller's interrupts.
+/// Opens the stream of decisions on the interrupts of the caller's runs.
 pub fn open_decisions(after: u64, caller: Caller) -> Answer<Response> {
     let start = start(&Source::Decisions { after });
     stream(start, caller.clone(), decisions::follow(after, caller))
@@ -38,7 +38,7 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     let app = caller.app.clone();
     let permit = app.reserve_stream()?;
     let mut ping = interval_at(Instant::now() + app.pace.ping, app.pace.ping);
-    // After a pause in reading, one ping is enough.
+    // After a pause in reading, a single ping is enough.
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let frames = Frames {
         start: Some(start),
@@ -58,14 +58,15 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Body of a stream, polled by the connection when it has room. A slow reader is polled less often, and a reader that
-/// takes nothing ends with its connection. No state is kept: the next connection reads from the journal.
+/// Body of a stream. The connection polls it when it has room for more bytes, so a slow reader causes fewer polls. If a
+/// reader takes no bytes at all, its connection is closed. No state is kept, because the next connection of the reader
+/// reads from the journal.
 struct Frames {
     start: Option<Bytes>,
-    /// Feed; `None` once it is over.
+    /// Feed; `None` after the feed has ended.
     feed: Option<BoxStream<'static, Item>>,
     ping: Interval,
-    /// Resolves when the server stops, or when the reader's access has ended.
+    /// Resolves when the server stops, or when the access of the reader has ended.
     over: BoxFuture<'static, Option<Refused>>,
     _permit: OwnedSemaphorePermit,
 }
@@ -100,7 +101,7 @@ impl Stream for Frames {
     }
 }
 
-/// Returns the reconnection time and the first cursor. A reader that receives nothing else resumes from there.
+/// Returns the reconnection time and the first cursor. A reader that receives no event resumes from this cursor.
 fn start(source: &Source) -> Bytes {
     let retry = format!("retry: {}\n\n", RETRY.as_millis());
     match source {

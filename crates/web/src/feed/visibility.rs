@@ -1,5 +1,5 @@
-//! Streams of the journal that a caller may see. The owner of a run never changes, so it is read once and remembered
-//! for all followers.
+//! Events that a caller may see. The owner of a run never changes, so the owner is read once and cached for all
+//! followers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,8 +38,8 @@ impl Visibility {
         }
     }
 
-    /// Returns true if the event is about an interrupt that is assigned to the caller, or that this event assigns to
-    /// others. Interrupts are assigned, runs are not.
+    /// Returns true if the event is about an interrupt that is assigned to the caller, or that was assigned to the
+    /// caller until this event. Interrupts are assigned, runs are not.
     pub(super) async fn sees_assigned(&self, event: &EncodedEvent) -> Answer<bool> {
         let Some(id) = event.interrupt() else { return Ok(false) };
         // Boxed, since the future is large.
@@ -57,7 +57,7 @@ impl Visibility {
         }
     }
 
-    /// Returns an event as bytes, without the parts that are withheld from the caller.
+    /// Returns the encoded event, without the parts that are withheld from the caller.
     pub(super) async fn encode_event(&self, event: &EncodedEvent, count: CursorKind) -> Answer<EncodedFrame> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(EncodedFrame::from_event(&event)),
@@ -65,7 +65,7 @@ impl Visibility {
         }
     }
 
-    /// Returns an event for a list, without the parts that are withheld from the caller.
+    /// Returns the event as an item of a list, without the parts that are withheld from the caller.
     pub(super) async fn event(&self, event: &EncodedEvent, count: CursorKind) -> Answer<Event> {
         match Box::pin(self.withheld(event, count)).await? {
             Some(event) => Ok(event),
@@ -73,12 +73,12 @@ impl Visibility {
         }
     }
 
-    /// Returns the event as this caller may see it; `None` if nothing is withheld.
+    /// Returns the event without the parts that are withheld from the caller; `None` if no part is withheld.
     async fn withheld(&self, event: &EncodedEvent, count: CursorKind) -> Answer<Option<Event>> {
         let (StreamId::Run(run), Some(id)) = (&event.sealed.stream, event.interrupt()) else {
             return Ok(None);
         };
-        // A caller that may see the run may see all of the event.
+        // A caller who may see the run may see the whole event.
         if !self.0.reaches_assigned() {
             return Ok(None);
         }
@@ -90,10 +90,10 @@ impl Visibility {
         event.event_for(interrupt, &self.0.reader().await?, count).map(Some)
     }
 
-    /// Returns true if the stream is a run that the caller began as an external agent.
+    /// Returns true if the stream is a run that the caller started as an external agent.
     pub(super) async fn owns(&self, stream: &StreamId) -> Answer<bool> {
         let StreamId::Run(run) = stream else { return Ok(false) };
-        // Boxed, since the future is large and seldom needed.
+        // Boxed, because the future is large and rarely needed.
         let owner = Box::pin(self.app().owners.find_owner(self.app(), run)).await?;
         Ok(owner.is_some_and(|owner| self.0.is(&owner)))
     }
@@ -105,7 +105,7 @@ impl Visibility {
         if !self.0.reaches_own() {
             return Ok(false);
         }
-        // Boxed, since the future is large and seldom needed.
+        // Boxed, because the future is large and rarely needed.
         let owner = Box::pin(self.app().owners.find_owner(self.app(), run)).await?;
         Ok(owner.is_some_and(|owner| self.0.is(&owner)))
     }
@@ -114,11 +114,11 @@ impl Visibility {
 /// Agent that owns a run; `None` for a run that only operators may see.
 type Owner = Option<Arc<Actor>>;
 
-/// Owners of the runs that callers asked about.
+/// Cache of the owners of runs.
 #[derive(Default)]
 pub struct Owners(Mutex<HashMap<RunId, Arc<OnceCell<Owner>>>>);
 
-/// Reason for not remembering an owner.
+/// Reason why the owner of a run is not cached.
 enum Unknown {
     NoRun,
     Refused(Refused),
@@ -133,7 +133,7 @@ impl Owners {
             }
             known.entry(run.clone()).or_default().clone()
         };
-        // Callers that ask at the same time share one read.
+        // Callers that ask at the same time share a single read.
         match cell.get_or_try_init(|| look(app, run)).await {
             Ok(owner) => Ok(owner.clone()),
             Err(Unknown::NoRun) => Ok(None),

@@ -1,4 +1,4 @@
-//! Fetches one answer of a provider, up to a size and from allowed addresses only.
+//! Fetches one response of a provider. The size of the response and the allowed addresses are limited.
 
 use std::time::Duration;
 
@@ -6,7 +6,6 @@ use holdshort_http::guard::Guard;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
-/// A request.
 pub(crate) struct FetchRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -14,7 +13,6 @@ pub(crate) struct FetchRequest {
     pub(crate) body: Vec<u8>,
 }
 
-/// An answer.
 pub(crate) struct FetchResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -25,14 +23,14 @@ pub(crate) struct FetchResponse {
 pub(crate) enum Failed {
     #[error(transparent)]
     Address(#[from] holdshort_http::guard::Error),
-    /// The error without the URL, which may hold a secret.
+    /// Error without the URL, which may contain a secret.
     #[error("{}", causes(.0))]
     Http(reqwest::Error),
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
 }
 
-/// Sends a request. `within` limits the lookup of the host name; the caller limits the total time.
+/// Sends a request. `within`: time limit for the lookup of the host name. The caller limits the total time.
 pub(crate) async fn fetch(
     guard: &Guard,
     ask: FetchRequest,
@@ -54,7 +52,7 @@ pub(crate) async fn fetch(
     Ok(FetchResponse { status, headers, body })
 }
 
-/// Returns the message of an error with all its causes.
+/// Returns the message of an error, followed by the messages of its causes.
 fn causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

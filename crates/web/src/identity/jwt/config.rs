@@ -1,4 +1,4 @@
-//! Configuration of an issuer of tokens: `[[identity.jwt]]` of `holdshort.toml`.
+//! Configuration of an issuer of tokens: `[[identity.jwt]]` in `holdshort.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,22 +18,23 @@ pub(super) const TABLE: &str = "[[identity.jwt]]";
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
-    /// The claim `iss`, exactly.
+    /// Exact value of the claim `iss`.
     pub issuer: String,
-    /// Accepted audiences: the claim `aud` must name one of them.
+    /// Accepted audiences. The claim `aud` must name one of them.
     pub audience: Vec<String>,
-    /// The only accepted algorithms: `HS256` and its kind with `secret_file`, all others with a set of keys.
+    /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` with `secret_file`; all others with a key set.
     pub algorithms: Vec<Algorithm>,
-    /// File with the secret that the issuer shares with this server, of at least 32 bytes, for its owner alone.
+    /// File with the secret that the issuer shares with this server. It has at least 32 bytes, and only its owner may
+    /// read it.
     #[serde(default)]
     pub secret_file: Option<PathBuf>,
-    /// File with the issuer's keys (RFC 7517).
+    /// File with the key set of the issuer (RFC 7517).
     #[serde(default)]
     pub jwks_file: Option<PathBuf>,
-    /// URL of the issuer's keys: `https`, or `http` on this machine.
+    /// URL of the issuer's key set: `https`, or `http` on this machine.
     #[serde(default)]
     pub jwks_url: Option<String>,
-    /// Addresses from which keys may be fetched although they are not public, such as `10.0.0.0/8`.
+    /// Networks from which the key set may be fetched although their addresses are not public, such as `10.0.0.0/8`.
     #[serde(default)]
     pub jwks_networks: Vec<String>,
     #[serde(default = "jwks_age")]
@@ -42,21 +43,21 @@ pub struct Jwt {
     pub jwks_pause_s: u64,
     #[serde(default = "jwks_kept")]
     pub jwks_keep_s: u64,
-    /// Required header `typ`, such as `at+jwt`; by default any.
+    /// Required value of the header `typ`, such as `at+jwt`. By default, all values are accepted.
     #[serde(default)]
     pub typ: Option<String>,
     #[serde(default = "leeway")]
     pub leeway_s: u64,
-    /// Prefix of each subject, which distinguishes the people of several issuers.
+    /// Prefix of each subject. It distinguishes the people of different issuers.
     #[serde(default)]
     pub prefix: String,
     #[serde(default)]
     pub claims: Claims,
-    /// Role here for each value of the claim of roles.
+    /// Holdshort role for each value of the roles claim.
     pub roles: BTreeMap<String, Role>,
 }
 
-/// Names of the claims: a name, or a JSON pointer that begins with `/`.
+/// Names of the claims that are read. Each is a name, or a JSON pointer that begins with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Claims {
@@ -93,20 +94,20 @@ fn leeway() -> u64 {
     LEEWAY_SECONDS
 }
 
-/// Fault in the configuration of an issuer: where it is, and what to do.
+/// Error in the configuration of an issuer, with its location and advice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table} {at}: {why}")]
 pub struct ConfigError {
-    /// Table of `holdshort.toml`.
+    /// Name of the table in `holdshort.toml`.
     pub table: &'static str,
-    /// Number of the issuer, from 1, and the key.
+    /// Number of the issuer, counted from 1, and the configuration key.
     pub at: String,
-    /// Path of the key below `identity`. Empty if no key is at fault.
+    /// Path of the configuration key below `identity`. Empty if the error is not about a single key.
     pub steps: Vec<String>,
     pub why: String,
 }
 
-/// Checks each issuer, and that the people of different issuers cannot be mistaken for each other.
+/// Checks each issuer, and that a person of one issuer cannot be mistaken for a person of a different issuer.
 pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     if issuers.len() > ISSUERS {
         return Err(ConfigError {
@@ -141,12 +142,13 @@ pub fn check(issuers: &[Jwt]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Message for prefixes that do not distinguish the people of two issuers.
+/// Error message for two issuers whose prefixes do not distinguish their people.
 pub(crate) const MIXED_UP: &str = "each of two issuers needs its own, such as `partner:`, and neither may \
                                    begin with the other: otherwise people of one could pass as people of the \
                                    other";
 
-/// Returns true if the people of two issuers could be mistaken for each other.
+/// Returns true if a person of one issuer could be mistaken for a person of the other issuer. `one` and `other` are the
+/// prefixes.
 pub(crate) fn are_mixed_up(one: &str, two: &str) -> bool {
     one == two || (!one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one)))
 }
@@ -252,7 +254,8 @@ impl Jwt {
     }
 }
 
-/// Returns true for `http` on a loopback address: nothing leaves this machine.
+/// Returns true for `http` on a loopback address. Such a request does not leave this machine, so it needs no
+/// encryption.
 pub(crate) fn is_of_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();

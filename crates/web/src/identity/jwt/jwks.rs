@@ -1,7 +1,8 @@
-//! The public keys of an issuer (RFC 7517): fetched, kept, and fetched again when they are old or a key is unknown.
+//! The public keys of an issuer (RFC 7517). The key set is fetched and cached, and fetched again when it is old or
+//! lacks a key.
 //!
-//! A fetched set replaces the old one as a whole or not at all. If the issuer is unreachable or its answer is wrong,
-//! the old keys stay valid up to an age.
+//! A fetched key set replaces the cached key set completely or not at all. If the issuer is unreachable or sends an
+//! invalid response, the cached keys stay valid up to a maximum age.
 
 use std::fs::{File, Metadata};
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +25,7 @@ use super::config::{ConfigError, Jwt, TABLE, is_of_this_machine};
 use crate::identity::fetch::{FetchRequest, fetch};
 use crate::identity::limits::{JWKS_BYTES, JWKS_KEYS, JWKS_TIME};
 
-/// Keys of one issuer.
+/// Key set of an issuer.
 pub(super) struct Jwks {
     issuer: String,
     source: Source,
@@ -32,7 +33,7 @@ pub(super) struct Jwks {
     pause: Duration,
     keep: Duration,
     known: Mutex<CachedKeySet>,
-    /// Held during a fetch.
+    /// Locked during a fetch.
     fetching: tokio::sync::Mutex<()>,
 }
 
@@ -44,19 +45,19 @@ enum Source {
 #[derive(Default)]
 struct CachedKeySet {
     set: Arc<Vec<Jwk>>,
-    /// Time at which the set was fetched; `None`: never.
+    /// Time at which the key set was fetched; `None` if it was never fetched.
     fetched: Option<Instant>,
     tried: Option<Instant>,
 }
 
-/// Reason for a missing key.
+/// Reason why no key was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoKey {
-    /// The issuer has no key of this id for this algorithm.
+    /// The issuer has no key with this id for this algorithm.
     Unknown,
-    /// Several keys fit the token.
+    /// More than one key matches the token.
     Ambiguous,
-    /// The issuer's keys cannot be fetched, or are too old.
+    /// The key set cannot be fetched, and the cached key set is missing or too old.
     Unavailable,
 }
 
@@ -79,13 +80,13 @@ enum Failed {
 }
 
 impl Jwks {
-    /// Creates the keys of an issuer whose configuration was checked.
+    /// Creates the key set of an issuer whose configuration was checked.
     pub(super) fn new(jwt: &Jwt) -> Result<Option<Self>, ConfigError> {
         let wrong =
             |why: String| ConfigError { table: TABLE, at: jwt.issuer.clone(), steps: Vec::new(), why };
         let source = match (&jwt.jwks_file, &jwt.jwks_url) {
             (Some(file), _) => {
-                // A faulty file is reported at the start of the server, and not to the first caller.
+                // An invalid file is reported when the server starts, and not only to the first caller.
                 let at = format!("`jwks_file` {}", file.display());
                 keys_of(file).map_err(|error| ConfigError {
                     table: TABLE,
@@ -117,11 +118,11 @@ impl Jwks {
         }))
     }
 
-    /// Returns the key of this id for this algorithm.
+    /// Returns the key with this id for this algorithm.
     pub(super) async fn key(&self, kid: Option<&str>, algorithm: Algorithm) -> Result<DecodingKey, NoKey> {
         match self.age() {
             None => self.fetch_in_turn().await,
-            // A caller that has keys does not wait for the fetch of another caller.
+            // A caller that finds cached keys does not wait for a fetch that a different caller began.
             Some(age) if age >= self.max_age => {
                 if let Ok(_turn) = self.fetching.try_lock() {
                     self.fetch().await;
@@ -163,7 +164,7 @@ impl Jwks {
         self.fetch().await;
     }
 
-    /// Fetches the set, unless another caller tried just now. The caller holds `fetching`.
+    /// Fetches the key set, unless another caller has just tried. The caller holds `fetching`.
     async fn fetch(&self) {
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,13 +219,14 @@ fn keys_of(path: &Path) -> Result<Vec<Jwk>, Failed> {
     understand(&bytes)
 }
 
-/// Rejects a file that others may write: they could add keys of their own and sign any token.
+/// Rejects a key file that other users may write: they could add their own key and sign any token with it.
 fn owned(file: &Metadata) -> Result<(), Failed> {
     let mode = file.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Failed::Writable(mode)) }
 }
 
-/// Returns the usable public keys of a set. Skips others, such as keys for encryption or of unknown algorithms.
+/// Returns the usable public keys of a key set. Skips all other keys, such as keys for encryption or for unknown
+/// algorithms.
 fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     let malformed = |why: String| Failed::Malformed(why);
     let value = json::parse(bytes).map_err(|error| malformed(error.to_string()))?;
@@ -243,11 +245,11 @@ fn understand(bytes: &[u8]) -> Result<Vec<Jwk>, Failed> {
     };
     let read = keys.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
     let set: Vec<Jwk> = read.filter(is_public).collect();
-    // An empty set would lock everybody out, and is probably a mistake.
+    // An empty key set would lock everybody out, and is probably a mistake of the issuer.
     if set.is_empty() { Err(malformed("it has no key that can be used".to_owned())) } else { Ok(set) }
 }
 
-/// Returns true if a key is for signatures of this algorithm.
+/// Returns true if a key can verify signatures of this algorithm.
 fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
     let common = &key.common;
     let is_named = common.key_algorithm.is_none_or(|named| named.to_string() == format!("{algorithm:?}"));
@@ -259,7 +261,7 @@ fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
             key.curve == if algorithm == Algorithm::ES256 { EllipticCurve::P256 } else { EllipticCurve::P384 }
         }
         (AlgorithmParameters::OctetKeyPair(key), AlgorithmFamily::Ed) => key.curve == EllipticCurve::Ed25519,
-        // Rejects a secret in a set of public keys.
+        // Rejects a symmetric secret in a set of public keys.
         _ => false,
     };
     is_named && is_used && is_of_its_kind

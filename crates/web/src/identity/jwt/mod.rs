@@ -1,7 +1,8 @@
-//! Tokens of issuers (JWT, RFC 7519, under the rules of RFC 8725): verifies a token, or says why it is invalid.
+//! Tokens of issuers (JWT, RFC 7519, under the rules of RFC 8725). Verifies a token, or returns why the token is
+//! invalid.
 //!
-//! Before its signature is verified, a token is read only for the names of its issuer and key. `jwks.rs` has the keys,
-//! `verifier.rs` checks signatures, and `config.rs` is the configuration of an issuer.
+//! Before the signature of a token is verified, the token is read only for the names of its issuer and its key.
+//! `jwks.rs` has the keys, `verifier.rs` checks signatures, and `config.rs` has the configuration of an issuer.
 
 mod config;
 mod jwks;
@@ -34,7 +35,7 @@ use jwks::{Jwks, NoKey};
 #[derive(Default)]
 pub struct Issuers {
     all: Vec<Issuer>,
-    /// All issuers and the prefix of each. Only tokens of an issuer may name people with its prefix.
+    /// Name and prefix of each issuer. Only tokens of an issuer may contain subjects with the prefix of this issuer.
     others: Vec<(String, String)>,
 }
 
@@ -48,12 +49,12 @@ enum Keys {
     Public(Box<Jwks>),
 }
 
-/// Principal of a token, and its expiry, leeway included.
+/// Principal of a verified token, and the expiry of the token with the leeway added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     pub principal: Principal,
     pub until: Timestamp,
-    /// Time of issue, if the token has one.
+    /// Time at which the token was issued; `None` if the token does not contain it.
     pub issued_at: Option<Timestamp>,
 }
 
@@ -92,13 +93,13 @@ pub enum Refusal {
     Unverified,
     #[error("it has the agent role and another role: a principal is either an agent or a person")]
     Roles,
-    /// The issuer's keys cannot be fetched.
+    /// The key set of the issuer cannot be fetched.
     #[error("the keys of its issuer cannot be fetched")]
     Unavailable,
 }
 
 impl Issuers {
-    /// Reads the secrets. Public keys are fetched for the first token.
+    /// Reads the shared secrets. Public keys are fetched when the first token arrives.
     pub fn open(configured: &[Jwt]) -> Result<Self, ConfigError> {
         check(configured)?;
         verifier::install();
@@ -127,7 +128,8 @@ impl Issuers {
         Ok(Self { all: issuers, others })
     }
 
-    /// Adds another issuer, whose people these tokens cannot name.
+    /// Adds an issuer whose tokens are verified elsewhere. Tokens of all configured issuers then cannot name people of
+    /// this issuer.
     #[must_use]
     pub fn with_other_issuer(mut self, issuer: &str, prefix: &str) -> Self {
         self.others.push((issuer.to_owned(), prefix.to_owned()));
@@ -138,18 +140,18 @@ impl Issuers {
         self.all.is_empty()
     }
 
-    /// Returns true if the text has the form of a token: three parts of base64url.
+    /// Returns true if `token` has the form of a JWT: three parts of base64url.
     pub fn could_be(token: &str) -> bool {
         let is_part = |part: &str| part.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c));
         token.starts_with("ey") && token.split('.').count() == 3 && token.split('.').all(is_part)
     }
 
-    /// Verifies a token, and returns its principal.
+    /// Verifies a token, and returns the principal of the token.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
         self.read(token, now).await.map(|(verified, _)| verified)
     }
 
-    /// Like [`Issuers::verify`]. Also returns all claims of the token.
+    /// Like [`Issuers::verify`], but also returns all claims of the token.
     pub(crate) async fn read(
         &self,
         token: &str,
@@ -164,14 +166,15 @@ impl Issuers {
         if is_others { Err(Refusal::Subject) } else { Ok((verified, claims)) }
     }
 
-    /// Verifies a token without roles, such as a logout notice of the issuer. Returns its claims.
+    /// Verifies a token that is about no principal, such as a logout notice of the issuer. Returns the claims of the
+    /// token.
     pub(crate) async fn notice(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Refusal> {
         let (issuer, claims) = self.signed(token).await?;
         issuer.times(&claims, now)?;
         Ok(claims)
     }
 
-    /// Verifies the signature, audience and expiry of a token. Returns its issuer and its claims.
+    /// Verifies the signature, audience and expiry of a token. Returns the issuer and the claims of the token.
     async fn signed(&self, token: &str) -> Result<(&Issuer, Map<String, Value>), Refusal> {
         if token.len() > TOKEN_BYTES || !Self::could_be(token) {
             return Err(Refusal::Malformed);
@@ -196,10 +199,10 @@ impl Issuers {
                 })?
             }
         };
-        // Only claims that the issuer has signed are used from here on.
+        // From here on, only claims that the issuer has signed are used.
         let token = jsonwebtoken::decode::<Map<String, Value>>(token, &key, &issuer.validation(algorithm));
         let claims = token.map_err(|error| refusal(&error))?.claims;
-        // The library accepts a list of issuers, too.
+        // The library also accepts a list of issuers in `iss`.
         if claims.get("iss").and_then(Value::as_str) != Some(&issuer.jwt.issuer) {
             return Err(Refusal::Claim);
         }
@@ -208,7 +211,7 @@ impl Issuers {
 }
 
 impl Issuer {
-    /// Returns the algorithm of a header, if the issuer may use it.
+    /// Returns the algorithm that the header names, if the issuer may use this algorithm.
     fn algorithm(&self, header: &Map<String, Value>) -> Result<Algorithm, Refusal> {
         if ["crit", "enc", "zip", "b64"].into_iter().any(|name| header.contains_key(name)) {
             return Err(Refusal::Critical);
@@ -226,7 +229,7 @@ impl Issuer {
         if self.jwt.algorithms.contains(&algorithm) { Ok(algorithm) } else { Err(Refusal::Algorithm) }
     }
 
-    /// Returns the checks that the library makes besides the signature.
+    /// Returns the checks that the library makes in addition to the signature.
     fn validation(&self, algorithm: Algorithm) -> Validation {
         let mut validation = Validation::new(algorithm);
         validation.leeway = self.jwt.leeway_s;
@@ -237,7 +240,7 @@ impl Issuer {
         validation
     }
 
-    /// Returns the expiry, leeway included, and the time of issue.
+    /// Returns the expiry with the leeway added, and the time at which the token was issued.
     fn times(
         &self,
         claims: &Map<String, Value>,
@@ -245,7 +248,7 @@ impl Issuer {
     ) -> Result<(Timestamp, Option<Timestamp>), Refusal> {
         let leeway_ms = self.jwt.leeway_s * 1_000;
         let until = claims.get("exp").and_then(seconds).ok_or(Refusal::Claim)?.plus_ms(leeway_ms);
-        // The library accepts a token in its last second (RFC 7519, 4.1.4).
+        // The library still accepts a token in the second of its expiry, which RFC 7519, 4.1.4 forbids.
         if until <= now {
             return Err(Refusal::Expired);
         }
@@ -256,11 +259,11 @@ impl Issuer {
         Ok((until, issued_at))
     }
 
-    /// Checks what the library does not: the time of issue, and the principal.
+    /// Checks the claims that the library does not check: the time of issue, and those about the principal.
     fn understand(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<Verified, Refusal> {
         let (until, issued_at) = self.times(claims, now)?;
         let named = &self.jwt.claims;
-        // An unverified address could be anybody's.
+        // The owner of an unverified email address is unknown.
         let is_verified = matches!(claims.get("email_verified"), Some(Value::Bool(true)))
             || claims.get("email_verified").and_then(Value::as_str) == Some("true");
         let is_email = |name: &String| name.trim_start_matches('/') == "email";
@@ -295,8 +298,7 @@ impl Issuer {
     }
 }
 
-/// Decodes a part of a token, which is not trusted. Rejects duplicate keys, since two readers could read different
-/// values.
+/// Decodes one part of an untrusted token. Rejects duplicate members, because two parsers could read different values.
 fn object(part: &str) -> Option<Map<String, Value>> {
     let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).ok()?;
     match json::parse(&bytes).ok()? {
@@ -305,7 +307,7 @@ fn object(part: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns a claim by its name, or by a JSON pointer.
+/// Returns a claim by its name, or by its JSON pointer.
 fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     match name.strip_prefix('/') {
         None => claims.get(name),
@@ -318,7 +320,7 @@ fn claim<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// Returns the texts of a claim: a list, or a single text. Empty if the claim is missing.
+/// Returns the strings of a claim that is a list or a single string. Returns none if the claim is missing.
 fn values<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, Refusal> {
     let texts: Option<Vec<&str>> = match claim(claims, name) {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -353,7 +355,7 @@ fn refusal(error: &Error) -> Refusal {
     }
 }
 
-/// Reads a secret, and rejects one that is short enough to be guessed.
+/// Reads a shared secret. Rejects a secret that is so short that it could be guessed.
 fn secret(path: &Path) -> Result<DecodingKey, String> {
     let secret = read_secret(path)?;
     if secret.len() < SECRET_BYTES {
@@ -362,7 +364,7 @@ fn secret(path: &Path) -> Result<DecodingKey, String> {
     Ok(DecodingKey::from_secret(&secret))
 }
 
-/// Reads a file that only its owner may read, without a line break at its end.
+/// Reads a file that only its owner may read. Removes a line break at the end of the content.
 pub(crate) fn read_secret(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = secret_file::read(path, SECRET_FILE_BYTES).map_err(|error| error.to_string())?;
     if bytes.last() == Some(&b'\n') {

@@ -1,4 +1,4 @@
-//! Verifies signatures of tokens with `ring`, and cannot sign.
+//! Verifies the signatures of tokens with `ring`. Cannot sign.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -15,9 +15,9 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Installs the provider once for the whole process.
+/// Installs the cryptography provider once for the whole process.
 pub(super) fn install() {
-    // An error means that it is installed already.
+    // An error means that a provider was installed before.
     let _ = PROVIDER.install_default();
 }
 
@@ -28,7 +28,7 @@ fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn JwtSigner>> {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as the library wants it")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
-    // Rejects a key of another family: a token could use it as a key of its own kind.
+    // Rejects a key of a different family, such as a public RSA key that a token uses as an HMAC secret.
     if key.family() != algorithm.family() {
         return Err(ErrorKind::InvalidKeyFormat.into());
     }
@@ -76,7 +76,7 @@ fn of_secrets(algorithm: Algorithm) -> Option<hmac::Algorithm> {
     }
 }
 
-/// Returns the parameters for keys of at least 2,048 bits: `ring` accepts no shorter ones.
+/// Returns the parameters for RSA keys of at least 2,048 bits, because `ring` accepts no shorter keys.
 fn of_rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     match algorithm {
         Algorithm::RS256 => Some(&signature::RSA_PKCS1_2048_8192_SHA256),
