@@ -92,8 +92,8 @@ impl Clients {
         Ok(*self.node.get_or_init(|| here))
     }
 
-    /// Returns true if the connection of a claim holder is open. A connection to another node counts as open while that
-    /// node is alive.
+    /// Returns true if the connection of a claim holder is open. A connection to another node is assumed to be open
+    /// while that node is alive.
     async fn is_connected(&self, app: &App, holder: &ClaimHolder) -> Answer<bool> {
         if self.node.get() == Some(&holder.node) {
             let connected = self.lock();

@@ -1,5 +1,5 @@
-//! An interrupt with its run, and the people who may decide on it. Both ids are fixed: a caller that has them reads no
-//! row.
+//! Ids of an interrupt and its run, and checks of who may take part in the interrupt. Both ids never change, so a
+//! caller that has an [`InterruptRef`] need not read the row.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::{InterruptId, RunId};
@@ -24,8 +24,8 @@ impl From<InterruptRow> for InterruptRef {
 }
 
 impl InterruptRef {
-    /// Returns true if the actor may take part in the interrupt according to the journal. A person notified of an
-    /// assignment may ask before memory has it.
+    /// Returns true if the actor may take part in the interrupt according to the journal. The run in memory may be
+    /// older than an assignment of which the actor was notified.
     pub(crate) async fn can_take_part(&self, app: &App, actor: &Actor) -> Answer<bool> {
         let run = match app.driver.current(&self.run).await {
             Some(run) => run,
@@ -35,7 +35,7 @@ impl InterruptRef {
     }
 }
 
-/// Returns true if the actor may take part in an interrupt of this run.
+/// Returns true if the actor may take part in an interrupt of the run `run`.
 pub fn takes_part(app: &App, actor: &Actor, run: &Run, id: &InterruptId, system: &System) -> bool {
     let voter = Voter { actor, people: &system.people, starter: run.begun_by(), now: app.now() };
     run.interrupts.get(id).is_some_and(|interrupt| interrupt.may_take_part(&voter).is_ok())

@@ -1,7 +1,8 @@
-//! The HTTP kit: authenticates, limits and types requests, and builds answers.
+//! The HTTP kit: authenticates callers, limits requests, parses requests into types, and builds responses.
 //!
-//! The native API (`server`) and the edges (`edges`) are made of it. This crate must not know any route or wire format.
-//! A handler gets its state ([`app::App`]) from an extractor of [`auth`] together with the caller, and in no other way.
+//! The native API (`server`) and the edges (`edges`) are built with this crate. The crate must not depend on any route
+//! or wire format. A handler gets its state ([`app::App`]) only from an extractor of [`auth`], together with the
+//! caller.
 //!
 //! | content | module |
 //! |---|---|

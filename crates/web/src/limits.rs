@@ -1,21 +1,22 @@
-//! Named limits of the server. Hitting one is a typed error.
+//! Named limits of the server. Exceeding a limit is a typed error.
 
 use std::time::Duration;
 
-/// Time limit for the headers of a request, and for an idle connection. Then the connection is closed.
+/// Time limit for the headers of a request, and for an idle connection. After it, the connection is closed.
 pub const HEADERS_TIME: Duration = Duration::from_secs(10);
 /// Time after which a silent stream receives a ping (SSE: a comment), because proxies close silent streams.
 pub const PING_TIME: Duration = Duration::from_secs(15);
-/// Time limit for a WebSocket client without a pong. Then the socket is closed (4408); the client resumes from its last
-/// position.
+/// Time limit for a WebSocket client without a pong. After it, the socket is closed (4408); the client resumes from its
+/// last position.
 pub const SILENCE_TIME: Duration = Duration::from_mins(1);
-/// Time limit for the first frame of a WebSocket, `hello`. Then the socket is closed (4401).
+/// Time limit for the first frame of a WebSocket, `hello`. After it, the socket is closed (4401).
 pub const HELLO_TIME: Duration = Duration::from_secs(10);
-/// Time limit for a stalled reader of a stream. Then the stream is closed; the client resumes from its last position.
+/// Time limit for a stalled reader of a stream. After it, the stream is closed; the client resumes from its last
+/// position.
 pub const PATIENCE_TIME: Duration = Duration::from_secs(30);
 
-/// Maximum bytes of the files of `--tls-cert` and `--tls-key`. With larger ones the server does not start; new files
-/// are ignored, with a warning.
+/// Maximum number of bytes of the files of `--tls-cert` and `--tls-key`. With a larger file, the server does not start.
+/// If a file grows beyond the limit later, the server ignores the change and logs a warning.
 pub const CERTIFICATE_BYTES: u64 = 256 * 1024;
 /// Interval between two checks for changed certificate files.
 pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
@@ -23,176 +24,189 @@ pub const CERTIFICATE_TIME: Duration = Duration::from_secs(5);
 /// Interval between two reads of a webhook's secret while it is missing.
 pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 
-/// Maximum attempts of one callback. Then the delivery fails; retry it with `holdshort deliveries retry ID`.
+/// Maximum number of attempts of one callback. After the last attempt, the delivery fails; retry the delivery with
+/// `holdshort deliveries retry ID`.
 pub const CALLBACK_ATTEMPTS: u64 = 8;
 /// Delay between the first and the second attempt of a callback. Each later delay is four times as long.
 pub const CALLBACK_RETRY_MS: u64 = 5_000;
-/// Time limit of one attempt of a callback. Then the attempt fails.
+/// Time limit of one attempt of a callback. After it, the attempt fails.
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
 /// Interval at which unused secrets of callbacks, webhooks and browsers are deleted.
 pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// Retention of a secret without an event in the journal. Then the secret is deleted.
+/// Maximum age of a stored secret without an event in the journal. After it, the secret is deleted.
 pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
-/// Maximum bytes of a request body. A larger body is refused with `body_too_large` (413).
+/// Maximum number of bytes of a request body. A larger body is refused with `body_too_large` (413).
 pub const BODY_BYTES: usize = 1024 * 1024;
-/// Maximum bytes of a refused body that are read and discarded, so that its sender reads the refusal. Then the
-/// connection is closed.
+/// Maximum number of bytes of a refused body that are read and discarded, so that the client reads the refusal. After
+/// them, the connection is closed.
 pub const DRAINED_BYTES: usize = 64 * 1024 * 1024;
-/// Time limit for a request body to arrive. Then the request is refused with `request_timeout` (408).
+/// Time limit for a request body to arrive. After it, the request is refused with `request_timeout` (408).
 pub const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Maximum characters of the caller's `X-Request-Id`. A longer id is replaced.
+/// Maximum number of characters of the caller's `X-Request-Id`. A longer id is replaced.
 pub const REQUEST_ID_CHARS: usize = 128;
 
-/// Maximum bytes of an `Idempotency-Key`. A longer key is refused with `invalid_header` (400).
+/// Maximum number of bytes of an `Idempotency-Key`. A longer key is refused with `invalid_header` (400).
 pub const IDEMPOTENCY_KEY_BYTES: usize = 255;
 
-/// Maximum of `limit`, the items of a page. A higher number is refused with `invalid_query` (400).
+/// Maximum of `limit`, the number of items on a page. A higher number is refused with `invalid_query` (400).
 pub const PAGE: u16 = 200;
-/// Items of a page without `limit`. `next_cursor` continues with the next page.
+/// Number of items on a page without `limit`. `next_cursor` continues with the next page.
 pub const PAGE_DEFAULT: u16 = 50;
-/// Maximum bytes of a page with several items. `next_cursor` continues with the next page.
+/// Maximum number of bytes of a page with several items. `next_cursor` continues with the next page.
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum deliveries in the record of an interrupt. Older deliveries are omitted, with a note.
+/// Maximum number of deliveries in the record of an interrupt. Older deliveries are omitted, with a note.
 pub const RECORD_DELIVERIES: usize = 200;
-/// Maximum characters of a task in lists and on cards. A longer task is cut; the input of the run has all of it.
+/// Maximum number of characters of a task in lists and on cards. A longer task is cut; the input of the run has the
+/// complete task.
 pub const TASK_CHARS: usize = 300;
-/// Events that are read from the journal at once.
+/// Number of events that are read from the journal at once.
 pub const READ_EVENTS: usize = 64;
 
-/// Maximum subtasks of a draft plan whose layout is computed. A draft with more is refused with `invalid_request`.
+/// Maximum number of subtasks of a draft plan whose layout is computed. A draft with more subtasks is refused with
+/// `invalid_request`.
 pub const LAYOUT_SUBTASKS: usize = 200;
 
-/// Maximum unauthenticated connections, at most a quarter of the open files that the system allows. A further one
-/// closes the oldest.
+/// Maximum number of unauthenticated connections. The server lowers it to a quarter of the open files that the system
+/// allows. A new connection beyond it closes the oldest.
 pub const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
-/// Maximum connections of agents, at most half of the allowed open files. A further one is refused with
-/// `too_many_connections` (429; WebSocket: 4429).
+/// Maximum number of connections of agents. The server lowers it to half of the open files that the system allows. A
+/// connection beyond it is refused with `too_many_connections` (429; WebSocket: 4429).
 pub const AGENT_CONNECTIONS: usize = 10_000;
-/// Default of `--agent-requests`: average requests and frames of an agent per second. Further ones are refused with
-/// `too_many_requests`.
+/// Default of `--agent-requests`: average number of requests and frames of an agent per second. Requests beyond it are
+/// refused with `too_many_requests`.
 pub const AGENT_REQUESTS: u32 = 200;
-/// Burst of an agent's requests, in seconds of its rate. Further requests are refused with `too_many_requests`.
+/// Burst of an agent's requests, in seconds of the agent's rate. Requests beyond it are refused with
+/// `too_many_requests`.
 pub const AGENT_BURST_SECONDS: u32 = 5;
-/// Rate of all agents together, as a multiple of one agent's rate. Further requests are refused with
+/// Rate of all agents together, as a multiple of the rate of one agent. Requests beyond it are refused with
 /// `too_many_requests`.
 pub const AGENT_SHARES: u32 = 5;
-/// Maximum agents above their average rate. A request of a further agent is refused with `too_many_requests`.
+/// Maximum number of agents above their average rate. A request of an additional agent is refused with
+/// `too_many_requests`.
 pub const RATED_AGENTS: usize = 4_096;
 
-/// Default of `--sign-in-rate`: sign-in requests from one address per minute. Further ones are refused with
-/// `too_many_requests`.
+/// Default of `--sign-in-rate`: number of sign-in requests from one address per minute. Requests beyond it are refused
+/// with `too_many_requests`.
 pub const SIGN_IN_REQUESTS: u32 = 120;
-/// Default of `--decision-rate`: decisions of one principal per minute. Further ones are refused with
+/// Default of `--decision-rate`: number of decisions of one principal per minute. Decisions beyond it are refused with
 /// `too_many_requests`.
 pub const DECISIONS: u32 = 6_000;
-/// Maximum stored rates of addresses and principals. The least used rate is forgotten.
+/// Maximum number of stored rates of addresses and principals. Beyond it, the least used rate is forgotten.
 pub const RATED: usize = 10_000;
 
-/// Maximum consecutive frames of an agent's WebSocket beyond the rate. Then the socket is closed (4429).
+/// Maximum number of consecutive frames of an agent's WebSocket beyond the rate. After them, the socket is closed
+/// (4429).
 pub const OVER_RATE_FRAMES: u32 = 100;
 
-/// Maximum open event streams and WebSocket connections. A further one is refused with `too_many_streams` (429).
+/// Maximum number of open event streams and WebSocket connections. A stream beyond it is refused with
+/// `too_many_streams` (429).
 pub const STREAMS: u32 = 20_000;
-/// Maximum concurrent long polls. A further one is refused with `too_many_streams` (429).
+/// Maximum number of concurrent long polls. A long poll beyond it is refused with `too_many_streams` (429).
 pub const POLLS: usize = 10_000;
-/// Maximum `wait` of a long poll. A longer one is refused with `invalid_query` (400).
+/// Maximum `wait` of a long poll, in seconds. A longer `wait` is refused with `invalid_query` (400).
 pub const POLL_SECONDS: u16 = 60;
-/// Maximum recent events in memory, shared by all readers. Slower readers read the journal.
+/// Maximum number of recent events in memory, shared by all readers. Slower readers read the journal.
 pub const RECENT_EVENTS: usize = 1_024;
-/// Maximum bytes of the recent events in memory, as encoded in the journal. Slower readers read the journal.
+/// Maximum number of bytes of the recent events in memory, as encoded in the journal. Slower readers read the journal.
 pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
-/// Maximum unread frames of a WebSocket. Then the server waits for the reader, at most `patience_time`.
+/// Maximum number of unread frames of a WebSocket. Beyond it, the server waits for the reader, at most `patience_time`.
 pub const SOCKET_FRAMES: usize = 64;
 /// Delay before a stream's reader reconnects, as sent to the reader.
 pub const RETRY: Duration = Duration::from_secs(1);
-/// Maximum runs whose visibility is stored. For further runs it is read again.
+/// Maximum number of runs whose visibility is cached. For more runs, the visibility is read again.
 pub const SIGHT_RUNS: usize = 4_096;
-/// Maximum events examined for one page. `next_cursor` continues; answers of edges have the newest events
-/// (`truncated`).
+/// Maximum number of events that are examined for one page. `next_cursor` continues with the next events; responses of
+/// edges contain the newest events, with `truncated`.
 pub const SCANNED_EVENTS: usize = 10_000;
 
-/// Maximum bytes of a frame of a WebSocket client. With a larger frame the socket is closed (1009).
+/// Maximum number of bytes of a frame of a WebSocket client. With a larger frame, the socket is closed (1009).
 pub const FRAME_BYTES: usize = 1024 * 1024;
-/// Maximum bytes that are read of an oversized frame, so that its sender reads the refusal. Then the socket is closed.
+/// Maximum number of bytes that are read of an oversized frame, so that the client reads the refusal. After them, the
+/// socket is closed.
 pub const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
-/// Bytes of the read buffer of each WebSocket.
+/// Number of bytes of the read buffer of each WebSocket.
 pub const READ_BUFFER_BYTES: usize = 4 * 1024;
-/// Bytes of small frames that a WebSocket gathers. Then the frames are sent.
+/// Number of bytes of small frames that a WebSocket collects before it sends them.
 pub const WRITE_BUFFER_BYTES: usize = 16 * 1024;
-/// Maximum subscriptions of one WebSocket. A further one is answered with an error frame.
+/// Maximum number of subscriptions of one WebSocket. A subscription beyond it is answered with an error frame.
 pub const SUBSCRIPTIONS: usize = 64;
-/// Maximum unread answers of one WebSocket. Then the server reads no more frames from the client.
+/// Maximum number of unread responses of one WebSocket. Beyond it, the server reads no more frames from the client.
 pub const ANSWERS: usize = 64;
-/// Time limit for the closing frames of a WebSocket. Then the connection is closed.
+/// Time limit for the closing frames of a WebSocket. After it, the connection is closed.
 pub const GOODBYE_TIME: Duration = Duration::from_secs(3);
 
-/// Maximum unused login links. A further one replaces the oldest.
+/// Maximum number of unused login links. A new link beyond it replaces the oldest link.
 pub const LOGIN_CODES: usize = 1_000;
-/// Maximum unused login links of one person. A further one replaces the oldest.
+/// Maximum number of unused login links of one person. A new link beyond it replaces the person's oldest link.
 pub const LOGIN_CODES_OF_PERSON: usize = 10;
-/// Validity of a login link. Then it is refused with `login_code_spent` (403).
+/// Validity of a login link. After it, the link is refused with `login_code_spent` (403).
 pub const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
-/// Maximum signed-in browsers. A further one signs the oldest out.
+/// Maximum number of signed-in browsers. A new login beyond it signs the oldest browser out.
 pub const LOGINS: usize = 1_000;
-/// Maximum signed-in browsers of one person. A further one signs the oldest out.
+/// Maximum number of signed-in browsers of one person. A new login beyond it signs the person's oldest browser out.
 pub const LOGINS_OF_PERSON: usize = 100;
-/// Validity of a login. Then the browser is signed out.
+/// Validity of a login. After it, the browser is signed out.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// Time limit for a sign-in at a provider. Then it is refused with `sign_in_failed` (403).
+/// Time limit for a sign-in at a provider. After it, the sign-in is refused with `sign_in_failed` (403).
 pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
-/// Time limit for a browser that returns from a provider. Then it is refused with `login_code_spent` (403).
+/// Time limit for a browser that returns from a provider. After it, the sign-in is refused with `login_code_spent`
+/// (403).
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
-/// Maximum completed sign-ins that are stored against reuse. The oldest is forgotten; the provider accepts no code
-/// twice, either.
+/// Maximum number of completed sign-ins that are stored to detect reuse. Beyond it, the oldest is forgotten. The
+/// provider also rejects a reused code.
 pub const SIGN_INS: usize = 10_000;
-/// Maximum unfinished sign-ins of one browser, such as in several tabs. The earliest is forgotten.
+/// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond it, the earliest is forgotten.
 pub const SIGN_INS_OF_BROWSER: usize = 5;
-/// Time limit for a terminal to fetch a missed result of its sign-in. Then it is refused with `sign_in_failed` (403).
+/// Time for which a terminal can fetch a missed result of its sign-in. After it, the terminal is refused with
+/// `sign_in_failed` (403).
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
-/// Validity of a shared channel's page after a sign-in. Then it is refused with `link_expired` (410): reopen the link.
+/// Validity of the page that a link in a shared channel opens after a sign-in. After it, the page is refused with
+/// `link_expired` (410): open the link again.
 pub const SIGNED_IN_PAGE_MS: u64 = 3_600 * 1_000;
-/// Maximum bytes of the path that a sign-in leads to. With a longer path the inbox opens.
+/// Maximum number of bytes of the path that a browser opens after a sign-in. For a longer path, the browser opens the
+/// inbox.
 pub const SIGN_IN_TO_BYTES: usize = 1_000;
 
-/// Default validity of a decision link. Then it is refused with `link_expired` (410).
+/// Default validity of a decision link. After it, the link is refused with `link_expired` (410).
 pub const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
-/// Maximum validity of a decision link. A longer one is refused with `invalid_request`.
+/// Maximum validity of a decision link. A longer validity is refused with `invalid_request`.
 pub const LINK_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// Time limit for open requests and running commands of a stopping server. Then requests are cut off, and commands end
-/// with `unknown_outcome`.
+/// Time limit for open requests and running commands of a stopping server. After it, requests are cut off, and commands
+/// end with `unknown_outcome`.
 pub const STOP_TIME: Duration = Duration::from_secs(8);
 
-/// Maximum `expires_in_ms` of an agent's interrupt: ten years. A longer one is refused with `invalid_request`.
+/// Maximum `expires_in_ms` of an agent's interrupt: ten years. A longer time is refused with `invalid_request`.
 pub const EXPIRY_MS: u64 = 10 * 366 * 24 * 3_600 * 1_000;
-/// Maximum bytes of the id of a person, a name or a pattern in a request. A longer one is refused with
+/// Maximum number of bytes of the id of a person, a name or a pattern in a request. A longer value is refused with
 /// `invalid_request`.
 pub const LINE_BYTES: usize = 200;
-/// Maximum runs that a session lists. Older runs are only in the list of runs.
+/// Maximum number of runs that a session lists. Older runs are only in the list of runs.
 pub const SESSION_RUNS: usize = 50;
 
-/// Maximum runs that are listed for a node. Further runs appear only as a number.
+/// Maximum number of runs that are listed for a node. More runs appear only as a number.
 pub const NODE_RUNS: usize = 100;
-/// Maximum leases that are read for the runs of nodes. Further runs are not listed.
+/// Maximum number of leases that are read for the runs of nodes. Runs beyond it are not listed.
 pub const NODE_LEASES: usize = 10_000;
 
-/// Maximum files in the folder of `--workflows`. With more, the server does not start.
+/// Maximum number of files in the directory of `--workflows`. With more files, the server does not start.
 pub const WORKFLOW_FILES: usize = 1_000;
 
-/// Maximum attempts to release the calls of a client that left. Then the calls stay claimed until the next client takes
-/// over.
+/// Maximum number of attempts to release the calls of a client that disconnected. After them, the calls stay claimed
+/// until the next client claims them.
 pub const LET_GO_ATTEMPTS: usize = 60;
-/// Delay between two attempts to release the calls of a client that left.
+/// Delay between two attempts to release the calls of a client that disconnected.
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);
 
-/// Maximum open interrupts that are examined when an approver is removed. With more, `more` is `true`.
+/// Maximum number of open interrupts that are examined when an approver is removed. With more interrupts, `more` is
+/// `true`.
 pub const LEFT_INTERRUPTS: usize = 100;
 
-/// Maximum open interrupts, runs of each status and deliveries that `/metrics` counts. With more, the gauge stays near
-/// this value.
+/// Maximum number of open interrupts, of runs of each status and of deliveries that `/metrics` counts. With more, the
+/// gauge stays near this value.
 pub const METRICS_ROWS: usize = 10_000;
-/// Rows that `/metrics` reads at once.
+/// Number of rows that `/metrics` reads at once.
 pub const METRICS_PAGE: usize = 1_000;

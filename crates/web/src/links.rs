@@ -1,7 +1,7 @@
-//! Tokens of decision links: the person, the interrupt and the expiry, [sealed](Seal) so that only this server can make
-//! one.
+//! Tokens of decision links. A token contains the person, the interrupt and the expiry, and is [sealed](Seal), so that
+//! only this server can create one.
 //!
-//! No state is kept for a link. An interrupt is resolved once, and that ends every link to it.
+//! No state is stored for a link. An interrupt is resolved once, and the resolution ends every link to the interrupt.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{DeliveryId, InterruptId, KeyId};
@@ -14,10 +14,10 @@ use crate::seal::Seal;
 
 pub struct Links(Seal);
 
-/// Sealed values of message buttons, which open a form in a chat.
+/// Seals the values of message buttons, which open a form in a chat.
 pub struct Pressed(Seal);
 
-/// Action of a button: opens a form for this option.
+/// Action of a button: opens a form for the option `option`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Press {
     #[serde(rename = "i")]
@@ -37,7 +37,7 @@ impl Pressed {
         self.0.seal(press)
     }
 
-    /// Returns the action in a value that this server sealed.
+    /// Returns the action in a button's value; `None` if this server did not seal the value.
     pub fn press(&self, value: &str) -> Option<Press> {
         self.0.open(value)
     }
@@ -48,49 +48,50 @@ impl Pressed {
 pub struct Claim {
     #[serde(rename = "i")]
     pub interrupt: InterruptId,
-    /// Person in whose name the link decides.
+    /// Person who decides with the link.
     #[serde(rename = "p")]
     pub person: String,
-    /// Digest of the decision's subject: see `view::interrupt::subject_digest`.
+    /// Digest of the subject of the decision. See `view::interrupt::subject_digest`.
     #[serde(rename = "d")]
     pub subject: Digest,
     #[serde(rename = "x")]
     pub expires_at: Timestamp,
-    /// Key with which the link was made. The link ends with the key.
+    /// Key that created the link. The link becomes invalid when the key does.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
-    /// Creation time. The link ends when its person leaves. Links of earlier versions have none.
+    /// Creation time. The link becomes invalid when its person is removed. Links of earlier versions have no creation
+    /// time.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub made_at: Option<Timestamp>,
-    /// Last event of the installation's stream that was known then.
+    /// Sequence number of the last known event of the installation's stream when the link was created.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Delivery that brought the link to its person. Such a link is used once, and not for risky interrupts.
+    /// Delivery that sent the link to its person. Such a link can be used once, and never for a risky interrupt.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub mailed: Option<DeliveryId>,
-    /// The only option that the link may choose; `None`: any.
+    /// The only option that can be chosen with the link. `None` allows all options.
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
-    /// Digests of the provider's sessions, for the page that a sign-in led to. Its link ends at sign-out, here or
-    /// there.
+    /// Digests of the session and subject at the provider, for a link that a sign-in created. The link becomes invalid
+    /// when the person signs out, here or at the provider.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub there: Option<Vec<Digest>>,
-    /// Creator of the login link that signed the person in, if that was another person.
+    /// Person who created the login link with which the link's person signed in, if that is a different person.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
 impl Claim {
-    /// Returns the key under which a mailed link is used once.
+    /// Returns the idempotency key that lets a mailed link be used only once.
     pub fn once(&self) -> Option<IdempotencyKey> {
         let delivery = self.mailed.as_ref()?;
-        // The digest does not cover the decision: any decision uses the link up.
+        // The digest does not cover the decision, so any decision uses up the link.
         let digest = Digest::of_bytes(delivery.as_str().as_bytes());
         let scope = format!("{} link", self.person);
         Some(IdempotencyKey { scope, key: delivery.to_string(), digest })
     }
 
-    /// Returns the creation time, if the link has one.
+    /// Returns the creation time; `None` if the link does not contain it.
     pub fn since(&self) -> Option<Since> {
         self.made_at.map(|at| Since { at, seq: self.seq })
     }
@@ -105,15 +106,15 @@ impl Links {
         self.0.seal(claim)
     }
 
-    /// Returns the number that the page of a token shows and a person types. Programs that follow links and submit
-    /// forms do not type it.
+    /// Returns the number that the page of a link shows and that the person types into the form. Programs that follow
+    /// links and submit forms by themselves do not type it.
     pub fn number(token: &str) -> String {
         let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
         let [a, b, ..] = digest.as_bytes();
         format!("{:04}", u16::from_be_bytes([*a, *b]) % 10_000)
     }
 
-    /// Returns the claim of a token that this server sealed.
+    /// Returns the claim in a token; `None` if this server did not seal the token.
     pub fn claim(&self, token: &str) -> Option<Claim> {
         self.0.open(token)
     }

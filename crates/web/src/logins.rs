@@ -1,9 +1,9 @@
-//! Logins: sign browsers in, and recognize them afterwards.
+//! Logins: signs browsers in, and recognizes signed-in browsers.
 //!
-//! A one-time code becomes a login: a cookie that scripts cannot read, and a secret that other ports of this host
-//! never see. Cookies ignore ports, so each of the two is valid only with the other. Logins are kept as digests in
-//! `logins.json`, and end when the operator's token changes. Codes are kept in memory alone. The journal contains none
-//! of this, and no code, cookie or secret may be logged.
+//! A one-time code creates a login, which consists of a cookie that scripts cannot read, and a secret that other ports
+//! of this host never receive. A browser sends a cookie to all ports of a host, so neither the cookie nor the secret is
+//! valid alone. `logins.json` stores digests of both. All logins end when the operator's token changes. Codes are kept
+//! only in memory. The journal contains no code, cookie or secret, and none of them may be logged.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -24,26 +24,26 @@ use crate::secrets::{self, Error};
 
 const FILE: &str = "logins.json";
 const MEND: &str = "If others may have read it, or it is damaged, delete it: everybody signs in again";
-/// Prefix of a terminal's token.
+/// Prefix of the token of a terminal.
 const TOKEN_PREFIX: &str = "hs_login_";
 /// Length of a terminal's token: the prefix and 256 bits in hexadecimal.
 const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// Name of the cookie, which contains the port, so that two servers on one host do not sign each other out.
+    /// Name of the cookie. It contains the port, so that two servers on one host do not sign each other's browsers out.
     cookie: String,
-    /// True if browsers send the cookie over TLS alone. The prefix `__Host-` keeps other hosts of the domain from
-    /// setting it.
+    /// True if browsers may send the cookie only over TLS. The name then begins with `__Host-`, so that other hosts of
+    /// the domain cannot set the cookie.
     is_secure: bool,
     operator: Digest,
     codes: Mutex<VecDeque<Code>>,
-    /// Logins, as the file has them. A writer holds `changing` and writes the file first.
+    /// Logins, as stored in the file. A writer locks `changing` and writes the file before it changes this value.
     kept: watch::Sender<Arc<Vec<Login>>>,
     changing: Mutex<()>,
 }
 
-/// A code that has not been redeemed.
+/// Code that has not been redeemed.
 struct Code {
     digest: Digest,
     invited: Invitation,
@@ -52,27 +52,29 @@ struct Code {
 }
 
 impl Code {
-    /// Returns true if the code cannot sign its person in any more.
+    /// Returns true if the code can no longer sign in its person.
     fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.invited.person, self.since, &self.invited.there)
     }
 }
 
-/// Person that a code signs in, and the properties of the login.
+/// Person whom a code signs in, and properties of the new login.
 #[derive(Clone, Debug)]
 pub struct Invitation {
     pub person: String,
     /// Validity of the login.
     pub lasts_ms: u64,
-    /// Path to which the browser goes afterwards.
+    /// Path that the browser opens after the sign-in.
     pub to: Option<String>,
-    /// Digest of the sign-in that the code comes from. Only the browser that began it has its cookie.
+    /// Digest of the sign-in at the provider that created the code. Only the browser that began the sign-in has its
+    /// cookie.
     pub bound: Option<Digest>,
-    /// Last event of the installation's stream that was known at the invitation.
+    /// Sequence number of the last known event of the installation's stream when the code was created.
     pub seq: u64,
-    /// Digests of the provider's session and subject. A sign-out of either at the provider ends the login.
+    /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
+    /// ends the login.
     pub there: Vec<Digest>,
-    /// Creator of the link, if that is another person.
+    /// Person who created the login link, if that is not the person who signs in.
     pub let_in_by: Option<String>,
 }
 
@@ -88,28 +90,30 @@ impl Invitation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
-    /// Person who is signed in; the operator in files of earlier versions.
+    /// Person who is signed in. Files of earlier versions contain no person; their logins belong to the operator.
     #[serde(default = "operator")]
     pub person: String,
-    /// Digest of the cookie. A terminal has none: it sends the secret alone, as a token.
+    /// Digest of the cookie. A terminal has no cookie: it sends only the secret, as a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cookie: Option<Digest>,
     secret: Digest,
     pub created_at: Timestamp,
-    /// Last event of the installation's stream that was known then. Files of earlier versions have none.
+    /// Sequence number of the last known event of the installation's stream at the sign-in. Files of earlier versions
+    /// do not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// Digests of the provider's session and subject. A sign-out of either at the provider ends the login.
+    /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider
+    /// ends the login.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     there: Vec<Digest>,
-    /// Creator of the login link that it began with, if that is another person.
+    /// Person who created the login link of this login, if that is not the person who is signed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     pub expires_at: Timestamp,
 }
 
 impl Login {
-    /// Returns true if the person has left or was signed out.
+    /// Returns true if the person was removed or signed out.
     pub fn is_over(&self, known: &System) -> bool {
         is_over(known, &self.person, self.since(), &self.there)
     }
@@ -123,23 +127,23 @@ impl Login {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// Digest of the operator's token. With another token, no login is valid.
+    /// Digest of the operator's token. All logins are invalid if the token has changed.
     operator: Digest,
     logins: Vec<Login>,
 }
 
-/// Values of a new login for the browser to keep.
+/// Values of a new login that the browser keeps.
 pub struct Issued {
     pub person: String,
-    /// The value of `Set-Cookie`.
+    /// Value of the `Set-Cookie` header.
     pub cookie: String,
     pub secret: String,
     pub expires_at: Timestamp,
-    /// Path to which the browser goes.
+    /// Path that the browser opens.
     pub to: Option<String>,
 }
 
-/// A new login of a terminal.
+/// New login of a terminal.
 #[derive(Clone)]
 pub struct Token {
     pub token: String,
@@ -147,7 +151,7 @@ pub struct Token {
 }
 
 impl Logins {
-    /// Reads the file, if there is one. The caller holds the lock of the data folder.
+    /// Reads the file, if it exists. The caller holds the lock of the data directory.
     pub fn open(data: &Path, port: u16, is_secure: bool, operator: &str) -> Result<Self, Error> {
         let path = data.join(FILE);
         let operator = Digest::of_parts(&[b"holdshort logins\n", operator.as_bytes()]);
@@ -164,13 +168,13 @@ impl Logins {
         })
     }
 
-    /// Creates a code that signs a person in with one browser, once. `seq`: the last event of the installation's stream
-    /// that is known.
+    /// Creates a code that signs a person in with one browser, once. `seq`: last known event of the installation's
+    /// stream.
     pub fn invite(&self, person: &str, seq: u64, now: Timestamp) -> Result<(String, Timestamp), Error> {
         self.invite_as(Invitation::for_login_link(person, seq), now, LOGIN_CODE_MS)
     }
 
-    /// Like [`Logins::invite`], with the properties of the login and the validity of the code.
+    /// Like [`Logins::invite`], with properties of the login and a validity of the code.
     pub fn invite_as(
         &self,
         invited: Invitation,
@@ -194,8 +198,9 @@ impl Logins {
         Ok((code, expires_at))
     }
 
-    /// Redeems a code. `None` if the code is unknown, used or too old, or if its person has left since. The code is
-    /// used up in every case. `began`: the sign-ins that the browser began, according to its cookies.
+    /// Redeems a code. Returns `None` if the code is unknown, used or expired, or if its person was removed after its
+    /// creation. A code is used up even if the sign-in fails. `began`: digests of the sign-ins at the provider that
+    /// this browser began, according to its cookies.
     pub fn redeem(
         &self,
         code: &str,
@@ -222,7 +227,7 @@ impl Logins {
         Ok(Some(Issued { person: invited.person, cookie, secret, expires_at, to: invited.to }))
     }
 
-    /// Issues a token that signs a terminal in.
+    /// Creates a token that signs a terminal in.
     pub fn issue(&self, invited: &Invitation, now: Timestamp) -> Result<Token, Error> {
         let token = format!("{TOKEN_PREFIX}{}", secrets::draw()?);
         let expires_at = self.keep(invited, None, Digest::of_bytes(token.as_bytes()), now)?;
@@ -260,13 +265,14 @@ impl Logins {
         Ok(expires_at)
     }
 
-    /// Returns the login to which both the secret and a cookie of the request belong. Compares digests, so the time
-    /// taken reveals nothing about either.
+    /// Returns the login to which the secret and a cookie of the request belong. Compares digests, so the duration
+    /// reveals nothing about the secret or the cookie.
     pub fn find(&self, headers: &HeaderMap, secret: &str, now: Timestamp) -> Option<Login> {
         let secret = Digest::of_bytes(secret.as_bytes());
         let logins = self.kept.borrow().clone();
         let login = logins.iter().find(|login| login.secret == secret && login.expires_at > now)?;
-        // Another server on this host may have set a cookie of this name, which must not sign the browser out.
+        // A different server on this host may have set a cookie with the same name. Such a cookie must not sign the
+        // browser out, so all cookies are tried.
         let mut cookies = self.cookies(headers);
         cookies.any(|cookie| Some(Digest::of_bytes(cookie.as_bytes())) == login.cookie).then(|| login.clone())
     }
@@ -283,12 +289,12 @@ impl Logins {
         logins.iter().find(is_it).cloned()
     }
 
-    /// Returns a receiver of the current logins.
+    /// Returns a receiver of the list of logins.
     pub fn follow(&self) -> watch::Receiver<Arc<Vec<Login>>> {
         self.kept.subscribe()
     }
 
-    /// Signs out people who have left, and deletes their codes. Writes the file only if a login ends.
+    /// Signs out people who were removed, and deletes their codes. Writes the file only if a login ends.
     pub fn purge(&self, known: &System) -> Result<(), Error> {
         lock(&self.codes).retain(|code| !code.is_over(known));
         let is_out = |login: &Login| login.is_over(known);
@@ -304,7 +310,7 @@ impl Logins {
         self.change(|logins| logins.retain(|each| each != login))
     }
 
-    /// Returns the `Set-Cookie` value that deletes the cookie.
+    /// Returns the `Set-Cookie` value that deletes the login's cookie.
     pub fn forget(&self) -> String {
         self.set_cookie("", 0)
     }
@@ -317,12 +323,12 @@ impl Logins {
         cookies(headers, |name| name == self.cookie)
     }
 
-    /// Returns the name of another cookie of this server.
+    /// Returns the name of this server's cookie for the given purpose.
     pub(crate) fn cookie_of(&self, purpose: &str) -> String {
         format!("{}_{purpose}", self.cookie)
     }
 
-    /// Returns the attribute that limits a cookie to TLS, if this server uses TLS.
+    /// Returns the cookie attribute that limits a cookie to TLS; empty if this server does not use TLS.
     pub(crate) fn secure(&self) -> &'static str {
         if self.is_secure { "; Secure" } else { "" }
     }
@@ -338,12 +344,12 @@ impl Logins {
     }
 }
 
-/// Returns a `Set-Cookie` value. With 0 seconds, the browser deletes the cookie.
+/// Returns a `Set-Cookie` value. If `seconds` is 0, the browser deletes the cookie.
 pub(crate) fn set_cookie(name: &str, value: &str, same_site: &str, seconds: u64, secure: &str) -> String {
     format!("{name}={value}; HttpOnly; SameSite={same_site}; Path=/; Max-Age={seconds}{secure}")
 }
 
-/// Returns the values of a request's cookies that have such a name.
+/// Returns the values of a request's cookies whose names fulfil the condition.
 pub(crate) fn cookies<'a>(
     headers: &'a HeaderMap,
     is_it: impl Fn(&str) -> bool + 'a,
@@ -353,7 +359,7 @@ pub(crate) fn cookies<'a>(
     pairs.filter(move |(name, _)| is_it(name)).map(|(_, value)| value)
 }
 
-/// Returns true if the person has left or was signed out since then, here or at the provider.
+/// Returns true if the person was removed or signed out after `since`, here or at the provider.
 pub(crate) fn is_over(known: &System, person: &str, since: Since, there: &[Digest]) -> bool {
     known.people.is_signed_out(person, since) || known.signed_out_there.has_ended(there, since)
 }
@@ -471,14 +477,14 @@ mod tests {
             assert_eq!(logins.follow().borrow().len(), 1, "also in the file");
             assert!(find(logins, &of_ben));
         }
-        // The codes stay invalid although a person of that name exists again.
+        // The codes stay invalid although a person with the same id was added again.
         let redeemed = codes.map(|code| {
             logins.redeem(&code, &[], &system_with_people(&["anna", "ben"]), NOW).unwrap().is_some()
         });
         assert_eq!(redeemed, [false, true]);
     }
 
-    /// A person who was signed out at the provider cannot use a login code from a sign-in there.
+    /// A sign-out at the provider invalidates login codes that came from a sign-in at the provider.
     #[test]
     fn whoever_is_signed_out_at_their_provider_is_invited_no_more() {
         let data = tempfile::tempdir().unwrap();

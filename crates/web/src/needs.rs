@@ -1,5 +1,5 @@
-//! The permission that a route needs, named where the route is declared, and checked during authentication. A route
-//! without one is forbidden to every caller.
+//! The permission that a route needs. It is named where the route is declared, and checked during authentication. A
+//! route without a needed permission is forbidden to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;
@@ -8,23 +8,22 @@ use holdshort_core::rights::{self, Extent, Permission};
 
 use crate::route_limit::RouteLimit;
 
-/// A permission, and whether it must cover everything.
+/// Permission that a route needs, and whether the permission must cover all objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     pub permission: Permission,
-    /// Rate limit that counts each request of a caller.
+    /// Rate limit against which each request is counted.
     pub limit: RouteLimit,
-    /// True if the route is about objects without an owner: lists, sessions, the installation.
+    /// True if the route is about objects without an owner, such as lists, sessions or the installation.
     pub of_all: bool,
 }
 
-/// Requires a permission of any extent. The handler knows the object of the route, and the caller checks that it is
-/// within the extent.
+/// Requires a permission of any extent. The handler must check that the extent covers the object of the route.
 pub const fn any(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: false }
 }
 
-/// Requires a permission that covers everything.
+/// Requires a permission that covers all objects.
 pub const fn all(permission: Permission) -> Needs {
     Needs { permission, limit: RouteLimit::None, of_all: true }
 }
@@ -39,13 +38,14 @@ impl Needs {
         }
     }
 
-    /// Needs of a route that writes a decision, or a view of one, with each request.
+    /// Adds the rate limit of decisions. For routes on which each request records a decision or the view of an
+    /// interrupt.
     #[must_use]
     pub const fn with_decision_limit(self) -> Self {
         Self { limit: RouteLimit::Decisions, ..self }
     }
 
-    /// Declares routes that have these needs.
+    /// Declares these needs for the routes.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         routes.layer(Extension(self))
     }

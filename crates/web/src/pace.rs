@@ -1,22 +1,22 @@
-//! Time-outs for clients: how long the server waits for a request and for a reader.
+//! Time limits for clients: how long the server waits for a request and for a reader.
 
 use std::time::Duration;
 
 use crate::limits::{HEADERS_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_TIME};
 
-/// Time-outs for clients. Tests use shorter ones than users.
+/// Time limits for clients. Tests use shorter limits than users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Time limit for the headers of a request, from the connection or from the answer before. This also limits how
-    /// long a connection may be idle.
+    /// Time limit for the headers of a request, counted from the start of the connection or from the previous response.
+    /// It also limits how long a connection may be idle.
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,
-    /// Time limit for silence of a socket's client. Clients answer pings automatically.
+    /// Time limit for a silent WebSocket client. WebSocket clients respond to pings automatically.
     pub silence: Duration,
     /// Time limit for the client of a socket to authenticate.
     pub hello: Duration,
-    /// Time limit for a stream's writer that waits for its reader. Then the stream ends, and the reader reconnects with
+    /// Time limit for a stream whose reader takes no bytes. After it, the stream ends, and the reader reconnects with
     /// its cursor.
     pub patience: Duration,
 }

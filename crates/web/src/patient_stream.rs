@@ -1,5 +1,6 @@
-//! The TCP connection to one client. A client that reads nothing keeps buffers of the server in use, so its connection
-//! is closed after a while. The client reconnects with its cursor. A client that reads slowly keeps its connection.
+//! TCP connection to a client. A client that stops reading keeps buffers of the server in use, so its connection is
+//! closed after a time limit. The client then reconnects with its cursor. A client that reads slowly keeps its
+//! connection.
 
 use std::io;
 use std::pin::Pin;
@@ -16,9 +17,9 @@ use crate::connections::Connection;
 pub struct PatientStream {
     stream: TcpStream,
     patience: Duration,
-    /// Deadline of a client that takes no bytes.
+    /// Deadline for a client that takes no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// Entry among the open connections, for as long as the socket is open.
+    /// Entry among the open connections. It is held until the socket is closed.
     _connection: Arc<Connection>,
 }
 
@@ -27,7 +28,7 @@ impl PatientStream {
         Self { stream, patience, stalled: None, _connection: connection }
     }
 
-    /// Returns the result of a write; an error once the client has taken no bytes for too long.
+    /// Returns the result of a write, or an error if the client has taken no bytes for too long.
     fn written<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -42,7 +43,7 @@ impl PatientStream {
 impl Drop for PatientStream {
     fn drop(&mut self) {
         if self.stalled.is_some() {
-            // Otherwise the kernel would keep the bytes that the client does not take.
+            // Without this option, the kernel would keep the bytes that the client does not take.
             let _ = self.stream.set_zero_linger();
         }
     }

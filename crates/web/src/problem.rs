@@ -1,5 +1,4 @@
-//! Refusals as problem+json. Maps errors of the engine to codes. Builds the answer to every request that is not carried
-//! out.
+//! Refusals as problem+json. Maps errors of the engine to codes, and builds the response to every refused request.
 
 use std::io::ErrorKind;
 
@@ -17,7 +16,7 @@ use serde_json::Value;
 
 use crate::{request_id, secrets};
 
-/// Refusal of a request, with its reason.
+/// Refusal of a request, with its code and reason.
 #[derive(Debug)]
 pub struct Refused(pub Box<Problem>);
 
@@ -28,7 +27,7 @@ impl Refused {
         Self(Box::new(Problem::new(code, detail)))
     }
 
-    /// Returns a refusal with the advice from the table of codes as its detail.
+    /// Returns a refusal whose detail is the advice for the code.
     pub fn from_code(code: Code) -> Self {
         Self::new(code, code.fix())
     }
@@ -37,7 +36,7 @@ impl Refused {
         Self::new(Code::NotFound, format!("there is no such {what}"))
     }
 
-    /// Returns a refusal that names the wrong places of a body.
+    /// Returns a refusal that lists the invalid fields of a body.
     pub fn invalid(problems: Vec<schema::Problem>) -> Self {
         Self::at_places(Code::InvalidRequest, problems)
     }
@@ -53,8 +52,8 @@ impl Refused {
         refused
     }
 
-    /// Returns this refusal for another wire format. Renames fields and messages, also in the detail, which is all that
-    /// clients of other systems show.
+    /// Converts the refusal for an edge: renames fields and rewrites messages. The detail changes too, because some
+    /// clients of other systems show only the detail.
     #[must_use]
     pub fn map_field_errors(mut self, name: impl FnMut(&mut FieldError)) -> Self {
         self.0.errors.iter_mut().for_each(name);
@@ -65,7 +64,7 @@ impl Refused {
         self
     }
 
-    /// Returns a refusal that names one wrong place of a body.
+    /// Returns a refusal that names one invalid field of a body.
     pub fn invalid_at(pointer: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![schema::Problem::new(pointer, message)])
     }
@@ -80,14 +79,14 @@ impl Refused {
         self.0.code
     }
 
-    /// Returns true if nothing was written for certain. After a failure of the store, the request may have been
-    /// written.
+    /// Returns true if the request certainly wrote nothing. After an error of the store, the request may have written
+    /// its event.
     pub fn wrote_nothing(&self) -> bool {
         self.code().status() < 500
     }
 }
 
-/// Returns the text of the error, if there is exactly one.
+/// Returns the text of the error if there is exactly one error.
 fn one(errors: &[FieldError]) -> Option<String> {
     if let [only] = errors { Some(describe_field_error(only)) } else { None }
 }
@@ -161,7 +160,8 @@ impl From<Error> for Refused {
             Error::Session(rejection @ session::Rejection::Limit { .. }) => {
                 Self::new(Code::LimitReached, rejection.to_string())
             }
-            // Each opening draws an id of its own, and only the engine lets a session expire.
+            // Each request to open a session draws a new id, and only the engine lets a session expire. So these
+            // rejections are faults of the server.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
                 Self::from_code(Code::Internal)
@@ -170,7 +170,7 @@ impl From<Error> for Refused {
             | Error::Session(session::Rejection::Invalid(problems))
             | Error::System(system::Rejection::Invalid(problems)) => Self::invalid(problems),
             Error::KeyReused => Self::from_code(Code::IdempotencyKeyReused),
-            // Runs that cannot be read.
+            // Errors of runs that are unreadable.
             Error::Damaged { .. } | Error::NoDefinition { .. } | Error::NewDefinition { .. } => {
                 tracing::error!(%error, "a run cannot be read");
                 Self::new(Code::JournalDamaged, error.to_string())
@@ -191,7 +191,7 @@ impl From<Error> for Refused {
             Error::NothingBegins => {
                 Self::invalid_at("", "no run can start here: the session was opened without a `workflow`")
             }
-            // Other writers were faster, again and again.
+            // Other writers changed the same data first in every attempt.
             Error::Busy | Error::KeyTaken | Error::FrontTaken => Self::from_code(Code::Busy),
             Error::Internal(_) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
@@ -270,7 +270,7 @@ impl From<keys::Refusal> for Refused {
             keys::Refusal::Limit => Self::new(Code::LimitReached, said),
             keys::Refusal::Unknown => Self::not_found("key"),
             keys::Refusal::Revoked | keys::Refusal::Expired => Self::new(Code::KeyEnded, said),
-            // This server draws ids and secrets itself.
+            // This server draws ids and secrets itself, so a duplicate is a fault of the server.
             keys::Refusal::Twice => {
                 tracing::error!("a key id or a secret was generated twice");
                 Self::from_code(Code::Internal)

@@ -1,6 +1,6 @@
-//! The path of requests to this server: its public address, and the trusted proxies.
+//! The public address of this server, and the trusted proxies in front of it.
 //!
-//! Forwarding headers are read only if the connection comes from a trusted proxy. From any other peer they are ignored.
+//! Forwarding headers are read only from a connection of a trusted proxy. On all other connections they are ignored.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -16,25 +16,25 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Settings of the path between clients and this server.
+/// Settings of the connections between clients and this server.
 #[derive(Clone, Debug, Default)]
 pub struct PublicEndpoint {
     pub public_url: Option<PublicUrl>,
     pub proxies: Proxies,
-    /// Certificate files, if the server speaks TLS itself.
+    /// Certificate files; `None` if the server itself does not use TLS.
     pub tls: Option<TlsFiles>,
-    /// Origins of other pages, and the edge that they may call.
+    /// Origins whose pages may call an edge, and the edge.
     pub cors: Cors,
 }
 
-/// Certificate chain and its key, in PEM.
+/// Files with the certificate chain and its private key, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
 
-/// Address that browsers and agents use: a scheme, a host and an optional port.
+/// URL that browsers and agents use. It has a scheme, a host and an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Url);
 
@@ -68,7 +68,8 @@ impl std::fmt::Display for PublicUrl {
 }
 
 impl PublicUrl {
-    /// Returns the origin as a browser writes it: without the scheme's default port, and without a final slash.
+    /// Returns the origin as a browser writes it: without the default port of the scheme, and without a slash at the
+    /// end.
     pub fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
     }
@@ -77,7 +78,7 @@ impl PublicUrl {
         self.0.scheme() == "https"
     }
 
-    /// Returns true if only this machine can use the address.
+    /// Returns true if the URL can be used only on this machine.
     pub fn is_on_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -87,7 +88,7 @@ impl PublicUrl {
         }
     }
 
-    /// Returns the values that the `Host` header may have. Some clients write the scheme's default port, too.
+    /// Returns the accepted values of the `Host` header. Some clients include the default port of the scheme.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let origin = self.origin();
         let written = origin.split_once("://").map_or("", |(_, host)| host).to_owned();
@@ -99,7 +100,7 @@ impl PublicUrl {
     }
 }
 
-/// Parses an address, or a network of addresses.
+/// Parses a network or a single address.
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     let network =
@@ -114,13 +115,13 @@ pub fn network(text: &str) -> Result<IpNet, String> {
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Vec<IpNet>);
 
-/// Client, host and scheme of a request, from the connection or from a trusted proxy.
+/// Client, host and scheme of a request, as the connection or a trusted proxy reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forwarded<'a> {
     pub(crate) client: IpAddr,
-    /// Host that the client named; `None` if it is in the `Host` header.
+    /// Host that the client used, as a proxy reports it; `None` if the `Host` header is authoritative.
     pub(crate) host: Option<&'a str>,
-    /// Scheme that the client used.
+    /// Scheme that the client used, as a proxy reports it.
     pub(crate) scheme: Option<&'a str>,
 }
 
@@ -134,12 +135,12 @@ impl Proxies {
     }
 
     pub(crate) fn read<'a>(&self, peer: IpAddr, headers: &'a HeaderMap) -> Forwarded<'a> {
-        // A socket for both families shows IPv4 addresses as IPv6 addresses.
+        // A socket for IPv4 and IPv6 reports IPv4 addresses in their IPv6 form.
         let peer = peer.to_canonical();
         if !self.names(peer) {
             return Forwarded { client: peer, host: None, scheme: None };
         }
-        // The nearest proxy writes last.
+        // The nearest proxy appends the last value.
         let last = |name| values(headers, &name).pop();
         let scheme = last(FORWARDED_PROTO).map(|scheme| match scheme {
             "wss" => "https",
@@ -149,8 +150,8 @@ impl Proxies {
         Forwarded { client: self.client(peer, headers), host: last(FORWARDED_HOST), scheme }
     }
 
-    /// Returns the client's address. Each proxy appends the address of its peer, so the client is the last address that
-    /// is not a proxy. The entries before it were written by the client.
+    /// Returns the address of the client. Each proxy appends the address of its peer, so the client is the last address
+    /// that is not a proxy. All addresses before it come from the client and may be false.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {
@@ -164,13 +165,13 @@ impl Proxies {
     }
 }
 
-/// Returns the items of a header that is a list. An unreadable value becomes an empty item.
+/// Returns the items of a header that contains a list. An unreadable value becomes an empty item.
 fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a str> {
     let lines = headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());
     lines.flat_map(|line| line.split(',')).map(str::trim).collect()
 }
 
-/// Parses an address. Some proxies append the port.
+/// Parses an address. A port after the address is ignored, because some proxies append one.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))

@@ -1,7 +1,8 @@
-//! Push subscriptions of browsers. The journal records which subscriptions exist; their endpoints and encryption keys
+//! Push subscriptions of browsers. The journal records which subscriptions exist. Their endpoints and encryption keys
 //! are [stored](crate::secret_store) outside the journal.
 //!
-//! They are written before the event, and deleted if the journal does not know them.
+//! An endpoint and its keys are written before the event of the subscription. They are deleted if the journal does not
+//! contain the subscription.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +28,7 @@ const FOLDER: &str = "push";
 const MEND: &str = "It cannot be recreated: repair it and retry the delivery, or let its person switch that \
                     browser off and on again";
 
-/// Part of a subscription that the journal does not hold.
+/// Data of a subscription that are stored outside the journal.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -39,7 +40,7 @@ struct Stored {
 pub struct Push {
     kept: SecretStore,
     vapid: Arc<Vapid>,
-    /// Lock for one change at a time, from the stored part to the event.
+    /// Lock that allows one change at a time. A change stores the secrets and then records the event.
     changing: Mutex<()>,
 }
 
@@ -52,12 +53,12 @@ impl Push {
         }
     }
 
-    /// Returns the public key that browsers subscribe with; `None` if no channel is of type `push`.
+    /// Returns the public key with which browsers subscribe; `None` if no channel has the type `push`.
     pub fn key(&self, channels: &[Channel]) -> Option<String> {
         channels.iter().any(|channel| channel.via == Via::Push).then(|| self.vapid.public())
     }
 
-    /// Rejects a browser that no channel here can send to.
+    /// Rejects a browser to which no channel of this server can send.
     fn check_browser(&self, channels: &[Channel], browser: &Browser) -> Answer<()> {
         if self.key(channels).is_none() {
             let why = "no channel sends to browsers: configure one of the type `push`";
@@ -70,14 +71,15 @@ impl Push {
         Ok(())
     }
 
-    /// Returns a browser that can be sent to; `None` if its subscription is missing here or unusable.
+    /// Returns the browser of a subscription; `None` if the stored data of the subscription are missing or unusable.
     pub async fn browser(&self, app: &App, push: &PushId) -> Answer<Option<Browser>> {
         let stored: Option<Stored> = self.kept.find(app, push.as_str()).await?;
         let Some(Stored { endpoint, p256dh, auth }) = stored else { return Ok(None) };
         Ok(Browser::open(&endpoint, &p256dh, &auth, self.vapid.clone()).ok())
     }
 
-    /// Subscribes a browser of the caller. Another subscription with the same endpoint keeps its id.
+    /// Subscribes a browser of the caller. If the endpoint is already subscribed, the subscription is replaced and
+    /// keeps its id.
     pub async fn subscribe(
         app: &Arc<App>,
         new: SubscribePush,
@@ -105,7 +107,8 @@ impl Push {
                 Ok(system) => Ok((id, system)),
                 Err(error) => {
                     let refused = Refused::from(error);
-                    // The event may be in the journal after all. Then the sweep decides.
+                    // The event may be in the journal in spite of the error. In this case the sweep deletes the secrets
+                    // if they are unused.
                     if !is_known && refused.wrote_nothing() {
                         app.push.kept.forget(&app, id.as_str()).await?;
                     }
@@ -126,11 +129,12 @@ impl Push {
         .await
     }
 
-    /// Deletes stored subscriptions that the journal does not know, among these and the stored ones. Returns the known
-    /// ones.
+    /// Deletes the stored data of subscriptions that the journal does not contain. Checks the subscriptions in `before`
+    /// and all stored ones. Returns the subscriptions that the journal contains.
     pub(crate) async fn sweep(&self, app: &App, before: &BTreeSet<PushId>) -> Answer<BTreeSet<PushId>> {
         let _one = self.changing.lock().await;
-        // Only this process writes into the folder. In a database, another node may be storing a subscription now.
+        // Only this process writes into the directory. In a database, another node may be about to record its
+        // subscription, so only older entries are checked.
         let kept: BTreeSet<PushId> = if app.journal().database().is_some() {
             self.kept.settled(app).await?
         } else {
@@ -146,12 +150,12 @@ impl Push {
     }
 }
 
-/// Returns the id of this subscription, if the journal has it.
+/// Returns the id of the subscription; `None` if the journal does not contain the subscription.
 fn find_subscription(system: &System, is: &Subscription) -> Option<PushId> {
     system.push.iter().find(|(_, known)| known.is == *is).map(|(id, _)| id.clone())
 }
 
-/// Deletes the subscriptions of people who leave or sign out everywhere. Runs until the store closes.
+/// Deletes the subscriptions of people who are removed or who sign out everywhere. Runs until the store closes.
 pub async fn keep_forgetting(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut before = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Query strings, and ids in paths. An unknown parameter is rejected, so that a misspelt filter does not list
-//! everything.
+//! Query strings, and ids in paths. An unknown parameter is rejected, so that a list with a misspelt filter does not
+//! return everything.
 
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::limits::{PAGE, PAGE_DEFAULT, POLL_SECONDS};
 use crate::problem::{Answer, Refused};
 
-/// Query, as a type that rejects unknown parameters.
+/// Query, parsed into a type that rejects unknown parameters.
 pub struct Params<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
@@ -26,7 +26,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// Id in the path. A malformed id is 404.
+/// Id in the path. A malformed id is reported with 404.
 pub struct Id<T>(pub T);
 
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
@@ -64,7 +64,7 @@ pub fn id<T: FromStr<Err: std::fmt::Display>>(name: &str, text: Option<&str>) ->
         .map_err(|error| Refused::new(Code::InvalidQuery, format!("{name}: {error}")))
 }
 
-/// Returns the number of items of a page. Rejects numbers out of range.
+/// Returns the maximum number of items of a page. Rejects a number that is out of range.
 pub fn limit(asked: Option<u16>) -> Answer<usize> {
     match asked {
         None => Ok(PAGE_DEFAULT.into()),
@@ -79,8 +79,8 @@ pub fn limit(asked: Option<u16>) -> Answer<usize> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Known heads and checkpoint roots (`1042:root:` and the 64 digits of the root), separated by commas, at most 100.
-    /// The answer says for each of them whether the journal continues from it.
+    /// Journal heads and checkpoint roots that you stored earlier (`1042:root:` and the 64 digits of the root),
+    /// separated by commas, at most 100. The response says for each of them whether the journal continues from it.
     #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
     pub against: Option<String>,
 }
@@ -89,10 +89,10 @@ pub struct AuditQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ConsistencyQuery {
-    /// Number of events of the earlier checkpoint.
+    /// Number of events that the earlier checkpoint covers.
     #[param(minimum = 1, example = 1042)]
     pub earlier: u64,
-    /// Number of events of the later checkpoint.
+    /// Number of events that the later checkpoint covers.
     #[param(minimum = 1, example = 2077)]
     pub size: u64,
 }
@@ -104,9 +104,9 @@ pub struct RunsQuery {
     pub status: Option<Status>,
     pub workflow: Option<String>,
     pub session: Option<String>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -116,11 +116,11 @@ pub struct RunsQuery {
 #[into_params(parameter_in = Query)]
 pub struct SessionsQuery {
     pub state: Option<SessionState>,
-    /// Workflow of the session, or of one of its runs.
+    /// Only sessions of this workflow, or with a run of this workflow.
     pub workflow: Option<String>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -133,17 +133,18 @@ pub struct InterruptsQuery {
     pub run: Option<String>,
     pub session: Option<String>,
     pub kind: Option<Kind>,
-    /// Only interrupts that name this person, or a person whose delegate they are. `me` is the caller.
+    /// Only interrupts that name this person as an approver, or an approver whose delegate this person is. `me` is the
+    /// caller.
     #[param(example = "me")]
     pub assignee: Option<String>,
-    /// Only interrupts that name this group. `mine` means the groups of the caller.
+    /// Only interrupts that name this group. `mine` means all groups of the caller.
     #[param(example = "mine")]
     pub group: Option<String>,
-    /// `false` leaves out interrupts that the caller has snoozed, until the snooze ends.
+    /// `false` leaves out interrupts that the caller has snoozed.
     pub snoozed: Option<bool>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -153,9 +154,9 @@ pub struct InterruptsQuery {
 #[into_params(parameter_in = Query)]
 pub struct GrantsQuery {
     pub status: Option<GrantStatus>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -165,11 +166,12 @@ pub struct GrantsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AnswersQuery {
     pub subject: Option<String>,
-    /// Words that the question or its answer contains, all of them. A text without words, such as `*`, is rejected.
+    /// Search words. Only questions are listed that contain every word, in the question or its answer. A text without
+    /// words, such as `*`, is rejected.
     pub q: Option<String>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -180,11 +182,11 @@ pub struct AnswersQuery {
 pub struct DeliveriesQuery {
     pub channel: Option<String>,
     pub state: Option<DeliveryState>,
-    /// Id of the interrupt: `int_…`.
+    /// Only deliveries about this interrupt. The id has the form `int_…`.
     pub interrupt: Option<String>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -193,9 +195,9 @@ pub struct DeliveriesQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageQuery {
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50. A page may hold fewer.
+    /// Maximum number of items on the page: 1 to 200, by default 50. A page may have fewer items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -204,9 +206,10 @@ pub struct PageQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
-    /// Last known event, such as the `next_cursor` of the page before. The answer holds the events after it.
+    /// `seq` of the last event that you have, such as the `next_cursor` of the previous page. The response has the
+    /// events after it.
     pub since: Option<u64>,
-    /// Number of items of a page: 1 to 200, by default 50. Streams ignore it.
+    /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -215,36 +218,37 @@ pub struct EventsQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AllEventsQuery {
-    /// Last known event, such as the `next_cursor` of the page before. The answer holds the events after it.
+    /// Position of the last event that you have, such as the `next_cursor` of the previous page. The response has the
+    /// events after it.
     pub position: Option<String>,
-    /// True if a stream includes previews, by default true. Pages ignore it.
+    /// True if a stream includes previews. The default is true. Pages ignore this parameter.
     pub previews: Option<bool>,
-    /// Number of items of a page: 1 to 200, by default 50. Streams ignore it.
+    /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
 
-/// Filter of journal events, which are listed from the newest.
+/// Filter of journal events. The newest events are listed first.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct AuditEventsQuery {
-    /// Stream of the events: the id of a run or of a session, or `sys`.
+    /// Only events of this stream: the id of a run or a session, or `sys`.
     pub stream: Option<String>,
-    /// Type of the events, such as `run_started`.
+    /// Only events of this type, such as `run_started`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Actor of the events: a person, an agent or `engine`.
+    /// Only events of this actor: a person, an agent or `engine`.
     pub actor: Option<String>,
-    /// Earliest time of the events, inclusive.
+    /// Only events at or after this time.
     #[param(format = DateTime)]
     pub from: Option<String>,
-    /// Latest time of the events, exclusive.
+    /// Only events before this time.
     #[param(format = DateTime)]
     pub to: Option<String>,
-    /// `next_cursor` of the page before, with the same filters.
+    /// `next_cursor` of the previous page, which had the same filters.
     pub cursor: Option<String>,
-    /// Number of items: 1 to 200, by default 50.
+    /// Maximum number of items on the page: 1 to 200, by default 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -253,10 +257,10 @@ pub struct AuditEventsQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DecisionsQuery {
-    /// Last known decision: the `next_cursor` of the page before, or the `position` of an item. The answer holds the
-    /// decisions after it.
+    /// Position of the last decision that you have: the `next_cursor` of the previous page, or the `position` of an
+    /// item. The response has the decisions after it.
     pub cursor: Option<String>,
-    /// Number of items of a page: 1 to 200, by default 50. Streams ignore it.
+    /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u16>,
 }
@@ -265,7 +269,7 @@ pub struct DecisionsQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WaitQuery {
-    /// Time to wait for the resolution, in seconds: 0 to 60.
+    /// Maximum time to wait for the resolution, in seconds: 0 to 60.
     #[param(minimum = 0, maximum = 60)]
     pub wait: Option<u16>,
 }

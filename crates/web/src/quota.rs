@@ -1,7 +1,7 @@
-//! Rate limits of sign-ins by address, and of decisions: token buckets. Every answer that is counted reports its bucket
-//! (`RateLimit-Policy`, `RateLimit`: draft-ietf-httpapi-ratelimit-headers).
+//! Rate limits of sign-ins by address, and of decisions, as token buckets. Each response to a counted request reports
+//! its bucket (`RateLimit-Policy`, `RateLimit`: draft-ietf-httpapi-ratelimit-headers).
 //!
-//! `rate.rs` has the other limits of agents.
+//! `rate.rs` has the rate limits of agents.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -19,15 +19,16 @@ use crate::route_limit::RouteLimit;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STANDING: HeaderName = HeaderName::from_static("ratelimit");
-/// Period of the limits.
+/// Period of the rate limits.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Limits for one minute.
+/// Rate limits per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerMinute {
-    /// Sign-in requests of each address.
+    /// Maximum number of sign-in requests from each address.
     pub sign_ins: u32,
-    /// Decisions of each principal. Decision links, and callbacks with the sender in the body, are counted by address.
+    /// Maximum number of decisions of each principal. Requests to decision links, and callbacks whose sender is in the
+    /// body, are also counted by address.
     pub decisions: u32,
 }
 
@@ -42,7 +43,8 @@ pub struct Allowances {
     decisions: Quota,
 }
 
-/// Limit of one kind of request, for each key that makes it. An edge reports its own limits in its own wire format.
+/// Rate limit of one kind of request, for each address or principal. An edge reports its own rate limits in its own
+/// wire format.
 pub struct Quota {
     name: &'static str,
     per_minute: u32,
@@ -55,13 +57,13 @@ pub struct BucketState {
     name: &'static str,
     pub per_minute: u32,
     pub left: u32,
-    /// Time until the bucket is full again.
+    /// Time until the bucket is full.
     pub full: Duration,
-    /// Time until one more request is allowed, if this one is refused.
+    /// Time until a request is allowed again; `None` if this request was allowed.
     pub refused: Option<Duration>,
 }
 
-/// Bucket that counted a request: set when the request is counted, and reported in the answer.
+/// Bucket that counted a request. It is set when the request is counted, and reported in the response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 
@@ -73,7 +75,8 @@ impl Allowances {
         }
     }
 
-    /// Counts a request by its address. Limits of a principal are counted by [`Self::count_decision`].
+    /// Counts a request against the rate limit of its address. [`Self::count_decision`] counts against the rate limit
+    /// of a principal.
     pub(crate) fn arrives(&self, limit: RouteLimit, client: IpAddr, meter: &Meter) -> Answer<()> {
         match limit {
             RouteLimit::None | RouteLimit::Decisions => Ok(()),
@@ -84,12 +87,13 @@ impl Allowances {
 
     /// Counts a decision of a principal.
     pub(crate) fn count_decision(&self, principal: &str, meter: Option<&Meter>) -> Answer<()> {
-        // The prefix distinguishes names of principals from addresses.
+        // The prefix keeps names of principals apart from addresses.
         self.decisions.take(&format!("as {principal}"), meter.unwrap_or(&Meter::default()))
     }
 }
 
-/// Returns the key of an address. An IPv6 address is counted with its network, since its owner has the whole network.
+/// Returns the key of an address. All IPv6 addresses of a /64 network share a key, because one client usually has the
+/// whole network.
 fn address_key(client: IpAddr) -> String {
     match client.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -108,14 +112,14 @@ impl Quota {
         if standing.refused.is_none() { Ok(()) } else { Err(Refused::from_code(Code::TooManyRequests)) }
     }
 
-    /// Counts a request under a key, if it is allowed.
+    /// Counts a request under a key, unless the bucket of the key is empty.
     pub fn count(&self, key: &str, now: Instant) -> BucketState {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED && !each.contains_key(key) {
             each.retain(|_, rate| rate.is_ahead(now));
             if each.len() >= RATED {
-                // New keys are never refused, and many new keys give nobody more requests: the bucket closest to full
-                // is forgotten.
+                // The first request of a new key is never refused. The bucket that is closest to full is forgotten, so
+                // a client gains nothing from many new keys.
                 let rested = each.iter().min_by_key(|(_, rate)| rate.full(now)).map(|(key, _)| key.clone());
                 rested.and_then(|key| each.remove(&key));
             }
@@ -170,7 +174,7 @@ mod tests {
         assert_eq!(count("a", 200), (2, 20, None));
     }
 
-    /// A client that has used up its limit does not get it back because many other clients come.
+    /// A client that has used up its limit does not get new requests when many other clients arrive.
     #[test]
     fn those_who_rest_longest_are_forgotten_first() {
         let quota = Quota { name: "sign-in", per_minute: 2, each: Mutex::default() };

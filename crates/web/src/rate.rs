@@ -1,5 +1,5 @@
-//! Rate limits of agents: token buckets that fill at a steady rate, one for each agent and one for all. People have no
-//! such limit.
+//! Rate limits of agents, as token buckets that fill at a steady rate. Each agent has a bucket, and all agents together
+//! have one. People have no such limit.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::limits::{AGENT_BURST_SECONDS, AGENT_SHARES, RATED_AGENTS};
 
-/// Rates of all agents.
+/// Rate limits of all agents.
 pub struct Rates {
     per_second: u32,
     each: Mutex<HashMap<String, Rate>>,
@@ -15,18 +15,18 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Creates the rates. `per_second`: average requests of each agent; all together may make [`AGENT_SHARES`] times as
-    /// many.
+    /// Creates the rate limits. `per_second`: average number of requests of each agent. All agents together may make
+    /// [`AGENT_SHARES`] times as many requests.
     pub fn new(per_second: u32) -> Self {
         let all = per_second.saturating_mul(AGENT_SHARES);
         Self { per_second, each: Mutex::default(), all: Rate::per_second(all) }
     }
 
-    /// Returns true if a request of this agent may be served now, and counts it then.
+    /// Returns true if a request of this agent is allowed now. An allowed request is counted.
     pub fn admits(&self, agent: &str, now: Instant) -> bool {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         if each.len() >= RATED_AGENTS && !each.contains_key(agent) {
-            // Agents that are not ahead of the average lose nothing when they are forgotten.
+            // An agent whose bucket is full loses nothing when its bucket is forgotten.
             each.retain(|_, rate| rate.is_ahead(now));
         }
         let admitted = match each.get(agent) {
@@ -44,7 +44,7 @@ impl Rates {
 pub(crate) struct Rate {
     /// Average time between two requests.
     interval: Duration,
-    /// Time by which requests may be ahead of the average.
+    /// Maximum time by which requests may come earlier than at the average rate.
     ahead: Duration,
     /// Time at which the next request would be due at the average rate (GCRA).
     due: Mutex<Option<Instant>>,
@@ -59,18 +59,19 @@ impl Rate {
         Self::new(per_second, per_second.saturating_mul(AGENT_BURST_SECONDS))
     }
 
-    /// Creates a rate of one request in each interval, on average, with a burst.
+    /// Creates a rate limit of one request per `interval` on average. `burst`: number of requests that may come at
+    /// once.
     pub(crate) fn every(interval: Duration, burst: u32) -> Self {
         Self { interval, ahead: interval * burst.saturating_sub(1), due: Mutex::new(None) }
     }
 
-    /// Returns the time until the whole burst is allowed again.
+    /// Returns the time until a complete burst is allowed again.
     pub(crate) fn full(&self, now: Instant) -> Duration {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.map_or(Duration::ZERO, |due| due.saturating_duration_since(now))
     }
 
-    /// Returns the time until one more request is allowed.
+    /// Returns the time until a request is allowed again.
     pub(crate) fn wait(&self, now: Instant) -> Duration {
         self.full(now).saturating_sub(self.ahead)
     }
@@ -85,7 +86,7 @@ impl Rate {
         self.due.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|due| due > now)
     }
 
-    /// Returns true if a request may be served now, and counts it then.
+    /// Returns true if a request is allowed now. An allowed request is counted.
     pub(crate) fn admits(&self, now: Instant) -> bool {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         let expected = due.map_or(now, |due| due.max(now));

@@ -1,7 +1,8 @@
-//! The id of a request: the caller reads it in `X-Request-Id`, and every log line of the request contains it.
+//! The id of a request. The response has it in the header `X-Request-Id`, and every log line of the request contains
+//! it.
 //!
-//! A caller may send an id of its own, such as a proxy that has one already. The id is task-local while the request is
-//! served, so that a refusal (`problem.rs`) can name it.
+//! A caller may send its own id, for example a proxy that has created one. The id is task-local while the request is
+//! served, so that a refusal (`problem.rs`) can contain it.
 
 use std::fmt;
 use std::future::Future;
@@ -19,11 +20,11 @@ tokio::task_local! {
     static CURRENT: RequestId;
 }
 
-/// Random part that distinguishes this process from others, and from itself before a restart.
+/// Random part that distinguishes this process from other processes and from earlier runs of the server.
 static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let mut drawn = [0; 6];
-    // Without randomness the part is constant. Ids are then unique only within the process, and nothing else depends on
-    // them.
+    // If the random source fails, the part is constant. Ids are then unique only within this process, which nothing
+    // except logs depends on.
     let _ = getrandom::fill(&mut drawn);
     HEXLOWER.encode(&drawn)
 });
@@ -33,7 +34,8 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// Returns the caller's id if the request has exactly one that is safe in a log; otherwise a new one.
+    /// Returns the caller's id if the request has exactly one id, and if it is safe in a log. Otherwise returns a new
+    /// id.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let (first, second) = (values.next(), values.next());
@@ -49,9 +51,9 @@ impl RequestId {
         Self(format!("{}-{count}", *PROCESS).into())
     }
 
-    /// Returns the id as a header of the answer.
+    /// Returns the id as a header value of the response.
     pub(crate) fn value(&self) -> Option<HeaderValue> {
-        // Every id that is safe in a log is valid in a header.
+        // Every id that is safe in a log is also valid in a header.
         HeaderValue::from_str(&self.0).ok()
     }
 }

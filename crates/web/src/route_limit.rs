@@ -1,7 +1,7 @@
-//! Rate limit of a route, declared where the route is registered, as its permission is.
+//! Rate limit of a route. It is declared where the route is registered, like the permission of the route.
 //!
-//! Limits of an address count a request before its handler runs. Limits of a principal count it during authentication.
-//! Sockets count each frame that decides, with [`Caller::count_decision`](crate::auth::Caller::count_decision).
+//! A limit by address counts a request before its handler runs. A limit by principal counts it during authentication. A
+//! WebSocket counts each frame with a decision, with [`Caller::count_decision`](crate::auth::Caller::count_decision).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::quota::Meter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteLimit {
-    /// No limit beyond those of agents and connections.
+    /// No limit in addition to those of agents and connections.
     None,
-    /// Sign-in requests of each address.
+    /// Limit of sign-in requests by address.
     SignIns,
-    /// Decisions of each address: the caller is not authenticated yet.
+    /// Limit of decisions by address, because the caller is not authenticated yet.
     DecisionsOfAddress,
-    /// Decisions of each principal.
+    /// Limit of decisions by principal.
     Decisions,
 }
 
 impl RouteLimit {
-    /// Name in the API document.
+    /// Returns the name of the limit in the API document.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -41,7 +41,7 @@ impl RouteLimit {
         }
     }
 
-    /// Counts each request of these routes by the address of its client.
+    /// Counts each request of these routes against the limit by address.
     pub fn on<S: Clone + Send + Sync + 'static>(self, routes: MethodRouter<S>) -> MethodRouter<S> {
         match self {
             Self::SignIns | Self::DecisionsOfAddress => {
@@ -52,13 +52,13 @@ impl RouteLimit {
     }
 }
 
-/// Origin of a request, as the guard has read it.
+/// Origin of a request, as the guard has determined it.
 #[derive(Clone)]
 pub(crate) struct Arrival {
     pub(crate) auth: AuthState,
     pub(crate) client: IpAddr,
     pub(crate) meter: Arc<Meter>,
-    /// Renders a refusal for a browser.
+    /// Renders a refusal as a page for a browser.
     pub(crate) pages: Page,
 }
 

@@ -1,6 +1,6 @@
-//! Values that this server gives out and trusts when they come back. Each carries an HMAC under a key derived from the
-//! operator's token. A sealed value is valid after a restart and on all nodes of a journal, until the token changes.
-//! Anybody can read it.
+//! Values that this server gives to clients and trusts when clients send them back. Each value has an HMAC with a key
+//! that is derived from the operator's token. A sealed value stays valid after a restart and on all nodes of a journal,
+//! until the token changes. Everybody can read a sealed value.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::digest::Key;
@@ -12,16 +12,16 @@ use sha2::Sha256;
 
 type Code = Hmac<Sha256>;
 
-/// Bytes of an HMAC-SHA-256.
+/// Number of bytes of an HMAC-SHA-256.
 const SEAL_BYTES: usize = 32;
 
-/// Seal for one purpose. A value that was sealed for another purpose is rejected.
+/// Seal for one purpose. It rejects a value that was sealed for a different purpose.
 pub struct Seal(Code);
 
 impl Seal {
     pub fn new(purpose: &str, operator: &str) -> Self {
         let digest = Digest::of_parts(&[format!("holdshort {purpose}\n").as_bytes(), operator.as_bytes()]);
-        // RFC 2104, 2: a short key is filled up with zeros.
+        // HMAC fills up a short key with zeros (RFC 2104, 2).
         let mut key = Key::<Code>::default();
         key[..SEAL_BYTES].copy_from_slice(digest.as_bytes());
         Self(Code::new(&key))
@@ -34,7 +34,8 @@ impl Seal {
         BASE64URL_NOPAD.encode(&bytes)
     }
 
-    /// Returns the value that this server sealed. Any other text is not parsed.
+    /// Returns the sealed value; `None` if this server did not seal `text`. The value is parsed only after its HMAC is
+    /// verified.
     pub fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (value, seal) = bytes.split_last_chunk::<SEAL_BYTES>()?;

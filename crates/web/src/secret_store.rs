@@ -1,10 +1,11 @@
-//! Secrets for access to other systems, which must be in no event. Each is stored under an id that the journal knows.
+//! Secrets that give access to other systems and must not be in any event. Each secret is stored under an id that the
+//! journal contains.
 //!
-//! Each is a file in a folder of the data folder that only its owner may read. If several nodes share a database, the
-//! secrets are in that database with the nodes' tokens, since any node may send.
+//! Each secret is a file in a subdirectory of the data directory that only its owner may read. If several nodes share a
+//! database, the secrets are in the database with the nodes' tokens, because any node may need them for sending.
 //!
-//! A secret is written before the event that refers to it, and deleted after the event that ends it. Leftovers of a
-//! crash in between are [swept](sweep_periodically).
+//! A secret is written before the event that refers to it, and deleted after the event that ends its use. Secrets that
+//! a crash left over are [swept](sweep_periodically).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,10 +28,10 @@ use crate::problem::{Answer, Refused};
 use crate::secrets::{self, Error};
 
 pub(crate) struct SecretStore {
-    /// Name of the folder, and prefix of each id in the database.
+    /// Name of the directory, and prefix of each id in the database.
     name: &'static str,
     folder: PathBuf,
-    /// Advice for a file or row that cannot be used.
+    /// Advice for a file or row that is unusable.
     mend: &'static str,
 }
 
@@ -39,8 +40,8 @@ impl SecretStore {
         Self { name, folder: data.join(name), mend }
     }
 
-    /// Returns the secret of an id; `None` if it is missing or unusable. Logs a file that others may read, and
-    /// unexpected content.
+    /// Returns the secret of an id; `None` if the secret is missing or unusable. Logs a warning for a file that other
+    /// users may read, or with invalid content.
     pub(crate) async fn find<T>(&self, app: &App, id: &str) -> Answer<Option<T>>
     where
         T: DeserializeOwned + Send + 'static,
@@ -90,7 +91,7 @@ impl SecretStore {
         self.remove(id).await
     }
 
-    /// Deletes the file of an id in the folder, even if secrets are kept in a database.
+    /// Deletes the file of an id in the directory. Secrets in a database are not changed.
     pub(crate) async fn remove(&self, id: &str) -> Answer<()> {
         let path = self.path(id);
         blocking(move || match fs::remove_file(&path) {
@@ -100,7 +101,7 @@ impl SecretStore {
         .await
     }
 
-    /// Returns the ids of the files in the folder.
+    /// Returns the ids of the files in the directory.
     pub(crate) async fn file_ids<I>(&self) -> Answer<BTreeSet<I>>
     where
         I: FromStr + Ord + Send + 'static,
@@ -114,7 +115,7 @@ impl SecretStore {
         .await
     }
 
-    /// Removes files that a crash left half written, once they are too old to be still in use.
+    /// Removes partly written files of a crash once they are so old that no write can be in progress.
     pub(crate) async fn remove_unfinished(&self, app: &App) -> Answer<()> {
         let before = app.now().minus_ms(KEPT_UNKNOWN_MS);
         let folder = self.folder.clone();
@@ -124,7 +125,7 @@ impl SecretStore {
                 if path.extension().is_some_and(|extension| extension == "new")
                     && entry.metadata().and_then(|known| known.modified()).is_ok_and(|at| moment(at) < before)
                 {
-                    // A file that cannot be removed does not stop the others.
+                    // After an error of one file, the next file is removed.
                     if let Err(error) = fs::remove_file(&path) {
                         tracing::warn!(
                             path = %path.display(), %error,
@@ -149,7 +150,8 @@ impl SecretStore {
         Ok(names.iter().filter_map(|name| name.strip_prefix(&*prefix)?.parse().ok()).collect())
     }
 
-    /// Returns the ids of secrets so old that the event that refers to them is either written by now or never will be.
+    /// Returns the ids of older secrets. The event of an older secret is either in the journal or will never be
+    /// written.
     pub(crate) async fn settled<I>(&self, app: &App) -> Answer<BTreeSet<I>>
     where
         I: Id + FromStr + Ord + Send + 'static,
@@ -169,7 +171,7 @@ impl SecretStore {
     }
 }
 
-/// Deletes secrets that are not needed any more, at intervals. Runs until it is dropped.
+/// Deletes unused secrets at an interval. Runs until its future is dropped.
 pub async fn sweep_periodically(app: Arc<App>) {
     loop {
         for (of, swept) in [
@@ -185,7 +187,8 @@ pub async fn sweep_periodically(app: Arc<App>) {
     }
 }
 
-/// Creates the folder, which only its owner may enter. Like the files in it, the folder outlives a power cut.
+/// Creates the directory, which only its owner may enter. It is synced to disk, so that it survives a power failure
+/// like the files in it.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

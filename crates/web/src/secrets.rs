@@ -1,7 +1,8 @@
-//! Secrets: drawn from the operating system, and kept in files of the data folder that only their owner may read.
+//! Secrets. They are drawn from the operating system, and stored in files of the data directory that only their owner
+//! may read.
 //!
-//! A file that others may read, or with unexpected content, is rejected and never replaced. Contents must never be
-//! logged or shown.
+//! A file with invalid content, or that other users may read, is rejected and never replaced. The contents of a file
+//! must never be logged or shown.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,7 +13,7 @@ use holdshort_core::digest::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Maximum size of a file. A larger one was not written by this server.
+/// Maximum number of bytes of a file. This server writes no larger file.
 const FILE_BYTES: u64 = 1_024 * 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -32,14 +33,14 @@ pub enum Error {
     NoRandomness(getrandom::Error),
 }
 
-/// Returns 256 random bits, as 64 hexadecimal characters.
+/// Returns 256 random bits as 64 hexadecimal characters.
 pub fn draw() -> Result<String, Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(Error::NoRandomness)?;
     Ok(Digest::from_bytes(bytes).to_string())
 }
 
-/// Reads a file; `None` if it is missing. `mend`: advice for a file that cannot be used, and what following it costs.
+/// Reads a file; `None` if the file is missing. `mend`: advice for an unusable file, which also names the consequences.
 pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Option<T>, Error> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = match File::open(path) {
@@ -57,7 +58,7 @@ pub fn read<T: DeserializeOwned>(path: &Path, mend: &'static str) -> Result<Opti
     serde_json::from_str(&text).map(Some).map_err(|_| malformed())
 }
 
-/// Writes the whole file: a crash leaves the old one or the new one.
+/// Writes the file atomically: after a crash, the file has either the old or the new content.
 pub fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
     replace(path, value).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
@@ -75,7 +76,7 @@ fn replace<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync)
 }
 
-/// Syncs a folder, so that files created or renamed in it survive a power cut.
+/// Syncs a directory, so that files that were created or renamed in it survive a power failure.
 pub fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

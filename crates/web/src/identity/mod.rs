@@ -1,7 +1,7 @@
-//! Identity of callers: a [`Principal`] with roles and groups, whatever credentials were used.
+//! Identity of callers: a [`Principal`] with roles and groups, for all kinds of credentials.
 //!
-//! Must not know routes, requests or other modules of this crate; the extractors call it. `core/src/rights.rs` has the
-//! rights of each role. A secret is held no longer than it takes to compare it.
+//! Must not use routes, requests or other modules of this crate; the extractors call this module. `core/src/rights.rs`
+//! has the permissions of each role. A secret is held no longer than its comparison takes.
 
 mod fetch;
 pub mod jwt;

@@ -1,4 +1,4 @@
-//! Authenticated principals, and the role in which one acts.
+//! Authenticated principals, and the role in which a principal acts.
 
 use std::collections::BTreeSet;
 
@@ -7,27 +7,27 @@ use holdshort_core::id::KeyId;
 use holdshort_core::rights::{self, Permission};
 use holdshort_core::system::keys::Key;
 
-/// Authenticated caller. Must never be made from the body of a request.
+/// Authenticated caller. Must never be created from the body of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// Actor id in the events of this principal.
+    /// Actor id that events of this principal contain.
     pub id: String,
-    /// Display name, if it is known. No decision depends on it.
+    /// Display name, if it is known. No decision depends on the name.
     pub name: Option<String>,
-    /// Roles. Without any, everything is forbidden.
+    /// Roles of the principal. Without a role, the principal has no permissions.
     pub roles: BTreeSet<Role>,
     pub groups: BTreeSet<String>,
     pub how: AuthMethod,
 }
 
-/// Means of the authentication.
+/// Means by which a principal was authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// Token of the data folder.
+    /// Token of the data directory.
     Token,
     /// Login of a browser or terminal.
     Login {
-        /// Creator of the login link, if that is another person.
+        /// Person who created the login link, if that is not the principal.
         let_in_by: Option<String>,
     },
     Key(KeyId),
@@ -38,12 +38,12 @@ pub enum AuthMethod {
 }
 
 impl Principal {
-    /// Returns the owner of the data folder, who is also the administrator.
+    /// Returns the owner of the data directory, who is also an administrator.
     pub fn local_operator(how: AuthMethod) -> Self {
         Self::local("operator", [Role::Admin, Role::Operator], how)
     }
 
-    /// Returns the bearer of the token for one role.
+    /// Returns the principal of the data directory's token for one role.
     pub fn of_role(role: Role) -> Self {
         Self::local(&Actor::for_role(role, "").id, [role], AuthMethod::Token)
     }
@@ -61,20 +61,20 @@ impl Principal {
         rights::acting(&self.roles, permission)
     }
 
-    /// Returns the principal as an actor in one of its roles.
+    /// Returns the principal as an actor in the role `role`.
     pub fn actor(&self, role: Role, via: &str) -> Actor {
         let let_in_by =
             if let AuthMethod::Login { let_in_by } = &self.how { let_in_by.clone() } else { None };
         Actor { id: self.id.clone(), role, via: Some(via.to_owned()), let_in_by }
     }
 
-    /// Returns true if the only role is that of agents.
+    /// Returns true if `agent` is the principal's only role.
     pub fn is_agent(&self) -> bool {
         self.roles.contains(&Role::Agent) && !self.is_person()
     }
 
-    /// Returns true if the principal has a role of people. Agents have a rate and a share of the connections; people
-    /// have the rest. A principal without roles is limited like an agent.
+    /// Returns true if the principal has a role of people. Agents have a rate limit and a quota of connections, and
+    /// people have the remaining connections. A principal without roles is limited like an agent.
     pub fn is_person(&self) -> bool {
         self.roles.iter().any(|role| *role != Role::Agent)
     }

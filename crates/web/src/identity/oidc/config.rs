@@ -1,4 +1,4 @@
-//! Configuration of a provider at which people sign in: `[identity.oidc]` of `holdshort.toml`.
+//! Configuration of the provider at which people sign in: `[identity.oidc]` in `holdshort.toml`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,31 +15,31 @@ use crate::identity::limits::{
     SESSION_MOST_SECONDS, SESSION_SECONDS,
 };
 
-/// An OpenID provider at which people sign in.
+/// OpenID provider at which people sign in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Oidc {
-    /// URL of the issuer, exactly as in the claim `iss` of its tokens.
+    /// URL of the issuer. It must equal the claim `iss` in the provider's tokens.
     pub issuer: String,
-    /// Name that people see when they sign in; by default the host of the issuer.
+    /// Name of the provider that people see when they sign in. The default is the host of the issuer.
     #[serde(default)]
     pub name: Option<String>,
-    /// Id under which this server is registered at the provider.
+    /// Client id with which this server is registered at the provider.
     pub client_id: String,
-    /// File with the client secret, for its owner alone; or the environment has it. Without one this server is a public
-    /// client.
+    /// File with the client secret, which only its owner may read. An environment variable may contain the secret
+    /// instead. Without a secret, this server is a public client.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
-    /// Scopes besides `openid`.
+    /// Requested scopes, in addition to `openid`.
     #[serde(default = "scopes")]
     pub scopes: Vec<String>,
-    /// The only algorithms with which ID tokens may be signed.
+    /// Accepted signature algorithms of ID tokens.
     #[serde(default = "algorithms")]
     pub algorithms: Vec<Algorithm>,
-    /// Addresses that may be contacted although they are not public, such as `10.0.0.0/8`.
+    /// Networks that may be contacted although their addresses are not public, such as `10.0.0.0/8`.
     #[serde(default)]
     pub networks: Vec<String>,
-    /// Validity of a login here, in seconds.
+    /// Validity in seconds of a login that began with a sign-in at the provider.
     #[serde(default = "session")]
     pub session_s: u64,
     #[serde(default = "leeway")]
@@ -68,13 +68,13 @@ fn leeway() -> u64 {
 }
 
 impl Oidc {
-    /// Returns the name that people see when they sign in.
+    /// Returns the name of the provider that people see when they sign in.
     pub fn called(&self) -> String {
         let host = || Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
         self.name.clone().or_else(host).unwrap_or_else(|| self.issuer.clone())
     }
 
-    /// Returns the configuration of its ID tokens, as those of any other issuer.
+    /// Returns the configuration that verifies the provider's ID tokens like the tokens of any issuer.
     pub(super) fn tokens(&self, jwks_url: &str) -> Jwt {
         Jwt {
             issuer: self.issuer.clone(),
@@ -95,7 +95,8 @@ impl Oidc {
         }
     }
 
-    /// Checks that the configuration is complete, and that its people cannot be mistaken for those of other issuers.
+    /// Checks that the configuration is complete, and that people of the provider cannot be mistaken for people of an
+    /// issuer of tokens.
     pub fn check(&self, issuers: &[Jwt]) -> Result<(), ConfigError> {
         let wrong = |key: &str, why: String| {
             let steps = vec!["oidc".to_owned(), key.to_owned()];
@@ -125,7 +126,7 @@ impl Oidc {
         if !(60..=SESSION_MOST_SECONDS).contains(&self.session_s) {
             return wrong("session_s", format!("must be from 60 to {SESSION_MOST_SECONDS}"));
         }
-        // The parts in common with an issuer of tokens are checked as such.
+        // The settings that issuers of tokens also have are checked with the same code.
         let tokens = self.tokens(&self.issuer);
         if let Err((key, why)) = tokens.check() {
             let key = key.replace("jwks_", "");
@@ -146,7 +147,7 @@ impl Oidc {
     }
 }
 
-/// Checks a URL to which tokens and secrets go: `https`, or `http` on this machine.
+/// Checks a URL to which tokens or secrets are sent. It must use `https`, or `http` on this machine.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {

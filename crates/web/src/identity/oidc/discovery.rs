@@ -1,7 +1,8 @@
-//! Configuration of a provider (OpenID Connect Discovery 1.0): where people sign in, and where codes become tokens.
+//! Configuration that a provider publishes (OpenID Connect Discovery 1.0), with the URLs for sign-ins and for the
+//! exchange of codes for tokens.
 //!
-//! Fetched at the first sign-in, so that a server starts even if its provider is unreachable. If a later fetch fails,
-//! the earlier configuration stays valid for a while.
+//! The configuration is fetched at the first sign-in, so that a server starts even if its provider is unreachable. If a
+//! later fetch fails, the cached configuration stays valid up to a maximum age.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -27,18 +28,18 @@ pub(super) struct ProviderMetadata {
     pub(super) token: Url,
     pub(super) device: Option<Url>,
     pub(super) end_session: Option<Url>,
-    /// True if its answers name the issuer (RFC 9207).
+    /// True if responses of the provider contain the issuer (RFC 9207).
     pub(super) names_itself: bool,
-    /// True if the client secret is sent in the body and not in the header.
+    /// True if the client secret is sent in the body instead of the header.
     pub(super) secret_in_body: bool,
-    /// Verifier of its ID tokens.
+    /// Verifier of the provider's ID tokens.
     pub(super) tokens: Issuers,
 }
 
 #[derive(Default)]
 pub(super) struct Discovery {
     known: Mutex<CachedMetadata>,
-    /// Held during a fetch.
+    /// Locked during a fetch.
     asking: tokio::sync::Mutex<()>,
 }
 
@@ -101,7 +102,7 @@ fn unexpired_metadata(known: &CachedMetadata) -> Option<Arc<ProviderMetadata>> {
 }
 
 async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<ProviderMetadata, String> {
-    // OpenID Connect Discovery 1.0, 4: the path is appended to the issuer without its final slash.
+    // The path is appended to the issuer without a slash at its end (OpenID Connect Discovery 1.0, 4).
     let place = format!("{}/.well-known/openid-configuration", config.issuer.trim_end_matches('/'));
     let url = Url::parse(&place).map_err(|error| error.to_string())?;
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]);
@@ -116,7 +117,7 @@ async fn ask(config: &Oidc, others: &[Jwt], guard: &Guard) -> Result<ProviderMet
 
 fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<ProviderMetadata, String> {
     let text = |name: &str| value.get(name).and_then(Value::as_str);
-    // The document of another issuer would send people, codes and the secret elsewhere.
+    // The configuration of a foreign issuer would send people, codes and the secret to a foreign server.
     if text("issuer") != Some(&config.issuer) {
         return Err("its configuration names another `issuer`".to_owned());
     }
@@ -137,7 +138,7 @@ fn understand(config: &Oidc, others: &[Jwt], value: &Value) -> Result<ProviderMe
     }
     let methods = "token_endpoint_auth_methods_supported";
     let keys = needed("jwks_uri")?;
-    // An address of this machine may be fetched only if the configured issuer is on this machine, too.
+    // URLs on this machine are allowed only if the configured issuer is also on this machine.
     let is_issuer_here = Url::parse(&config.issuer).is_ok_and(|url| is_of_this_machine(&url));
     if is_of_this_machine(&keys) && !is_issuer_here {
         return Err("its `jwks_uri` points to this machine".to_owned());

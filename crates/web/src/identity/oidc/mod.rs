@@ -1,9 +1,9 @@
-//! Sign-in at an OpenID provider: for browsers by a code (RFC 6749, PKCE, nonce), for terminals by the device flow (RFC
+//! Sign-in at an OpenID provider. Browsers use a code (RFC 6749, PKCE, nonce), and terminals use the device flow (RFC
 //! 8628).
 //!
-//! `oauth2` implements the protocol. ID tokens are verified like tokens of any other issuer ([`super::jwt`]).
-//! [`Provider::begin`] returns the values that a sign-in is bound to, and [`Provider::finish`] takes them back. No
-//! state of a sign-in is kept here.
+//! `oauth2` implements the protocol. ID tokens are verified like tokens of any issuer ([`super::jwt`]).
+//! [`Provider::begin`] returns the values that bind a sign-in to its browser, and the caller passes them to
+//! [`Provider::finish`]. This module stores no state of a sign-in.
 
 mod config;
 mod discovery;
@@ -36,7 +36,7 @@ use crate::identity::jwt::{ConfigError, Jwt, Refusal, Verified, read_secret};
 use crate::identity::limits::{PROVIDER_BYTES, PROVIDER_TIME};
 use discovery::{Discovery, ProviderMetadata};
 
-/// A provider at which people sign in.
+/// Provider at which people sign in.
 pub struct Provider {
     config: Oidc,
     /// Issuers of tokens. The provider's own tokens cannot name people of these issuers.
@@ -46,7 +46,7 @@ pub struct Provider {
     discovery: Discovery,
 }
 
-/// A sign-in that has begun: the URL for the browser, and the values to compare with the answer.
+/// Sign-in that a browser began: the URL for the browser, and the values to compare with the provider's response.
 pub struct AuthorizationRequest {
     pub url: Url,
     pub state: String,
@@ -54,32 +54,32 @@ pub struct AuthorizationRequest {
     pub verifier: String,
 }
 
-/// Sign-in of a terminal that has begun.
+/// Sign-in that a terminal began.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Code to poll with. Only the client that began the sign-in can redeem it.
+    /// Code with which the terminal polls. Only the client that began the sign-in can redeem it.
     pub code: String,
-    /// Code that a person types on `page`.
+    /// Code that the person types on the page `page`.
     pub user_code: String,
     pub page: String,
-    /// URL of the page that contains the code.
+    /// URL of the page, with the user code included.
     pub page_with_code: Option<String>,
     pub expires_in: Duration,
     pub interval: Duration,
 }
 
-/// Result of a poll.
+/// Result of polling the provider once.
 pub enum Polled {
-    /// The person has not signed in yet. Time to wait between two polls from here on.
+    /// The person has not signed in yet. Contains the time to wait before each further poll.
     Pending(Duration),
     SignedIn(Box<SignedInPerson>),
 }
 
-/// Person who has signed in at the provider.
+/// Person who signed in at the provider.
 #[derive(Debug)]
 pub struct SignedInPerson {
     pub verified: Verified,
-    /// Subject of the person at the provider. A logout notice names it or the session.
+    /// Subject of the person at the provider. A logout notice contains the subject or the session.
     pub subject: String,
     pub session: Option<String>,
 }
@@ -87,7 +87,7 @@ pub struct SignedInPerson {
 /// Logout notice of a provider, for one session or for all sessions of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Claim `jti`.
+    /// Claim `jti` of the notice, which identifies it.
     pub id: String,
     pub of: LogoutScope,
 }
@@ -98,7 +98,7 @@ pub enum LogoutScope {
     AllOf(String),
 }
 
-/// Member of `events` in a logout token (`OpenID` Connect Back-Channel Logout 1.0).
+/// Event type in a logout token (`OpenID` Connect Back-Channel Logout 1.0).
 const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
 /// Reason why a sign-in failed.
@@ -106,7 +106,7 @@ const LOGGED_OUT: &str = "http://schemas.openid.net/event/backchannel-logout";
 pub enum SignInError {
     #[error("the provider cannot be reached; the server's log says why")]
     Unavailable,
-    /// Message of the provider, shortened.
+    /// Error message of the provider, shortened.
     #[error("the provider says `{0}`")]
     Said(String),
     #[error("the provider gave no ID token")]
@@ -144,7 +144,8 @@ type Registered<Auth, Dev, Tok> = Client<
 >;
 
 impl Provider {
-    /// Reads the client secret, unless the environment has it. The provider is contacted at the first sign-in.
+    /// Reads the client secret from its file, unless an environment variable contains it. The provider is contacted at
+    /// the first sign-in.
     pub fn open(config: &Oidc, issuers: &[Jwt], said: Option<String>) -> Result<Self, ConfigError> {
         config.check(issuers)?;
         let wrong = |why: String| ConfigError {
@@ -184,7 +185,7 @@ impl Provider {
         &self.config
     }
 
-    /// Begins the sign-in of a browser, which returns to `redirect` afterwards.
+    /// Begins the sign-in of a browser. The provider sends the browser back to `redirect`.
     pub async fn begin(&self, redirect: &Url) -> Result<AuthorizationRequest, SignInError> {
         let said = self.metadata().await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
@@ -204,7 +205,7 @@ impl Provider {
         })
     }
 
-    /// Rejects an answer of another issuer (RFC 9207).
+    /// Rejects a response that names a foreign issuer (RFC 9207).
     pub async fn check_issuer(&self, iss: Option<&str>) -> Result<(), SignInError> {
         match iss {
             Some(iss) if iss == self.config.issuer => Ok(()),
@@ -213,7 +214,7 @@ impl Provider {
         }
     }
 
-    /// Redeems a code. Returns the person who has signed in.
+    /// Redeems the code of a browser's sign-in. Returns the person who signed in.
     pub async fn finish(
         &self,
         code: String,
@@ -253,8 +254,9 @@ impl Provider {
         })
     }
 
-    /// Polls once. `interval`: time between two polls as the provider demanded last; it may demand a longer one. A
-    /// request that may return a token is never dropped, since the token is returned once.
+    /// Polls the provider once. `interval`: time between two polls that the provider demanded last. The provider may
+    /// demand a longer time. A request that may return a token is never dropped, because the provider returns the token
+    /// only once.
     pub async fn poll(&self, code: &str, interval: Duration, now: Timestamp) -> Result<Polled, SignInError> {
         let said = self.metadata().await?;
         let place = said.device.clone().ok_or(SignInError::NoDevices)?;
@@ -266,7 +268,7 @@ impl Provider {
             serde_json::from_value(began).map_err(|_| SignInError::Unavailable)?;
         let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
         let (waits, wait) = (Arc::new(Notify::new()), Arc::new(std::sync::Mutex::new(Duration::ZERO)));
-        // The library would poll until it has a result. Here the terminal does the polling.
+        // The library would poll until it has a result, but here the terminal decides when to poll.
         let pause = {
             let (waits, wait) = (waits.clone(), wait.clone());
             move |time: Duration| {
@@ -288,7 +290,8 @@ impl Provider {
         self.signed_in(&said, &response, None, now).await.map(|it| Polled::SignedIn(Box::new(it)))
     }
 
-    /// Returns the URL at which a browser signs out at the provider, if there is one (RP-Initiated Logout 1.0).
+    /// Returns the URL at which a browser signs out at the provider; `None` if the provider offers none (RP-Initiated
+    /// Logout 1.0).
     pub async fn sign_out(&self, back: &Url) -> Option<Url> {
         let mut url = self.metadata().await.ok()?.end_session.clone()?;
         url.query_pairs_mut()
@@ -320,7 +323,7 @@ impl Provider {
         }
     }
 
-    /// Returns the HTTP client for the library.
+    /// Returns an HTTP client for the `oauth2` library.
     fn http_client(&self) -> impl Fn(HttpRequest) -> Sent + Send + Sync + 'static {
         let way = self.way.clone();
         move |request| {
@@ -329,7 +332,7 @@ impl Provider {
         }
     }
 
-    /// Verifies the ID token of a response. `nonce`: from a browser's sign-in; the device flow has none.
+    /// Verifies the ID token of a response. `nonce`: value from the sign-in of a browser. The device flow has no nonce.
     async fn signed_in(
         &self,
         said: &ProviderMetadata,
@@ -346,7 +349,8 @@ impl Provider {
         if nonce.is_some() && text("nonce") != nonce {
             return Err(SignInError::Nonce);
         }
-        // OpenID Connect Core 1.0, 3.1.3.7: a token with several audiences names the client that asked for it.
+        // In a token with several audiences, `azp` must name the client that requested the token (OpenID Connect Core
+        // 1.0, 3.1.3.7).
         let is_ours = claims.get("azp").is_none_or(|azp| azp == &*self.config.client_id);
         if !is_ours || is_shared_without_azp(&claims) {
             return Err(SignInError::Token(Refusal::Audience));
@@ -356,7 +360,7 @@ impl Provider {
         Ok(SignedInPerson { subject, session: text("sid").map(str::to_owned), verified })
     }
 
-    /// Verifies a logout token of the provider, and returns its notice.
+    /// Verifies a logout token of the provider, and returns the notice in it.
     pub async fn notice(&self, token: &str, now: Timestamp) -> Result<Notice, SignInError> {
         let said = self.metadata().await?;
         let claims = said.tokens.notice(token, now).await.map_err(|refusal| match refusal {
@@ -365,7 +369,7 @@ impl Provider {
         })?;
         let text = |name: &str| claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_logout = claims.get("events").is_some_and(|events| events[LOGGED_OUT].is_object());
-        // An ID token must not be accepted as a logout token: 2.4 and 2.6 of the specification.
+        // An ID token must not be accepted as a logout token (Back-Channel Logout 1.0, 2.4 and 2.6).
         if !is_logout || claims.contains_key("nonce") || !claims.contains_key("iat") {
             return Err(SignInError::Token(Refusal::Claim));
         }
@@ -384,7 +388,7 @@ fn is_shared_without_azp(claims: &Map<String, Value>) -> bool {
     is_shared && !claims.contains_key("azp")
 }
 
-/// HTTP access to the provider.
+/// HTTP connection to the provider.
 struct ProviderTransport {
     issuer: String,
     guard: Guard,
@@ -414,7 +418,7 @@ impl ProviderTransport {
     }
 }
 
-/// Error for a request without an answer.
+/// Error returned when a request got no response.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer")]
 struct Away;
@@ -425,7 +429,7 @@ where
     T: oauth2::ErrorResponse + std::fmt::Display + 'static,
 {
     match error {
-        // At most 200 visible characters, since the person who signs in reads them.
+        // The message is cut to 200 visible characters, because the person who signs in reads it.
         RequestTokenError::ServerResponse(said) => SignInError::Said(
             said.to_string().chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(200).collect(),
         ),
