@@ -1,11 +1,12 @@
-//! Sign-ins at a provider: begun here, continued there, and completed by the browser or terminal that began them.
+//! Sign-ins at a provider. A browser or terminal begins a sign-in here, the person continues it at the provider, and
+//! the same browser or terminal completes it here.
 //!
-//! No state is kept for a pending sign-in. The values to compare are sealed in a cookie of the browser. The callback
-//! URL alone is therefore useless to others, and any node can complete the sign-in. A completed sign-in is remembered
-//! until it would have expired.
+//! This server stores no state of a pending sign-in. The values to compare are sealed in a cookie of the browser.
+//! Without this cookie, the callback URL is useless, and any node can complete the sign-in. A completed sign-in is
+//! remembered until its expiry, so that it cannot be reused.
 //!
-//! The person is [admitted](crate::access) as with any token of an issuer, and then signed in: a browser by a code, a
-//! terminal by a token.
+//! The person is [admitted](crate::access) like the subject of any issuer's token. Then a code signs in the browser, or
+//! the terminal receives a token.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,17 +39,17 @@ use crate::problem::{Answer, Refused};
 use crate::seal::Seal;
 use crate::view;
 
-/// Path at which a browser begins a sign-in.
+/// Path on which a browser begins a sign-in.
 pub const BEGIN: &str = "/login/oidc";
-/// Path to which the browser returns, as registered at the provider.
+/// Path to which the provider sends the browser back. It is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
-/// Path of links that several people read, followed by the id of an interrupt. A person who follows one signs in, and
-/// decides on a page without scripts.
+/// Prefix of the paths in links that several people read; the id of an interrupt follows. A person who opens such a
+/// link signs in, and then decides on a page without scripts.
 pub const DECIDE: &str = "/decide/";
-/// Path that signs a browser out at the provider, too.
+/// Path that also signs the browser out at the provider.
 pub const SIGN_OUT: &str = "/login/oidc/out";
 
-/// Characters of a state's digest that distinguish the sign-ins of one browser.
+/// Number of characters of a state's digest that distinguish the sign-ins of one browser.
 const STATE_CHARS: usize = 16;
 
 pub struct SignIns {
@@ -58,11 +59,11 @@ pub struct SignIns {
     cookie: String,
     secure: &'static str,
     done: Mutex<VecDeque<(Digest, Timestamp)>>,
-    /// Terminals that signed in just now, by the digest of their code.
+    /// Terminals that signed in recently, with the digest of the code of each.
     told: Mutex<VecDeque<(Digest, Timestamp, SignedIn)>>,
 }
 
-/// Values that a browser must return with, as sealed in its cookie.
+/// Values with which a browser must return from the provider, sealed in the browser's cookie.
 #[derive(Serialize, Deserialize)]
 struct Pending {
     #[serde(rename = "s")]
@@ -77,19 +78,19 @@ struct Pending {
     expires_at: Timestamp,
 }
 
-/// Pending sign-in of a terminal, as sealed in its handle.
+/// Pending sign-in of a terminal, sealed in the terminal's handle.
 #[derive(Clone, Serialize, Deserialize)]
 struct PendingDevice {
     #[serde(rename = "c")]
     code: String,
-    /// Seconds between two polls, as the provider demanded last.
+    /// Seconds between two polls that the provider demanded last.
     #[serde(rename = "i", default = "usual_interval")]
     interval_s: u64,
     #[serde(rename = "x")]
     expires_at: Timestamp,
 }
 
-/// Query parameters of the callback (RFC 6749, 4.1.2; RFC 9207).
+/// Query parameters of the callback URL (RFC 6749, 4.1.2; RFC 9207).
 #[derive(Debug, Default, Deserialize)]
 pub struct CallbackQuery {
     pub code: Option<String>,
@@ -98,13 +99,13 @@ pub struct CallbackQuery {
     pub error: Option<String>,
 }
 
-/// Redirect of a browser, with its `Set-Cookie` values.
+/// Redirect of a browser, with the `Set-Cookie` values of the response.
 pub struct BrowserRedirect {
     pub to: String,
     pub cookies: Vec<String>,
 }
 
-/// Sign-in of a terminal that has begun.
+/// Sign-in that a terminal began.
 pub struct DeviceSignIn {
     pub device: Device,
     /// Handle that the terminal sends with each poll.
@@ -112,9 +113,9 @@ pub struct DeviceSignIn {
     pub expires_at: Timestamp,
 }
 
-/// Progress of a terminal's sign-in.
+/// Progress of the sign-in of a terminal.
 pub enum Progress {
-    /// The terminal polls again after this wait, with the new handle if there is one.
+    /// The terminal must wait before it polls again. If there is a new handle, the terminal uses it.
     Pending {
         wait_ms: u64,
         handle: Option<String>,
@@ -122,7 +123,7 @@ pub enum Progress {
     SignedIn(SignedIn),
 }
 
-/// A terminal that is signed in.
+/// Person and token of a terminal that has signed in.
 #[derive(Clone)]
 pub struct SignedIn {
     pub person: String,
@@ -130,7 +131,7 @@ pub struct SignedIn {
     pub token: Token,
 }
 
-/// Returns the default interval, in seconds (RFC 8628, 3.2).
+/// Returns the default time between two polls, in seconds (RFC 8628, 3.2).
 fn usual_interval() -> u64 {
     5
 }
@@ -148,7 +149,7 @@ impl SignIns {
         }
     }
 
-    /// Returns the name of the provider, if one is configured.
+    /// Returns the name of the provider; `None` if no provider is configured.
     pub fn name(&self) -> Option<String> {
         self.provider.as_ref().map(|provider| provider.config().called())
     }
@@ -159,23 +160,23 @@ impl SignIns {
             .ok_or_else(|| Refused::new(Code::NotFound, "no identity provider is configured on this server"))
     }
 
-    /// Returns the `Set-Cookie` value of a sign-in. The answer of a provider is a navigation from another site, for
-    /// which `Strict` would withhold the cookie. Each sign-in has a cookie of its own, so that two tabs do not end each
-    /// other's.
+    /// Returns the `Set-Cookie` value of a sign-in. The cookie is not `SameSite=Strict`, because the browser returns
+    /// from the provider's site and would not send such a cookie. Each sign-in has its own cookie, so that sign-ins in
+    /// two tabs do not interfere.
     fn set_cookie(&self, state: &str, value: &str, seconds: u64) -> String {
         let digest = Digest::of_bytes(state.as_bytes()).to_string();
         let name = format!("{}_{}", self.cookie, &digest[..STATE_CHARS]);
         set_cookie(&name, value, "Lax", seconds, self.secure)
     }
 
-    /// Returns the `Set-Cookie` values that delete the sign-in with this state.
+    /// Returns the `Set-Cookie` values that delete the cookie of the sign-in with this state.
     pub fn forget(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         let is_it = |pending: &Pending| state.is_some_and(|state| is_same(state, &pending.state));
         self.opened(headers).filter(is_it).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the `Set-Cookie` values that delete the earliest sign-ins of a browser that has too many for another
-    /// one.
+    /// Returns the `Set-Cookie` values that delete the earliest sign-ins of a browser, so that a new sign-in stays
+    /// within the limit.
     fn make_room(&self, headers: &HeaderMap) -> Vec<String> {
         let mut pending: Vec<Pending> = self.opened(headers).collect();
         pending.sort_by_key(|pending| pending.expires_at);
@@ -183,7 +184,8 @@ impl SignIns {
         pending.iter().take(over).map(|pending| self.set_cookie(&pending.state, "", 0)).collect()
     }
 
-    /// Returns the result of a sign-in to a terminal that polls again: its connection may have broken before.
+    /// Returns the result of a completed sign-in. A terminal polls again if its connection broke before it received the
+    /// result.
     fn find_completed(&self, code: Digest, now: Timestamp) -> Option<SignedIn> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.retain(|(_, until, _)| *until > now);
@@ -198,7 +200,7 @@ impl SignIns {
         told.push_back((code, now.plus_ms(SIGN_IN_TOLD_MS), signed_in));
     }
 
-    /// Returns the digests of the sign-ins that this browser began.
+    /// Returns the digests of the sign-ins that this browser began, according to its cookies.
     pub(crate) fn began(&self, headers: &HeaderMap) -> Vec<Digest> {
         self.opened(headers).map(|pending| Digest::of_bytes(pending.state.as_bytes())).collect()
     }
@@ -208,7 +210,7 @@ impl SignIns {
             .filter_map(|value| self.pending.open(value))
     }
 
-    /// Returns the sign-in that this browser began and that the answer belongs to. Marks it as completed.
+    /// Returns the sign-in of this browser that has the state `state`. Marks the sign-in as completed.
     fn pending(&self, headers: &HeaderMap, state: Option<&str>, now: Timestamp) -> Answer<Pending> {
         let mut began = self.opened(headers).peekable();
         if began.peek().is_none() {
@@ -233,7 +235,7 @@ impl SignIns {
     }
 }
 
-/// Compares digests, so the time taken reveals nothing.
+/// Compares digests, so the duration reveals nothing about the texts.
 fn is_same(one: &str, two: &str) -> bool {
     Digest::of_bytes(one.as_bytes()) == Digest::of_bytes(two.as_bytes())
 }
@@ -250,13 +252,13 @@ fn refused(trouble: &SignInError) -> Refused {
     }
 }
 
-/// Returns the path of a page on this server; `None` for a text that a browser would read as another address.
+/// Returns the path of a page on this server; `None` for a text that a browser would resolve to a different server.
 fn own_place(text: &str) -> Option<String> {
     let is_path = text.starts_with('/')
         && !text.starts_with("//")
         && text.len() <= SIGN_IN_TO_BYTES
         && text.bytes().all(|c| c.is_ascii_graphic() && c != b'\\');
-    // The path is checked as a browser resolves it.
+    // The path is checked in the form to which a browser resolves it.
     let base = Url::parse("https://here.invalid").ok()?;
     let read = base.join(text).ok().filter(|url| is_path && url.origin() == base.origin())?;
     let path = read.path();
@@ -265,7 +267,7 @@ fn own_place(text: &str) -> Option<String> {
 }
 
 impl AuthState {
-    /// Returns the name of the provider at which people sign in, if one is configured.
+    /// Returns the name of the provider at which people sign in; `None` if no provider is configured.
     pub fn provider(&self) -> Option<String> {
         self.app().sign_ins.name()
     }
@@ -275,7 +277,7 @@ impl AuthState {
         format!("{}{path}", self.app().base)
     }
 
-    /// Begins a sign-in: redirects a browser to the provider.
+    /// Begins the sign-in of a browser. Returns the redirect to the provider.
     pub async fn begin_sign_in(&self, headers: &HeaderMap, to: Option<&str>) -> Answer<BrowserRedirect> {
         let app = self.app();
         let begun = app.sign_ins.provider()?.begin(&callback(app)?).await.map_err(|it| refused(&it))?;
@@ -292,12 +294,12 @@ impl AuthState {
         Ok(BrowserRedirect { to: begun.url.to_string(), cookies })
     }
 
-    /// Returns the `Set-Cookie` values that delete this browser's sign-in with this state.
+    /// Returns the `Set-Cookie` values that delete the cookie of this browser's sign-in with this state.
     pub fn forget_sign_in(&self, headers: &HeaderMap, state: Option<&str>) -> Vec<String> {
         self.app().sign_ins.forget(headers, state)
     }
 
-    /// Completes a sign-in with the answer of the provider. Returns the URL to which the browser goes next.
+    /// Completes a sign-in with the provider's response. Returns the URL that the browser opens next.
     pub async fn finish_sign_in(&self, headers: &HeaderMap, back: CallbackQuery) -> Answer<String> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -317,7 +319,8 @@ impl AuthState {
         if let Some(interrupt) = decided {
             return Box::pin(page(app, interrupt, invited, known)).await;
         }
-        // The URL that contains the code is useless to another browser.
+        // The code is valid only for the browser that began the sign-in, so the URL with the code is useless in a
+        // different browser.
         invited.bound = Some(began);
         let (code, _) = app.logins.invite_as(invited, app.now(), SIGN_IN_CODE_MS)?;
         Ok(app.login_url(&code))
@@ -334,7 +337,7 @@ impl AuthState {
         Ok(DeviceSignIn { handle: app.sign_ins.devices.seal(&waiting), device, expires_at })
     }
 
-    /// Polls the sign-in of a terminal.
+    /// Polls the provider for the sign-in of a terminal.
     pub async fn poll_device(&self, handle: &str) -> Answer<Progress> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -369,7 +372,8 @@ impl AuthState {
         Ok(Progress::SignedIn(signed_in))
     }
 
-    /// Returns the URL at which a browser signs out at the provider; the login page here if the provider offers none.
+    /// Returns the URL at which a browser signs out at the provider. If the provider offers none, returns the login
+    /// page of this server.
     pub async fn provider_sign_out_url(&self) -> Answer<String> {
         let app = self.app();
         let back = Url::parse(&self.address("/login")).map_err(|_| Refused::from_code(Code::Internal))?;
@@ -377,7 +381,8 @@ impl AuthState {
         Ok(place.unwrap_or(back).to_string())
     }
 
-    /// Handles a logout notice of the provider. Logins that came from the session there end on every node.
+    /// Handles a logout notice of the provider. All logins that came from the session or subject in the notice end on
+    /// every node.
     pub async fn handle_logout_notice(&self, token: &str) -> Answer<()> {
         let app = self.app();
         let provider = app.sign_ins.provider()?;
@@ -396,7 +401,7 @@ impl AuthState {
         Ok(())
     }
 
-    /// Admits a person who signed in at the provider. Returns the login that they are to get here.
+    /// Admits a person who signed in at the provider. Returns the properties of the login that the person gets here.
     async fn admit_signed_in(
         &self,
         provider: &Provider,
@@ -409,7 +414,7 @@ impl AuthState {
         let there = std::iter::once(LogoutScope::AllOf(subject)).chain(session.map(LogoutScope::Session));
         let there = there.map(|ended| digest(issuer, &ended)).collect();
         let (principal, access) = Box::pin(access::admit(app, verified)).await?;
-        // Agents have keys and do not sign in.
+        // Agents use keys and do not sign in.
         let system = app.driver.system().await?;
         let role = rights::acting(&system.people.signs_in(&principal.id), Permission::Read);
         let role = role.ok_or_else(|| {
@@ -424,13 +429,13 @@ impl AuthState {
     }
 }
 
-/// Returns the interrupt of a path that begins with [`DECIDE`].
+/// Returns the interrupt of a path; `None` if the path does not begin with [`DECIDE`].
 fn decided_at(place: &str) -> Option<InterruptId> {
     place.strip_prefix(DECIDE)?.parse().ok()
 }
 
-/// Returns the URL of the page at which a person who has just signed in decides on an interrupt. The page uses no
-/// cookie. Its URL is for this person and this version of the interrupt, and expires.
+/// Returns the URL of the page on which a person who has just signed in decides on an interrupt. The page uses no
+/// cookie. Its URL expires, and is valid only for this person and this content of the interrupt.
 async fn page(
     app: &App,
     interrupt: InterruptId,
@@ -462,7 +467,7 @@ async fn page(
     Ok(format!("{}/d/{}", app.base, app.links.token(&claim)))
 }
 
-/// Returns a digest of what has ended at the provider, which reveals no name.
+/// Returns the digest of a session or subject that was signed out at the provider. The digest reveals no name.
 fn digest(issuer: &str, ended: &LogoutScope) -> Digest {
     match ended {
         LogoutScope::Session(session) => digest_of(issuer, "session", session),
@@ -542,7 +547,7 @@ mod tests {
         let of = |sign_ins: &SignIns, state: &str| {
             format!("{}_{state}={}", sign_ins.cookie, sign_ins.pending.seal(&pending(state)))
         };
-        // Each tab has its own sign-in. Deleting one leaves the others.
+        // Each tab has its own sign-in. Deleting the cookie of one sign-in leaves the cookies of the others.
         let tabs = headers(&format!("{}; {}", of(&sign_ins, "t1"), of(&sign_ins, "t2")));
         assert_eq!(sign_ins.forget(&tabs, Some("t1")).len(), 1);
         assert_eq!((sign_ins.forget(&tabs, None).len(), sign_ins.make_room(&tabs).len()), (0, 0));

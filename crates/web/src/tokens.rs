@@ -1,5 +1,5 @@
-//! The two tokens of a local start, made once and kept in `tokens.json` of the data folder. They must never be logged
-//! or shown.
+//! The two tokens of a local start: one for the operator, and one for agents. They are created once and stored in
+//! `tokens.json` of the data directory. They must never be logged or shown.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ const FILE: &str = "tokens.json";
 const MEND: &str = "If others may have read it, or it is damaged, delete it: new tokens are created at the \
                     next start. Several nodes also store their tokens in the database: docs/nodes.md says \
                     how to replace them";
-/// Name under which the nodes of one journal agree on their tokens.
+/// Name of the entry in the database under which all nodes of a journal share their tokens.
 const AGREED: &str = "tokens";
-/// Minimum length of a token. A shorter one could be guessed.
+/// Minimum length of a token in bytes. A shorter token could be guessed.
 const TOKEN_BYTES: usize = 32;
 
 /// Content of the file.
@@ -36,7 +36,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the file, or creates it. The caller holds the lock of the data folder.
+    /// Reads the file, or creates it if it is missing. The caller holds the lock of the data directory.
     pub fn open(data: &Path) -> Result<Self, Error> {
         let path = data.join(FILE);
         let stored = match secrets::read::<Stored>(&path, MEND)? {
@@ -54,7 +54,7 @@ impl Tokens {
         Ok(Self::from_stored(stored))
     }
 
-    /// Adopts the tokens of the first node if several nodes share the journal. Writes them into the file.
+    /// Uses the tokens of the first node if several nodes share the journal. Writes these tokens into the file.
     pub async fn agree<E>(self, data: &Path, store: &Store) -> Result<Self, E>
     where
         E: From<Error> + From<holdshort_store::Error>,
@@ -81,7 +81,8 @@ impl Tokens {
         }
     }
 
-    /// Returns the principal of a token. Compares digests, so the time taken reveals nothing about a token.
+    /// Returns the principal of a token; `None` if it is neither of the two tokens. Compares digests, so the duration
+    /// reveals nothing about the tokens.
     pub fn principal_of(&self, token: &str) -> Option<Principal> {
         let digest = Digest::of_bytes(token.as_bytes());
         if digest == self.operator_digest {
@@ -93,7 +94,7 @@ impl Tokens {
 }
 
 impl Stored {
-    /// Parses the tokens in the database.
+    /// Parses the tokens as stored in the database.
     fn agreed(text: &str) -> Option<Self> {
         let (operator, agent) = text.split_once(' ')?;
         let stored = Self { operator: operator.to_owned(), agent: agent.to_owned() };

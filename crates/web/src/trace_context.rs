@@ -1,4 +1,5 @@
-//! The trace that a request is part of (W3C Trace Context). A run that the request begins joins it.
+//! The trace that a request is part of (W3C Trace Context). A run that the request starts becomes part of the same
+//! trace.
 
 use std::convert::Infallible;
 
@@ -8,8 +9,8 @@ use holdshort_core::trace_parent::TraceParent;
 
 const HEADER: &str = "traceparent";
 
-/// Trace of a request; `None` if it names none that can be joined. The request is served in both cases, as the standard
-/// demands.
+/// Trace of a request; `None` if the request names no valid trace. As the standard demands, a request with an invalid
+/// trace is served like any request.
 pub struct JoinedTrace(pub Option<TraceParent>);
 
 impl<S: Send + Sync> FromRequestParts<S> for JoinedTrace {

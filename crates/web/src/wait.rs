@@ -1,4 +1,4 @@
-//! Long polls: answered when the interrupt is resolved, or after a time limit.
+//! Long polls. A long poll is answered when its interrupt is resolved, or after a time limit.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::problem::{Answer, Refused};
 use crate::view;
 use crate::view::assignment::Reader;
 
-/// Returns the interrupt once it is resolved, or as it is when the time is over or the server stops. Holds a receiver
-/// and a timer. Both are dropped if the client disconnects.
+/// Returns the interrupt once it is resolved. Returns the open interrupt after the time limit, or when the server
+/// stops. A waiting poll holds only a receiver and a timer, which are dropped if the client disconnects.
 pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16) -> Answer<Interrupt> {
     let app = &*caller.app;
     let reader = caller.reader().await?;
@@ -23,7 +23,7 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
         return Ok(resolved);
     }
     let Ok(_permit) = app.polls.try_acquire() else { return Err(Refused::from_code(Code::TooManyStreams)) };
-    // Watched before the interrupt is read again, so that no commit in between is missed.
+    // The watch begins before the interrupt is read again, so that no commit between the read and the watch is missed.
     let mut commits = app.driver.watch(&asked.run);
     let over = tokio::time::sleep(Duration::from_secs(seconds.into()));
     let ended = caller.ended();
@@ -36,7 +36,8 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
             biased;
             () = &mut ended => return Err(Refused::from_code(Code::AccessEnded)),
             Ok(()) = commits.changed() => {}
-            // Another node may have written a change of which this node has no notice yet.
+            // A node may have written the resolution without a notice to this node, so the interrupt is read again
+            // after the time limit.
             () = &mut over => break,
             () = app.stopped() => break,
             else => break,
@@ -45,8 +46,8 @@ pub async fn for_resolution(caller: &Caller, asked: &InterruptRef, seconds: u16)
     view::now::interrupt(app, asked, &reader).await
 }
 
-/// Returns the interrupt if it is resolved, from its run if that is loaded. A change to a loaded run wakes the waiting
-/// polls, and a resolution is final.
+/// Returns the interrupt if it is resolved. It is read from its run if the run is loaded. Each change to a loaded run
+/// wakes the waiting polls, and a resolution never changes.
 async fn resolved(app: &App, asked: &InterruptRef, reader: &Reader) -> Answer<Option<Interrupt>> {
     let InterruptRef { run, interrupt: id } = asked;
     if let Some(run) = app.driver.glance(run)

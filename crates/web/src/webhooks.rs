@@ -1,9 +1,9 @@
-//! Webhooks registered over the API. The journal records which webhooks exist; their URLs and signing secrets are kept
-//! outside the journal.
+//! Webhooks that clients register over the API. The journal records which webhooks exist. Their URLs and signing
+//! secrets are stored outside the journal.
 //!
-//! They are in a file of the data folder that only its owner may read. If several nodes share a database, they are in
-//! that database with the nodes' tokens, since any node may send. They are written before the event, and deleted if the
-//! journal does not know them.
+//! The URLs and secrets are in a file of the data directory that only its owner may read. If several nodes share a
+//! database, the URLs and secrets are in the database with the nodes' tokens, because any node may send. They are
+//! written before the event of the webhook, and deleted if the journal does not contain the webhook.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,10 +31,10 @@ const FILE: &str = "webhooks.json";
 const MEND: &str = "It cannot be recreated. If others may have read it, or it is damaged beyond repair, \
                     delete it, then remove its webhooks and register them again. Until then nothing is sent \
                     to them";
-/// Prefix of the rows in the database.
+/// Prefix of the database rows.
 const ROWS: &str = "webhooks";
 
-/// Part of a webhook that the journal does not hold.
+/// Data of a webhook that are stored outside the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -45,13 +45,13 @@ struct Stored {
     headers: BTreeMap<String, String>,
 }
 
-/// Settings for sending to webhooks (contract D5).
+/// Settings for the delivery to webhooks (contract D5).
 #[derive(Clone, Debug)]
 pub struct Sending {
     pub timeout: Duration,
     pub attempts: u64,
     pub retry_delay: Duration,
-    /// Ranges of addresses that webhooks may reach although they are not public.
+    /// Networks to which webhooks may send although their addresses are not public.
     pub allow: Vec<String>,
     pub encoding: Encoding,
 }
@@ -68,7 +68,7 @@ impl Default for Sending {
     }
 }
 
-/// A webhook to register.
+/// Webhook to register.
 pub struct New {
     pub is: Webhook,
     pub url: String,
@@ -76,34 +76,34 @@ pub struct New {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Facts about the stored part of a webhook that may be shown.
+/// Public details of the data that are stored outside the journal.
 #[derive(Default)]
 pub struct WebhookDetails {
     /// Scheme of the URL.
     pub scheme: Option<String>,
-    /// Names of the headers that are sent with each delivery.
+    /// Names of the headers that are added to each delivery.
     pub headers: Vec<String>,
     pub is_signed: bool,
 }
 
 pub struct Webhooks {
     path: PathBuf,
-    /// Rows of the database. Unused without one.
+    /// Rows of the database. Not used without a database.
     rows: SecretStore,
     sending: Sending,
     /// Channels of the channels file.
     configured: Channels,
-    /// Configured channels, and the channel of all callbacks.
+    /// Channels of the channels file, and the channel for all callbacks.
     standing: Channels,
     tell: watch::Sender<Arc<Channels>>,
-    /// Lock for one change at a time, from the stored part to the event.
+    /// Lock that allows one change at a time. A change stores the secrets and then records the event.
     changing: Mutex<()>,
-    /// Content of the file, or what was found in the database so far.
+    /// Content of the file, or the rows that were read from the database so far.
     kept: Mutex<BTreeMap<WebhookId, Stored>>,
 }
 
 impl Webhooks {
-    /// Reads the file. The receiver has the channels to send to.
+    /// Reads the file. Also returns a receiver of all channels.
     pub fn open(
         data: &Path,
         configured: Channels,
@@ -137,7 +137,8 @@ impl Webhooks {
         Channel::registered(definition, secrets, self.sending.encoding, mails)
     }
 
-    /// Publishes the current webhooks to the driver and the outbox. Returns true if the stored part of each was found.
+    /// Publishes the current webhooks to the driver and the outbox. Returns true if the URL and secrets of every active
+    /// webhook were found.
     pub async fn refresh(&self, app: &App, system: &System) -> bool {
         let definitions = self.configured.definitions().into_iter().chain(Definition::registered(system));
         app.driver.set_channels(definitions.collect());
@@ -162,8 +163,8 @@ impl Webhooks {
         is_whole
     }
 
-    /// Reads what other nodes have put into the database. Moves entries into it that a file has from a time without a
-    /// database.
+    /// Reads the rows that any node has written to the database. Moves the entries of a file from a time without a
+    /// database into the database.
     async fn look_up(&self, app: &App, system: &System) -> Answer<()> {
         if app.journal().database().is_none() {
             return Ok(());
@@ -171,7 +172,7 @@ impl Webhooks {
         let mut kept = self.kept.lock().await;
         let path = self.path.clone();
         let lying = blocking(move || secrets::read::<BTreeMap<WebhookId, Stored>>(&path, MEND)).await?;
-        // Entries of another journal stay in the file, since that journal may be used again.
+        // Entries of webhooks of a different journal stay in the file, because that journal may be used again.
         let (known, of_others): (BTreeMap<_, _>, BTreeMap<_, _>) =
             lying.unwrap_or_default().into_iter().partition(|(id, _)| system.webhooks.contains_key(id));
         for (id, stored) in &known {
@@ -192,7 +193,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Returns the facts about a webhook that may be shown; empty if its stored part is not here.
+    /// Returns the public details of a webhook; empty details if its URL and secrets are not stored here.
     pub async fn details(&self, id: &WebhookId) -> WebhookDetails {
         let kept = self.kept.lock().await;
         let Some(stored) = kept.get(id) else { return WebhookDetails::default() };
@@ -203,7 +204,7 @@ impl Webhooks {
         }
     }
 
-    /// Registers a webhook. From here on it receives notifications.
+    /// Registers a webhook, which receives notifications from then on.
     pub async fn register(app: &Arc<App>, new: New, actor: Actor) -> Answer<WebhookId> {
         let id: WebhookId = Draw::new(app.driver.clock().seed(), app.now()).id();
         let New { is, url, secret, headers } = new;
@@ -228,7 +229,8 @@ impl Webhooks {
             let input = Input::RegisterWebhook { webhook: id.clone(), is };
             if let Err(error) = app.driver.change_system(input, actor).await {
                 let refused = Refused::from(error);
-                // If the webhook is in the journal after all, nothing could be sent to it without the stored part.
+                // If the event is in the journal in spite of the error, the webhook needs its URL and secrets. They are
+                // deleted only if the event was certainly not written.
                 if refused.wrote_nothing() {
                     app.webhooks.keep(&app, &id, None).await?;
                 }
@@ -240,7 +242,7 @@ impl Webhooks {
         .await
     }
 
-    /// Removes a webhook. Deliveries are neither written for it nor sent from then on.
+    /// Removes a webhook. From then on, no deliveries are created for the webhook, and none are sent to it.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {
@@ -275,11 +277,12 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Deletes entries that the journal will never know: a crash came before their event.
+    /// Deletes entries whose event was never written because the server crashed before it.
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {
-            // Another node may be about to write its event, so the journal is read after the stored entries.
+            // Another node may be about to write the event of an entry. So the journal is read after the list of
+            // entries.
             let settled: BTreeSet<WebhookId> = self.rows.settled(app).await?;
             let system = app.driver.system().await?;
             for id in settled.iter().filter(|id| !system.webhooks.contains_key(*id)) {
@@ -296,7 +299,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// Returns the entries without those that the journal does not know.
+    /// Returns the entries whose webhooks the journal contains.
     async fn of_journal(
         &self,
         app: &App,
@@ -318,8 +321,8 @@ impl Webhooks {
     }
 }
 
-/// Follows the installation, so that this node also sends to webhooks that another node registered. Reads the database
-/// again while it lacks an entry. Runs until the store closes.
+/// Follows the changes of the installation, so that this node also sends to webhooks that were registered on another
+/// node. Reads the database repeatedly while an entry is missing. Runs until the store closes.
 pub async fn keep_told(app: Arc<App>) {
     let mut standing = app.standing.clone();
     let mut known = None;

@@ -1,4 +1,4 @@
-//! Answers as clients see them.
+//! Stored answers of people as clients see them.
 
 use holdshort_core::json;
 use holdshort_core::projection::AnswerRow;

@@ -1,4 +1,4 @@
-//! Approvers of an interrupt and their votes, and whether its reader may decide.
+//! Approvers and votes of an interrupt, and the right of its reader to decide.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::freeze;
 use crate::app::App;
 use crate::problem::{Answer, Refused};
 
-/// Reader of interrupts. Every view of an interrupt needs a reader.
+/// Reader of interrupts. Every view of an interrupt is created for a reader.
 pub struct Reader {
     actor: Actor,
-    /// Role of the reader that sees most. Parts withheld from this role are withheld from the reader.
+    /// The reader's role that sees most. The parts that are withheld from this role are withheld from the reader.
     sees: Role,
     system: Arc<System>,
     now: Timestamp,
@@ -35,17 +35,18 @@ impl Reader {
         Ok(Self { actor: actor.clone(), sees, system, now: app.now() })
     }
 
-    /// Returns the interrupt as the reader may see it; `None` if nothing is withheld.
+    /// Returns the interrupt without the parts that are withheld from the reader; `None` if no part is withheld.
     pub(crate) fn covered(&self, interrupt: &Interrupt) -> Option<RedactedInterrupt> {
         interrupt.redact_for(self.sees, &self.system.people)
     }
 
-    /// Removes the parts of an event about an interrupt that are withheld from the reader.
+    /// Removes from an event the parts of its interrupt that are withheld from the reader.
     pub(crate) fn cover_event(&self, interrupt: &Interrupt, event: &mut Event, seq: u64) {
         interrupt.cover_event(self.sees, &self.system.people, event, seq);
     }
 
-    /// Returns open interrupts that a grant given by the reader with this one would cover, too.
+    /// Returns the other open interrupts that the grant would cover if the reader chose the granting option of this
+    /// interrupt.
     pub(super) fn also_covered(
         &self,
         run: &Run,
@@ -57,8 +58,8 @@ impl Reader {
         run.also_covered(interrupt, &voter, session, &self.system)
     }
 
-    /// Returns the freeze that holds back the work of an open interrupt. Not shown to agents, since its reason may be
-    /// about them. They learn of it from their operators, or from a refusal.
+    /// Returns the freeze that holds back the work of an open interrupt. Returns none for an agent, because the reason
+    /// may be about the agent. Agents learn of a freeze from their operators or from a refusal.
     pub(super) fn frozen(&self, run: &RunId, workflow: &str, interrupt: &Interrupt) -> Option<wire::Frozen> {
         if rights::extent(self.actor.role, Permission::Read) == Extent::Own {
             return None;
@@ -69,8 +70,8 @@ impl Reader {
         Some(freeze::from_freeze(part.as_ref(), freeze))
     }
 
-    /// Returns whether the reader may decide on the interrupt. `None` if it is resolved, or if the reader's role never
-    /// decides. `starter`: the actor that started the run.
+    /// Returns the reader's right to decide on the interrupt. Returns `None` if the interrupt is resolved, or if the
+    /// reader's role never decides. `starter`: actor that started the run.
     pub fn you(&self, interrupt: &Interrupt, starter: Option<&Actor>) -> Option<wire::You> {
         if matches!(rights::extent(self.actor.role, Permission::Decide), Extent::Nothing | Extent::Own) {
             return None;
@@ -101,10 +102,10 @@ impl Reader {
     }
 }
 
-/// Assignment and votes of an interrupt, for surfaces that show them in a form of their own.
+/// Assignment and votes of an interrupt, for surfaces that render them in their own form.
 pub struct Assigned {
     pub assignment: wire::Assignment,
-    /// Votes without their edits.
+    /// Votes. Edits are left out.
     pub votes: Vec<wire::Vote>,
     options: Vec<wire::Offer>,
     is_open: bool,
@@ -123,7 +124,7 @@ impl Assigned {
         }
     }
 
-    /// Describes the assignment in words. Empty if any single admin or operator may decide.
+    /// Describes the assignment as text. Returns no lines if any single admin or operator may decide.
     pub fn lines(&self) -> Vec<(wire::PeopleLine, String)> {
         let Self { assignment, votes, options, is_open } = self;
         let involved = wire::InvolvedPeople { assignment, votes, options, is_open: *is_open, you: None };

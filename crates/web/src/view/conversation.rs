@@ -1,4 +1,5 @@
-//! Conversations of sessions as clients see them. The session's stream refers to the events that contain the words.
+//! Conversations of sessions as clients see them. The events of a session's stream refer to the events that contain the
+//! text.
 
 use holdshort_core::event::{self, Event};
 use holdshort_core::id::{SessionId, StreamId};
@@ -11,8 +12,8 @@ use crate::app::App;
 use crate::limits::{PAGE_BYTES, READ_EVENTS};
 use crate::problem::Answer;
 
-/// Returns at most `limit` utterances after this event of the session's stream, oldest first. The cursor is a `seq` of
-/// the session's stream.
+/// Returns at most `limit` utterances after the event `after` of the session's stream, oldest first. The cursor is a
+/// `seq` of the session's stream.
 pub async fn page(app: &App, session: &SessionId, after: u64, limit: usize) -> Answer<List<Utterance>> {
     let stream = StreamId::Session(session.clone());
     let (mut items, mut after, mut bytes) = (Vec::new(), after, 0);

@@ -39,7 +39,8 @@ pub fn delivery(row: &Delivery, tried: &[Attempt]) -> wire::Delivery {
     }
 }
 
-/// Returns a delivery for the record of its interrupt. The recipient is in the notice, and is deleted with the notice.
+/// Returns a delivery for the record of its interrupt. The recipient is part of the notice, so the recipient is missing
+/// once the notice is deleted.
 pub fn recorded(row: &Delivery, tried: &[Attempt]) -> wire::RecordedDelivery {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let to = notice.and_then(|notice| notice.to).map(|to| match to {
@@ -70,7 +71,7 @@ pub fn state(asked: wire::DeliveryState) -> DeliveryState {
     }
 }
 
-/// Returns a channel with its state, if it has one.
+/// Returns the view of a channel. `state`: `None` if no state is recorded.
 pub fn channel(channel: &Channel, state: Option<&ChannelState>) -> wire::Channel {
     wire::Channel {
         name: channel.name.clone(),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::assignment::Reader;
 
-/// Facts that are times, as JSON pointers: numbers in the journal, RFC 3339 on the wire.
+/// JSON pointers to facts that are times. They are numbers in the journal, and RFC 3339 texts for clients.
 const TIMES: [&str; 9] = [
     "/expires_at",
     "/retry_at",
@@ -30,7 +30,7 @@ pub fn from_sealed(sealed: &Sealed) -> Result<wire::Event, envelope::Error> {
     Ok(show(event::decode(sealed)?, sealed.seq))
 }
 
-/// Like [`from_sealed`], for an event about an interrupt, as this reader may see it.
+/// Like [`from_sealed`], for an event about an interrupt, without the parts that are withheld from the reader.
 pub fn of_interrupt(
     sealed: &Sealed,
     interrupt: &Interrupt,

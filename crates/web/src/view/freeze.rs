@@ -1,9 +1,9 @@
-//! Freezes as clients see them: the frozen part, the actor and the reason.
+//! Freezes as clients see them, with the frozen target, the actor and the reason.
 
 use holdshort_core::system::freeze::{Freeze, Part};
 use holdshort_protocol::{FreezeOf, Frozen};
 
-/// Returns the view of a freeze. `part`: `None` for the whole installation.
+/// Returns the view of a freeze. `part`: `None` if the freeze is of the whole installation.
 pub fn from_freeze(part: Option<&Part>, freeze: &Freeze) -> Frozen {
     let nothing = FreezeOf::default();
     let FreezeOf { run, workflow, agent } = match part {

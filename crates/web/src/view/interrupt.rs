@@ -1,4 +1,5 @@
-//! Interrupts as clients see them: from a row and the events that it refers to, or from a run that is already loaded.
+//! Interrupts as clients see them. A view is built from a row and the events that the row refers to, or from a loaded
+//! run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +31,7 @@ pub async fn from_row(app: &App, row: &InterruptRow, reader: &Reader) -> Answer<
     of_page(app, row, &CallEnds::default(), reader).await
 }
 
-/// Returns the view of a row, with the ends of calls that its page has read.
+/// Returns the view of a row. `ends`: ends of calls that were read for the page of the row.
 pub async fn of_page(
     app: &App,
     row: &InterruptRow,
@@ -42,7 +43,7 @@ pub async fn of_page(
     let mut shown = show_to(reader, (&row.run, &row.session), subject, &interrupt, starter.as_ref());
     shown.claimed_by.clone_from(&row.claimed_by);
     if interrupt.content.is_null() {
-        // Boxed, since it is rare.
+        // Boxed, because erased content is rare.
         shown.erased = Box::pin(erased::for_run(app, &row.run)).await?.map(Box::new);
     }
     if interrupt.is_open() && !after(&mut shown.payload).is_empty() {
@@ -51,7 +52,7 @@ pub async fn of_page(
     Ok(shown)
 }
 
-/// Returns an interrupt of a loaded run.
+/// Returns the view of an interrupt of a loaded run.
 pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::Interrupt> {
     let interrupt = run.interrupts.get(id)?;
     let place = (&run.id, run.session()?);
@@ -63,7 +64,7 @@ pub fn from_run(run: &Run, id: &InterruptId, reader: &Reader) -> Option<wire::In
     Some(shown)
 }
 
-/// Adds the open interrupts that a grant given with this one would cover, too, as this reader may see them.
+/// Adds the other open interrupts that a grant by this interrupt would cover, as far as the reader may see them.
 pub(super) async fn add_covered(
     app: &App,
     run: &RunId,
@@ -88,7 +89,7 @@ pub(super) async fn add_covered(
     Ok(())
 }
 
-/// Returns the comments on an interrupt, as this reader may see them, oldest first.
+/// Returns the comments on an interrupt, oldest first, without the parts that are withheld from the reader.
 pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comment> {
     let interrupt = run.interrupts.get(id).map(|interrupt| &**interrupt);
     let covered = interrupt.and_then(|interrupt| reader.covered(interrupt));
@@ -103,7 +104,7 @@ pub fn comments(run: &Run, id: &InterruptId, reader: &Reader) -> Vec<wire::Comme
     said.iter().map(shown).collect()
 }
 
-/// Returns the resolution of a row's interrupt, as this reader may see it.
+/// Returns the resolution of a row's interrupt, without the parts that are withheld from the reader.
 pub async fn resolution_for_reader(
     app: &App,
     row: &InterruptRow,
@@ -114,7 +115,7 @@ pub async fn resolution_for_reader(
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Like [`resolution_for_reader`], as the external agent that asked may see it.
+/// Like [`resolution_for_reader`], for the external agent that asked.
 pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Option<wire::Resolution>> {
     let (interrupt, _) = read(app, row).await?;
     let asker = Actor::agent(interrupt.opened.agent.as_deref().unwrap_or_default(), "rest");
@@ -122,7 +123,7 @@ pub async fn resolution_for_asker(app: &App, row: &InterruptRow) -> Answer<Optio
     Ok(resolution(covered.as_ref().map_or(&interrupt, |covered| &covered.interrupt)))
 }
 
-/// Removes text that is withheld from the reader from a refusal, since an error about an edit may quote it.
+/// Removes text that is withheld from the reader from a refusal, because an error about an edit may quote such text.
 pub async fn covered_refusal(
     app: &App,
     row: &InterruptRow,
@@ -139,14 +140,15 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that a decision link is bound to, for every person: of the action that will run, or else of the
-/// content shown.
+/// Returns the digest that binds a decision link to the subject of the decision. It is the digest of the action that
+/// will run, or else of the content of the card. It is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
 }
 
-/// Like [`subject_digest`], for a link that is mailed; `None` if the interrupt is resolved or [risky](is_risky).
+/// Like [`subject_digest`], for a link in a mail. Returns `None` if the interrupt is resolved or [risky](is_risky),
+/// because such a link must not be mailed.
 pub async fn mailable(app: &App, asked: &InterruptRef) -> Answer<Option<Digest>> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     let may = interrupt.is_open() && !is_risky(interrupt.opened.risk.level);
@@ -159,7 +161,8 @@ pub async fn offers(app: &App, asked: &InterruptRef) -> Answer<Vec<wire::Offer>>
     Ok(interrupt.opened.options.iter().map(offer(&interrupt)).collect())
 }
 
-/// Returns true if an approver must sign in to decide: a message does not prove who reads it.
+/// Returns true if an approver must sign in to decide at this risk. A link in a message does not prove who reads the
+/// message.
 pub fn is_risky(level: Level) -> bool {
     level >= Level::High
 }
@@ -172,7 +175,7 @@ fn digest(interrupt: &Interrupt) -> Digest {
     interrupt.opened.action_digest.unwrap_or_else(shown)
 }
 
-/// Returns the view of an interrupt for this reader.
+/// Returns the view of an interrupt for the reader `reader`.
 fn show_to(
     reader: &Reader,
     (run, session): (&RunId, &SessionId),
@@ -185,12 +188,13 @@ fn show_to(
     let stands_in = you.as_ref().is_some_and(|you| you.in_place_of.is_some());
     let Some(RedactedInterrupt { interrupt: seen, cover }) = reader.covered(interrupt) else {
         let mut shown = show(run, session, subject, interrupt);
-        // A grant by a person who decides for another would cover nothing.
+        // A grant by a delegate would cover no call, so the option is left out.
         let is_offered = |offer: &&Offer| !stands_in || offer.effect != Effect::Grant;
         shown.options = interrupt.opened.options.iter().filter(is_offered).map(offer(interrupt)).collect();
         return wire::Interrupt { you, frozen, ..shown };
     };
-    // The task is in the starter's own words, and the approval's digest could confirm a guess: both are left out.
+    // The task is in the words of the starter, and the digest of the approval could confirm a guess about the withheld
+    // values. So the task and the digest are left out.
     let workspace = subject.workspace.map(|folder| cover.text(&folder));
     let subject = Subject { task: None, workspace, ..subject };
     let mut shown = show(run, session, subject, &seen);
@@ -199,13 +203,14 @@ fn show_to(
     wire::Interrupt { you, frozen, approval: None, withheld: cover.places.into_iter().collect(), ..shown }
 }
 
-/// Rebuilds the interrupt of a row from the events that the row refers to, as its loaded run would have it. Also
-/// returns the starter of the run if the right to decide depends on the starter.
+/// Rebuilds the interrupt of a row from the events that the row refers to. The result equals the interrupt of the
+/// loaded run. Also returns the starter of the run if the right to decide depends on the starter.
 pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Option<Actor>)> {
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
-    // Several votes or changed approvers are rare, and only the run knows of them.
+    // Only the loaded run has all votes and all changes of approvers. Both are rare, so most interrupts need no loaded
+    // run.
     if row.is_involved() || !opened.assignment.takes_one() || !opened.assignment.self_approval {
         let run = app.driver.load(&row.run).await?;
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
@@ -215,7 +220,7 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     let Some(seq) = row.resolved_seq else { return Ok((interrupt, None)) };
     interrupt.apply(&app.event(&stream, seq).await?, seq);
     let resolution = interrupt.resolution.as_ref().ok_or_else(|| damaged(row))?;
-    // With any other cause, the event is the decision on another interrupt.
+    // With any other cause, `decision` refers to the decision on a different interrupt.
     let is_decided = resolution.cause == Cause::Decision;
     if let Some(seq) = resolution.decision.filter(|_| is_decided) {
         interrupt.apply(&app.event(&stream, seq).await?, seq);
@@ -229,13 +234,13 @@ fn damaged(row: &InterruptRow) -> Refused {
     Refused::new(Code::JournalDamaged, format!("the row of {interrupt} refers to wrong events of {run}"))
 }
 
-/// Returns the calls listed on the card that run before its own.
+/// Returns the earlier calls on the card, which run before the call that the card asks about.
 fn after(payload: &mut Value) -> &mut [Value] {
     payload.get_mut("after").and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// Adds to each earlier call how it ended. When a card is opened, these calls may still wait, run or need a decision.
-/// Later readers see their ends.
+/// Adds the end of each earlier call on the card. When a card is opened, the earlier calls may still wait, run or need
+/// a decision, so their ends are known only later.
 fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     for before in after(payload) {
         let end = before.get("call_id").and_then(Value::as_str).and_then(|id| ends.get(id));
@@ -245,7 +250,7 @@ fn add_call_ends(ends: &BTreeMap<String, CallEnd>, payload: &mut Value) {
     }
 }
 
-/// Ends of calls in the runs of one page. A run that is not loaded is replayed once for all its cards.
+/// Ends of calls in the runs of one page. A run that is not loaded is replayed only once for all its cards.
 #[derive(Default)]
 pub struct CallEnds(Mutex<BTreeMap<RunId, Arc<BTreeMap<String, CallEnd>>>>);
 
@@ -274,7 +279,7 @@ fn call_ends(run: &Run) -> BTreeMap<String, CallEnd> {
     ended.collect()
 }
 
-/// Returns the approval for an external agent.
+/// Returns the approval of the interrupt, as the external agent needs it.
 fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     interrupt.opened.kind.row().edits?;
     let approved = interrupt.approved()?;
@@ -289,7 +294,7 @@ fn approval(interrupt: &Interrupt) -> Option<wire::Approval> {
     })
 }
 
-/// Returns the approval of an interrupt, if it was used.
+/// Returns the approval of an interrupt and its use; `None` if the approval was not used.
 pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> {
     let interrupt = run.interrupts.get(id)?;
     let used = interrupt.used.as_ref()?;
@@ -302,7 +307,6 @@ pub fn used_approval(run: &Run, id: &InterruptId) -> Option<wire::UsedApproval> 
     })
 }
 
-/// Returns the resolution of an interrupt.
 fn resolution(interrupt: &Interrupt) -> Option<wire::Resolution> {
     let resolution = interrupt.resolution.as_ref()?;
     let option = resolution.option.as_deref();
@@ -410,8 +414,8 @@ fn position(opened: &Opened) -> Option<&str> {
     }
 }
 
-/// Returns the policy that raised an interrupt. An external agent asks on its own, without a policy, unless it names a
-/// call.
+/// Returns the policy that caused the interrupt. An interrupt of an external agent has no policy, unless the agent
+/// named a call.
 fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     let opened = &interrupt.opened;
     let is_gated = opened.about != About::External || interrupt.content.get("call").is_some();
@@ -425,12 +429,12 @@ fn policy(interrupt: &Interrupt) -> Option<wire::Policy> {
     })
 }
 
-/// Returns the first rule that a reason names.
+/// Returns the name of the first rule in the reasons of the risk.
 pub fn rule_of(risk: &interrupt::Risk) -> Option<String> {
     risk.reasons.iter().find_map(|reason| reason.rule.map(|place| rule_words(reason.source, place)))
 }
 
-/// Returns the name of a rule: its list, and its place in the list.
+/// Returns the name of a rule: the list that contains the rule, and its position in the list.
 pub fn rule_words(source: Source, place: usize) -> String {
     format!("{}/{place}", variant_name(&source))
 }
@@ -456,7 +460,7 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// Returns the reasons of a judging model about a call. They are content, unlike reasons that are facts.
+/// Returns the reasons that a judging model gave about a call. They are content, unlike reasons that are facts.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)
@@ -469,7 +473,6 @@ fn judgement(payload: &Value) -> Vec<wire::Reason> {
         .collect()
 }
 
-/// Returns the view of an option of the interrupt.
 pub(super) fn offer(interrupt: &Interrupt) -> impl Fn(&Offer) -> wire::Offer {
     let opened = &interrupt.opened;
     let is_tried =

@@ -1,4 +1,4 @@
-//! Current state of a run or an interrupt: from memory if the run is loaded, otherwise from its row.
+//! Current state of a run or an interrupt. It comes from memory if the run is loaded, and otherwise from a row.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::interrupt_ref::InterruptRef;
 use crate::problem::Answer;
 
-/// Returns the interrupt as this reader may see it.
+/// Returns the interrupt without the parts that are withheld from the reader.
 pub async fn interrupt(
     app: &App,
     InterruptRef { run, interrupt: id }: &InterruptRef,
@@ -28,7 +28,7 @@ pub async fn interrupt(
     Ok(shown)
 }
 
-/// Returns the run as a request left it, or as it is now if the request was a repeat.
+/// Returns the run in the state that the request produced. For a repeated request, returns the current state.
 pub async fn left(app: &App, started: &StartedRun) -> Answer<wire::Run> {
     match &started.left {
         Some(left) => super::run::from_run(left),

@@ -1,4 +1,4 @@
-//! Pages of lists: at most as many items as requested, and no larger than a limit.
+//! Pages of lists. A page has at most the requested number of items, and at most a maximum number of bytes.
 
 use std::future::Future;
 
@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::limits::PAGE_BYTES;
 use crate::problem::Answer;
 
-/// Shows rows one by one. A page that grows too large is read again with fewer rows, so that its cursor is right.
+/// Shows rows one by one. If a page becomes too large, it is read again with fewer rows, so that its cursor matches its
+/// last row.
 pub async fn show<R, T, Read, Shown, See, Seen>(limit: usize, read: Read, mut see: See) -> Answer<List<T>>
 where
     T: Serialize,
@@ -28,7 +29,7 @@ where
             break;
         }
         let seen = match see(row).await {
-            // A damaged run must not hide the others: a list without it is better than no list.
+            // The run of this row is damaged. It is left out, so that the list still shows all undamaged runs.
             Err(refused) if refused.code() == Code::JournalDamaged => {
                 tracing::error!(
                     detail = %refused.0.detail,

@@ -1,4 +1,4 @@
-//! Open interrupts that name a person who is removed.
+//! Open interrupts that name a person who is being removed.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::id::InterruptId;
@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts whose assignment names a person. Read before the removal, since an assignment that the removal
-/// empties does not name the person any more.
+/// Open interrupts whose assignment names a person. They are read before the removal, because an assignment whose last
+/// approver is removed no longer contains the name.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,
@@ -27,7 +27,8 @@ struct OpenAssignment {
     starter: Option<Actor>,
 }
 
-/// Reads the open interrupts that name a person. A failed read must not prevent the removal.
+/// Reads the open interrupts whose assignment names a person. An error is only logged, so that it does not prevent the
+/// removal.
 pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> OpenAssignments {
     let marks = Some(vec![assignee_index::person(person)]);
     let filter = InterruptFilter { marks, open: Some(true), ..InterruptFilter::default() };
@@ -51,7 +52,8 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
                 continue;
             }
         };
-        // A delegate has a mark, too, but the assignment does not name them.
+        // The index also finds interrupts of which the person is only a delegate. Their assignments do not contain the
+        // person.
         if !interrupt.is_open() || !interrupt.assignment.people_and_groups().0.contains(person) {
             continue;
         }
@@ -69,7 +71,7 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
 }
 
 impl OpenAssignments {
-    /// Returns the interrupts, and whether the remaining people can decide on them.
+    /// Returns the interrupts, each with the ability of the remaining people to decide on it.
     pub fn into_removed_person(self, people: &People) -> wire::RemovedPerson {
         let Self { asked, is_cut } = self;
         let left = |OpenAssignment { id, kind, title, assignment, starter }: OpenAssignment| {

@@ -1,4 +1,5 @@
-//! Runs as clients see them: from a row and the two events that it refers to, or from a run that is already loaded.
+//! Runs as clients see them. A view is built from a row and the two events that the row refers to, or from a loaded
+//! run.
 
 use holdshort_core::definition::{Judge, Smart};
 use holdshort_core::event::{self, Event};
@@ -31,7 +32,7 @@ pub async fn from_row(app: &App, row: &RunRow) -> Answer<wire::Run> {
     let open_interrupts = if row.status.is_terminal() { Vec::new() } else { open(app, row).await? };
     let (end_message, result) = ended.map(end).unwrap_or_default();
     let shown = show(row, config, &first.content.data, open_interrupts, end_message, result);
-    // Every run begins with an input, so an empty first event means that it was erased.
+    // Every run begins with an input, so missing content of the first event means that it was erased.
     let erased = if first.content.is_empty() { Box::pin(erased::for_row(app, row)).await? } else { None };
     Ok(wire::Run { erased, ..shown })
 }
@@ -45,14 +46,14 @@ pub fn from_run(run: &Run) -> Answer<wire::Run> {
     Ok(wire::Run { erased: run.erased.as_ref().map(erased::from_erasure), ..shown })
 }
 
-/// Returns the end of a run, or an error if the run has not ended.
+/// Returns the result of an ended run. Returns an error if the run has not ended.
 pub async fn result(app: &App, row: &RunRow) -> Answer<wire::RunResult> {
     let Some(seq) = row.ended_seq else {
         return Err(Refused::new(Code::RunNotEnded, format!("the run is {}", row.status.as_str())));
     };
     let (end_message, mut result) = end(app.event(&StreamId::Run(row.run.clone()), seq).await?);
     if result.is_null() {
-        // Without a result, the questions and assumptions of the run are returned.
+        // Without a result, the questions and assumptions of the run are returned instead.
         result = app.driver.load(&row.run).await?.asked_and_assumed();
     }
     Ok(wire::RunResult {

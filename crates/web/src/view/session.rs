@@ -43,7 +43,7 @@ pub async fn session(app: &App, row: &SessionRow) -> Answer<wire::Session> {
     })
 }
 
-/// Returns `{name?, config?}` of a session; null if a run created the session, or if the content was erased.
+/// Returns `{name?, config?}` of a session. Returns null if a run created the session, or if the content was erased.
 pub async fn opened_with(app: &App, session: &Session) -> Answer<Value> {
     if session.opened.is_none() {
         return Ok(Value::Null);

@@ -1,4 +1,4 @@
-//! Subject of a run, as rows and cards name it: its task and its workspace.
+//! Subject of a run on rows and cards: its task, workflow and workspace.
 
 use holdshort_core::event;
 use holdshort_core::id::{RunId, StreamId};
@@ -11,7 +11,7 @@ use crate::limits::TASK_CHARS;
 use crate::problem::{Answer, Refused};
 
 pub(super) struct Subject {
-    /// Task; `None` if the workflow's input has no `task`, or if it was erased.
+    /// Task of the run; `None` if the input of the workflow has no `task`, or if the input was erased.
     pub(super) task: Option<String>,
     pub(super) workspace: Option<String>,
     /// Name of the workflow.
@@ -43,7 +43,7 @@ pub(super) async fn for_run(app: &App, run: &RunId) -> Answer<Subject> {
 fn cut(task: &str) -> String {
     match task.char_indices().nth(TASK_CHARS) {
         None => task.to_owned(),
-        // The ellipsis replaces one character.
+        // The ellipsis takes the place of one character.
         Some(_) => task.chars().take(TASK_CHARS - 1).chain(['…']).collect(),
     }
 }

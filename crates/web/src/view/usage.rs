@@ -1,4 +1,4 @@
-//! Usage of runs and sessions, and calls of models.
+//! Usage of runs and sessions, and model calls.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing;
@@ -19,7 +19,7 @@ pub(super) fn cost_of_row(row: &RunRow) -> Option<wire::Cost> {
     Some(cost(row.cost?, currency, row.unpriced.unwrap_or_default()))
 }
 
-/// Returns the total usage, the cost in each currency, and the total duration.
+/// Returns the total usage, the total cost in each currency, and the total duration in milliseconds.
 pub(super) fn of_session(parts: Vec<SessionUsage>) -> (wire::Usage, Vec<wire::Cost>, u64) {
     let (mut usage, mut costs, mut duration_ms) = (wire::Usage::default(), Vec::new(), 0_u64);
     for part in parts {

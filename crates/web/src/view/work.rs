@@ -1,4 +1,4 @@
-//! Current work of a run's agents, as clients see it.
+//! Current work of the agents of a run, as clients see it.
 
 use holdshort_core::run::{Doing, Run};
 use holdshort_protocol as wire;

@@ -1,7 +1,7 @@
-//! A WebSocket of text frames: reads frames, writes frames, and closes the connection. Each wire defines the meaning of
-//! its frames.
+//! A WebSocket of text frames: reads frames, writes frames, and closes the connection. Each caller, such as the native
+//! API or an edge, defines the meaning of its frames.
 //!
-//! `outbox.rs` queues frames for the reader, and `write.rs` writes them.
+//! `outbox.rs` queues frames for the client, and `write.rs` writes the frames.
 
 mod outbox;
 mod write;
@@ -28,10 +28,10 @@ const TIMEOUT: u16 = 4408;
 const REPLACED: u16 = 4409;
 const TOO_MANY: u16 = 4429;
 
-/// Reason for the end of a connection. Close codes from 4400 mirror HTTP statuses.
+/// Reason for the end of a connection. Close codes from 4400 on correspond to HTTP status codes.
 #[derive(Debug)]
 pub enum End {
-    /// The client left.
+    /// The client disconnected.
     Left,
     /// The received bytes are not a valid WebSocket.
     Broken,
@@ -41,21 +41,21 @@ pub enum End {
     Behind,
     /// The client sends nothing, not even answers to pings.
     Silent,
-    /// The client had not authenticated, and newer connections came.
+    /// The client had not authenticated, and newer connections took its place in the quota.
     Evicted,
-    /// Another connection replaced this one.
+    /// A newer connection of the client replaced this connection.
     Replaced,
-    /// More events exist and cannot be read. The client has received the reason, if it still reads.
+    /// An event that follows is unreadable. The client was sent the error, if it still reads frames.
     Unreadable,
-    /// Too many streams are open.
+    /// The maximum number of open streams is reached.
     Full(Refused),
-    /// Agents send more than their rate allows.
+    /// The agent, or all agents together, sent more requests than the rate limit allows.
     OverRate(Refused),
     /// The client did not authenticate, or its credentials are invalid.
     Unauthenticated(Refused),
-    /// The client's access has ended.
+    /// The access of the client has ended, for example because its key was revoked.
     AccessEnded(Refused),
-    /// A frame is not JSON text.
+    /// A frame is not JSON.
     NotJson(Refused),
     TooLarge(Refused),
 }
@@ -79,7 +79,7 @@ impl From<Unsent> for End {
 }
 
 impl End {
-    /// Returns the close frame; `None` for a client that has left.
+    /// Returns the close frame; `None` if the client has disconnected.
     fn close(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Left => return None,
@@ -102,14 +102,15 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if the client's remaining frames can be read. Reading is needed to answer a client that closes
-    /// first. A connection that is dropped with unread data loses the last frames sent to the client.
+    /// Returns true if more frames of the client can be read. Reading them lets the server respond to a client that
+    /// closes at the same time. If the server drops a connection with unread data, the client loses the last frames
+    /// that it was sent.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }
 }
 
-/// Applies the limits of all sockets.
+/// Sets the size limits of all WebSockets.
 pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(FRAME_READ_BYTES)
@@ -118,7 +119,8 @@ pub fn limited(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
         .write_buffer_size(WRITE_BUFFER_BYTES)
 }
 
-/// Returns the next frame: its text, or `None` if it is binary. Pings and pongs only show that the client is alive.
+/// Returns the text of the next frame; `None` if the frame is binary. Pings and pongs are skipped: they only show that
+/// the client is alive.
 pub async fn next(
     incoming: &mut SplitStream<WebSocket>,
     silence: Duration,
@@ -142,7 +144,7 @@ pub async fn next(
     }
 }
 
-/// Rejects a frame that is too large.
+/// Rejects a frame that exceeds the maximum number of bytes.
 pub fn fits(text: &str) -> Result<(), End> {
     if text.len() <= FRAME_BYTES {
         return Ok(());
@@ -151,8 +153,8 @@ pub fn fits(text: &str) -> Result<(), End> {
     Err(End::TooLarge(Refused::new(Code::BodyTooLarge, rule)))
 }
 
-/// Writes the queued frames, sends the reason for the end, and waits for the client to close, all within a time limit.
-/// `last` is a final frame in the format of the wire.
+/// Writes the queued frames and the final frame `last`, sends the close frame, and waits for the client to close. All
+/// of this has a time limit. `last` is in the format of the caller's protocol.
 pub async fn goodbye(
     end: &End,
     last: Option<Utf8Bytes>,

@@ -1,5 +1,6 @@
-//! The queue to a socket's reader. The queue is short, and waiting for the reader is limited. A reader that takes
-//! nothing is disconnected and reconnects with its cursor. Previews never wait.
+//! Queue of frames for the client of a socket. The queue is short, and waiting for free space has a time limit. A
+//! client that takes no frames is disconnected, and reconnects with its cursor. Previews never wait: they are dropped
+//! if the queue is full.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,26 +11,27 @@ use tokio::time::timeout;
 
 use crate::limits::SOCKET_FRAMES;
 
-/// Queue of encoded frames. A wire that tracks how far its reader was served marks frames with `M`.
+/// Queue of encoded frames. A caller that must know how many frames the client was sent attaches marks of the type `M`
+/// to frames.
 pub struct Outbox<M = Infallible> {
     queue: mpsc::Sender<Queued<M>>,
     patience: Duration,
 }
 
-/// A frame that waits to be written.
+/// Frame that waits to be written.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<M = Infallible> {
     pub text: Utf8Bytes,
-    /// Mark that is reported once the frame is written.
+    /// Mark that is reported when the frame was written.
     pub mark: Option<M>,
 }
 
-/// Reason for not sending a frame.
+/// Reason why a frame was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsent {
-    /// The reader has disconnected.
+    /// The client has disconnected.
     Gone,
-    /// The reader reads too slowly.
+    /// The client reads too slowly.
     Slow,
 }
 
@@ -51,9 +53,9 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Queues a frame that a slow reader can do without.
+    /// Queues a frame that a slow client does not need.
     pub fn offer(&self, text: Utf8Bytes) {
-        // Dropped if the queue is full or closed.
+        // The frame is dropped if the queue is full or closed.
         let _ = self.queue.try_send(Queued { text, mark: None });
     }
 }

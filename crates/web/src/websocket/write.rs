@@ -1,4 +1,4 @@
-//! Writes frames to a socket, and pings the client at intervals to learn whether it is still there.
+//! Writes frames to a socket, and pings the client at intervals to check that it is still connected.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use tokio::time::{Instant, interval_at};
 
 use super::outbox::Queued;
 
-/// Error for a broken connection.
+/// Error returned when the connection is broken.
 pub struct Gone;
 
-/// Writes queued frames. Returns the socket once the queue is closed. `written` receives the last mark of the frames
-/// that were passed to the network.
+/// Writes queued frames. Returns the socket when the queue is closed. `written` receives the mark of the last frame
+/// that was passed to the network.
 pub async fn all<M>(
     mut sink: SplitSink<WebSocket, Message>,
     mut queue: mpsc::Receiver<Queued<M>>,
@@ -26,7 +26,7 @@ pub async fn all<M>(
     loop {
         let (message, mut last) = tokio::select! {
             biased;
-            // Pings come first, so that a busy stream does not suppress them.
+            // Pings have priority, so that a busy stream does not suppress them.
             _ = pings.tick() => (Message::Ping(Bytes::new()), None),
             frame = queue.recv() => match frame {
                 Some(Queued { text, mark }) => (Message::Text(text), mark),
@@ -34,7 +34,7 @@ pub async fn all<M>(
             },
         };
         sink.feed(message).await.map_err(|_| Gone)?;
-        // All waiting frames are flushed together.
+        // All queued frames are flushed together.
         while let Ok(Queued { text, mark }) = queue.try_recv() {
             sink.feed(Message::Text(text)).await.map_err(|_| Gone)?;
             last = mark.or(last);

@@ -1,3 +1,3 @@
-//! Tests of the HTTP kit from outside.
+//! Tests of the HTTP kit through its public API.
 
 mod identity;

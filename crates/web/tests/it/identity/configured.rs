@@ -5,7 +5,7 @@ use holdshort_web::identity::oidc::Oidc;
 
 use super::issuer;
 
-/// Changes to the table of a valid issuer.
+/// Changes to the configuration table of a valid issuer.
 type Changes = Vec<(&'static str, toml::Value)>;
 
 fn check_result(issuers: &[Jwt]) -> String {
@@ -146,7 +146,7 @@ fn a_provider_that_is_right_and_what_is_wrong_with_one() {
         let said = said(more, &[]);
         assert!(said.contains(expected), "{more}: {said}");
     }
-    // Next to issuers of tokens, a provider has its own people or the same ones.
+    // If issuers of tokens are configured too, a provider has either its own people or the same people.
     let mut other = issuer(&[]);
     assert!(said("", std::slice::from_ref(&other)).contains("needs its own"));
     other.issuer = "https://login.example".to_owned();

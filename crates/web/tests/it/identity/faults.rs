@@ -23,7 +23,7 @@ async fn a_token_of_each_algorithm_says_who_somebody_is() {
     let (rsa, ec, ed) = (Signer::rsa(), Signer::ec(), Signer::ed());
     let server = KeyServer::start(holdshort_testkit::issuer::Answer::Set(json!({"keys": [
         without(rsa.jwk("r"), "alg"), ec.jwk("e"), ed.jwk("d"),
-        // Keys that are not understood, or are for another use, are skipped.
+        // Keys of unknown kinds, and keys for other uses, are skipped.
         {"kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA", "kid": "k"}, {"kty": "later"},
         set(ec.jwk("enc"), "use", json!("enc")),
     ]})))
@@ -45,7 +45,7 @@ async fn a_token_of_each_algorithm_says_who_somebody_is() {
     assert_eq!(server.request_count(), 1, "what is known is not fetched again");
 }
 
-/// A token with a wrong header or claim is rejected, although the right key has signed it.
+/// A token with an invalid header or claim is rejected, even if the correct key signed it.
 #[tokio::test]
 async fn what_lets_nobody_in() {
     let key = Signer::ec();
@@ -169,7 +169,7 @@ async fn no_bit_of_a_token_can_be_another() {
     }
 }
 
-/// An HMAC computed with a public key is rejected, in whatever form the key is written.
+/// A token with an HMAC that was computed with a public key is rejected, for every encoding of the key.
 #[tokio::test]
 async fn a_public_key_is_no_secret() {
     let rsa = Signer::rsa();
@@ -184,7 +184,7 @@ async fn a_public_key_is_no_secret() {
             assert!(verify(&issuers, &token).await.is_err(), "{alg}");
         }
     }
-    // A secret that an issuer publishes by mistake is rejected, too.
+    // A symmetric secret that an issuer publishes by mistake is rejected.
     let secret = Signer::secret(&[7; 64]);
     server.answers(holdshort_testkit::issuer::Answer::Set(json!({"keys": [secret.jwk("s"), jwk]})));
     let token = secret.token(&json!({"alg": "HS256", "kid": "s"}), &claims());
@@ -245,7 +245,7 @@ async fn the_people_of_two_issuers_are_told_apart() {
     let token = theirs.token(&json!({"alg": "EdDSA", "kid": "k"}), &of_theirs);
     assert_eq!(id(&token).await.as_deref(), Ok("partner:ada"));
     assert_eq!(id(&of_ours("partner:ada")).await, Err(Refusal::Subject));
-    // The key of one issuer is not valid for the other.
+    // A key of one issuer does not verify tokens of the other issuer.
     let crossed = theirs.token(&json!({"alg": "EdDSA", "kid": "k"}), &claims());
     assert_eq!(id(&crossed).await, Err(Refusal::NoKey));
 }
@@ -269,7 +269,7 @@ async fn claims_are_where_the_configuration_says() {
     assert_eq!((who.id.as_str(), who.name), ("ada@example.org", None), "no name that turns a line around");
     assert_eq!(who.roles.into_iter().collect::<Vec<_>>(), [Role::Admin, Role::Operator]);
     assert_eq!(who.groups.into_iter().collect::<Vec<_>>(), ["ops"]);
-    // Anybody could have typed an address that the issuer has not verified.
+    // An unverified email address does not identify its owner.
     for said in [json!(false), json!("false"), json!(1), Value::Null] {
         let unverified = set(claims.clone(), "email_verified", said.clone());
         let token = key.token(&json!({"alg": "ES256", "kid": "k"}), &unverified);

@@ -1,4 +1,4 @@
-//! Tests of an issuer's keys that are fetched: rotated, gone, huge, broken, slow.
+//! Tests of fetched key sets: rotated, missing, huge, invalid, slow.
 
 use holdshort_testkit::issuer::{Answer, KeyServer, Signer, set};
 use holdshort_web::identity::jwt::{Issuers, Refusal};
@@ -38,7 +38,7 @@ async fn a_key_that_is_new_is_fetched_and_one_that_is_gone_counts_no_more() {
     assert!(verify(&issuers, &token(&new, "new")).await.is_ok());
 }
 
-/// Tokens with unknown keys cause at most one fetch in a while.
+/// Tokens with unknown keys cause at most one fetch in `jwks_pause_s`.
 #[tokio::test]
 async fn unknown_keys_do_not_have_an_issuer_flooded() {
     let key = Signer::ec();
@@ -77,7 +77,7 @@ async fn what_was_fetched_counts_on_while_nothing_better_comes() {
         assert!(verify(&issuers, &good).await.is_ok(), "{answer:?}");
         assert_eq!(server.request_count(), asked + 1, "{answer:?}");
     }
-    // A fetch that stalls is given up.
+    // A fetch that stalls is cancelled after a time limit.
     server.answers(Answer::Stalled);
     pause().await;
     assert!(verify(&issuers, &good).await.is_ok());
@@ -112,7 +112,7 @@ async fn keys_that_are_too_old_count_no_more() {
     assert_eq!(verify(&issuers, &good).await, Err(Refusal::Unavailable));
 }
 
-/// A token that names no key is verified with the only key, and never with one of several.
+/// A token without a key id is verified with the only key of the set. With several keys in the set, it is rejected.
 #[tokio::test]
 async fn a_token_without_a_key_id() {
     let (one, two) = (Signer::ec(), Signer::ec());
@@ -124,7 +124,7 @@ async fn a_token_without_a_key_id() {
     pause().await;
     assert!(verify(&issuers, &token(&two, "two")).await.is_ok());
     assert_eq!(verify(&issuers, &nameless).await, Err(Refusal::NoKey));
-    // Two keys with one id make it ambiguous.
+    // Two keys with the same id make the choice of a key ambiguous.
     server.answers(Answer::Set(set(&[("one", &one), ("one", &two)])));
     pause().await;
     assert_eq!(verify(&issuers, &token(&one, "one")).await, Err(Refusal::NoKey));
@@ -147,7 +147,7 @@ async fn keys_of_a_file() {
     mode(0o644).expect("changed");
     let issuers = issuers(&changes);
     assert!(verify(&issuers, &token(&key, "k")).await.is_ok());
-    // A file that is faulty from the beginning is reported at once, with its name.
+    // A file that is invalid at the start is reported immediately, with its name.
     let wrong = |text: Option<&str>| {
         let file = folder.path().join("other.json");
         if let Some(text) = text {
@@ -160,7 +160,7 @@ async fn keys_of_a_file() {
     for text in [None, Some("not json"), Some("{\"keys\": []}")] {
         assert!(wrong(text).contains("`jwks_file`") && wrong(text).contains("other.json"), "{text:?}");
     }
-    // A file whose mode is changed before it is read is rejected, too.
+    // A file whose permissions are changed before it is read is rejected.
     let later = super::issuers(&changes);
     mode(0o666).expect("changed");
     assert_eq!(verify(&later, &token(&key, "k")).await, Err(Refusal::Unavailable));

@@ -1,4 +1,4 @@
-//! Tests of identity: valid and invalid tokens, verified with keys of every kind.
+//! Tests of identity: valid and invalid tokens, and keys of every kind.
 
 mod configured;
 mod faults;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const ISSUER: &str = "https://issuer.example";
 const AUDIENCE: &str = "holdshort";
 
-/// Returns an issuer, read from its table in the file with these changes.
+/// Returns an issuer with these changes to its configuration table.
 fn issuer(changes: &[(&str, toml::Value)]) -> Jwt {
     let mut table: BTreeMap<String, toml::Value> = toml::from_str(
         r#"
