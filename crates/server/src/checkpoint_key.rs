@@ -1,4 +1,4 @@
-//! The key with which this server signs checkpoints. It is made at the first start and kept in the data folder.
+//! The key with which this server signs checkpoints. It is created at the first start and stored in the data directory.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,8 @@ struct Stored {
     pkcs8: String,
 }
 
-/// Reads the key, or makes one. If the file was deleted, a new key signs from now on.
+/// Reads the key, or creates a key if the file is missing. If somebody deleted the file, the new key signs all further
+/// checkpoints.
 pub(crate) fn open(data: &Path) -> Result<Signer, Error> {
     let path = data.join(FILE);
     let malformed = || Error::Malformed { path: path.clone(), mend: MEND };

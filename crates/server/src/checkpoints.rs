@@ -1,5 +1,5 @@
-//! Checkpoints that leave the server at an interval while the journal grows. They are appended to a file, also before
-//! the server stops, and sent to the channels that ask for them.
+//! Copies checkpoints to places outside the server, at an interval, while the journal grows. Checkpoints are appended
+//! to a file, with a last one before the server stops, and sent to the channels that ask for them.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -12,25 +12,27 @@ use holdshort_core::system::checkpoint::{CheckpointTree, LastSentCheckpoint};
 use holdshort_engine::{Error, evidence};
 use holdshort_web::app::App;
 
-/// Destination of checkpoints in addition to the channels, and their interval.
+/// File to which checkpoints are written, and the interval.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
-    /// File to which checkpoints are appended. It is created if it is missing. `None` sends them to channels only.
+    /// File to which checkpoints are appended. It is created if it is missing. If this is `None`, checkpoints are only
+    /// sent to channels.
     pub file: Option<PathBuf>,
     pub every: Duration,
 }
 
 /// Default interval in milliseconds.
 pub const CHECKPOINT_EVERY_MS: u64 = 3_600_000;
-/// Time between two checks of a journal that does not grow.
+/// Time between two checks while the journal does not grow.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
-/// Checks that the file can be appended to, and creates it. The server calls this before it starts.
+/// Checks that the file can be appended to. Creates the file if it is missing. The server calls this function when it
+/// starts.
 pub(crate) fn try_file(file: &Path) -> io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file).map(drop)
 }
 
-/// Checks that the file could be appended to, without creating it.
+/// Checks that the file could be appended to. Does not create the file.
 pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     match OpenOptions::new().append(true).open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -41,8 +43,8 @@ pub(crate) fn could_write(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Signs a checkpoint at each interval if the journal has grown since the last one. A failed write is logged and tried
-/// again at the next interval.
+/// Writes a signed checkpoint at each interval if the journal has grown since the previous checkpoint. A failed write
+/// is logged and retried at the next interval.
 pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     let mut covered = 0;
     loop {
@@ -51,12 +53,12 @@ pub(crate) async fn keep(app: Arc<App>, file: PathBuf, every: Duration) {
     }
 }
 
-/// Writes the last checkpoint, after the last event.
+/// Writes a checkpoint that covers all events, when the server stops.
 pub(crate) async fn keep_last(app: &Arc<App>, file: &Path) {
     write(app, file, 0).await;
 }
 
-/// Writes a checkpoint. Returns how many events are covered afterwards.
+/// Writes a checkpoint. Returns the number of events that the last written checkpoint covers.
 async fn write(app: &Arc<App>, file: &Path, covered: u64) -> u64 {
     match try_to_write(app, file, covered).await {
         Ok(size) => size,
@@ -78,8 +80,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
     Ok(signed.checkpoint.size)
 }
 
-/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when the last one
-/// was sent, so a restart repeats none, and only one of several nodes sends it.
+/// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when a checkpoint
+/// was sent. So a restart sends no checkpoint twice, and only one of several nodes sends it.
 pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
         let wait = match send_if_due(&app, every).await {
@@ -93,12 +95,13 @@ pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     }
 }
 
-/// Sends a checkpoint if one is due. Returns how long to wait for the next check.
+/// Sends a checkpoint if it is due. Returns the time until the next check.
 async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error> {
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);
     let system = app.driver.system().await?;
-    // A restored folder is frozen. It signs no checkpoint before a person has looked at it.
+    // A server that was restored from a backup is frozen. It sends no checkpoint until a person has checked and
+    // unfrozen it.
     if system.freezes.all.is_some() {
         return Ok(soon);
     }

@@ -1,4 +1,4 @@
-//! The files and settings that a configuration names, read before anything runs. Reading them creates no file and opens
+//! Reads the files and settings that a configuration names, before the server starts. Reading creates no file and opens
 //! no socket.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::server::{Options, StartError};
 use crate::tls::Tls;
 use crate::{checkpoints, library};
 
-/// Environment variable that holds the client secret of this server at its identity provider.
+/// Environment variable with the client secret of this server at the identity provider.
 const SECRET: &str = "HOLDSHORT_OIDC_SECRET";
 
 pub(crate) struct Configured {
@@ -28,9 +28,10 @@ pub(crate) struct Configured {
     pub(crate) issuers: Issuers,
     pub(crate) provider: Option<Provider>,
     pub(crate) model: Source,
-    /// True if other machines can reach the server and the configuration itself authenticates no person.
+    /// True if other machines can reach the server, but neither an issuer nor an identity provider is configured.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people that they were validated for. `None` if a journal may exist.
+    /// The workflows, and the people for whom they were validated. `None` if a journal may exist, because it may
+    /// contain more people.
     pub(crate) library: Option<(People, Library)>,
 }
 
@@ -43,7 +44,7 @@ impl Configured {
         }
         let is_exposed = !is_local || public_url.is_some_and(|url| !url.is_on_loopback());
         let needs_identity = is_exposed && options.issuers.is_empty() && options.provider.is_none();
-        // A new installation has no people besides those of the configuration.
+        // A new installation has only the people of the configuration.
         let is_new = options.database.is_none() && !options.data.exists();
         if needs_identity && is_new && options.people.is_none() {
             return Err(StartError::NoIdentity);
@@ -52,7 +53,7 @@ impl Configured {
         let people = options.people.as_deref().map(library::people).transpose()?;
         let rules = options.rules.as_deref().map(library::rules).transpose()?;
         let channels = options.channels.as_deref().map(library::channels).transpose()?.unwrap_or_default();
-        // A new installation has no other people, so errors are reported before a folder is made.
+        // The people of a new installation are known, so errors are reported before a directory is created.
         let library = if is_new {
             let people = People::listed(people.as_ref().unwrap_or(&Roster::default()));
             let library = library::open(options.workflows.as_deref(), &people, &options.packs)?;
@@ -78,9 +79,8 @@ impl Configured {
     }
 }
 
-/// Checks whether a server would start with these options, as far as that is known without starting one. Creates
-/// nothing and listens nowhere. `people` are the people of an existing journal, if they are known. They may decide as
-/// well.
+/// Checks whether a server would start with these options, as far as this can be known without a start. Creates no file
+/// and opens no socket. `people`: people of an existing journal, if they are known. They may be approvers too.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

@@ -1,6 +1,6 @@
-//! Reads the files of a configuration: people, rules, channels, and workflows of a folder (`DIR/NAME/workflow.yaml`
-//! with `rehearsal.yaml` in the same folder, or single files `DIR/*.yaml`). Only reads files; the crate `workflow`
-//! validates them.
+//! Reads the files of a configuration: people, rules, channels, and a directory of workflows. A workflow is either
+//! `DIR/NAME/workflow.yaml`, with `rehearsal.yaml` in the same directory, or a single file `DIR/*.yaml`. This module
+//! only reads the files; the crate `workflow` validates workflows.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -41,7 +41,8 @@ fn lines(problems: &[Problem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the shipped workflows, those of packs, and those of the folder, which replace others of the same name.
+/// Returns the shipped workflows, the workflows of packs, and those of the directory. A workflow of the directory
+/// replaces a workflow with the same name.
 pub fn open(folder: Option<&Path>, people: &People, packs: &Packs) -> Result<Library, Error> {
     let overrides = folder.map(read).transpose()?.unwrap_or_default();
     let library = Library::new(&packs.catalogue(), &packs.workflows, &people.deciders(), overrides);
@@ -56,33 +57,33 @@ fn lacks(library: &Library, name: &str, people: &People) -> Vec<String> {
     told.into_iter().map(|why| format!("the workflow `{name}` would wait without end: {why}")).collect()
 }
 
-/// Checks that a folder can be read and holds workflows. Does not validate them, because that depends on who may
-/// decide.
+/// Checks that a directory can be read and contains workflow files. Does not validate the files, because the validation
+/// depends on the people who may decide.
 pub(crate) fn can_be_read(folder: &Path) -> Result<(), Error> {
     read(folder).map(drop)
 }
 
-/// Workflow files that were checked, with the problems in them and in their rehearsals.
+/// Workflow files that were checked, with the errors in them and in their rehearsals.
 #[derive(Debug)]
 pub struct Checked {
     pub files: Vec<String>,
     pub problems: Vec<Problem>,
 }
 
-/// Reads the people and groups of a file, in its order.
+/// Reads a people file. The order of the people and groups is kept.
 pub fn people(path: &Path) -> Result<Roster, Error> {
     let text = text_of(path, bounds::PEOPLE_BYTES, |found| of_its_owner(path, found))?;
     people_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads the rules of a file, in its order.
+/// Reads a rules file. The order of the rules is kept.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Rule>, Error> {
     let text = text_of(path, bounds::RULES_BYTES, |found| of_its_owner(path, found))?;
     rules_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)
 }
 
-/// Reads the channels of a file and their secrets. Names of secret files that do not begin with `/` are relative to the
-/// folder of the file.
+/// Reads a channels file and the secrets of the channels. The path of a secret file is relative to the directory of the
+/// channels file, unless it begins with `/`.
 pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
     let text = text_of(path, bounds::CHANNELS_BYTES, |found| of_its_owner(path, found))?;
     let channels = channels_file::parse(&path.display().to_string(), &text).map_err(Error::Invalid)?;
@@ -91,13 +92,13 @@ pub(crate) fn channels(path: &Path) -> Result<Channels, Error> {
         .map_err(|source| Error::Channels { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// Checks a file, or a folder as [`open`] takes it. A file may extend others in its folder, and is read together with
-/// them.
+/// Checks a workflow file, or a directory as [`open`] reads it. A file may extend workflows in its directory, so a
+/// single file is read together with all files of its directory.
 pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Error> {
     let found = if path.is_dir() { read(path)? } else { vec![file(path)?] };
     let files: Vec<String> = found.iter().map(|(file, _, _)| file.clone()).collect();
     let beside = if path.is_dir() { Vec::new() } else { neighbours(path) };
-    // Problems in the other files of the folder are not reported.
+    // Errors in the other files of the directory are not reported.
     let own = fs::canonicalize(path).ok();
     let named: Vec<WorkflowName> = found.iter().filter_map(WorkflowName::from_override).collect();
     let others = beside.into_iter().filter(|(file, _, _)| fs::canonicalize(file).ok() != own);
@@ -108,7 +109,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
         |files: Vec<Override>| Library::new(&catalogue, &packs.workflows, &people.deciders(), files);
     let is_own = |problem: &Problem| files.contains(&problem.file);
     let read = match library(all) {
-        // If the other files are no valid workflows, the file is read alone.
+        // If other files in the directory are invalid workflows, the file is read alone.
         Err(problems) if !problems.iter().any(is_own) => library(alone).or(Err(problems)),
         read => read,
     };
@@ -125,7 +126,7 @@ pub fn check(path: &Path, people: &People, packs: &Packs) -> Result<Checked, Err
     Ok(Checked { problems: problems.into_iter().filter(is_of_these).collect(), files })
 }
 
-/// Place at which a file names its workflow.
+/// Location at which a file names its workflow.
 struct WorkflowName {
     file: String,
     name: String,
@@ -140,7 +141,7 @@ impl WorkflowName {
         Some(Self { file: file.clone(), name: name.to_owned(), line })
     }
 
-    /// Returns why the gates of the workflow could never be decided, as problems at its name.
+    /// Returns reasons why nobody could decide on a gate of the workflow, as errors at the name of the workflow.
     fn lacks(&self, library: &Library, people: &People) -> Vec<Problem> {
         let problem = |message| Problem {
             file: self.file.clone(),
@@ -161,8 +162,8 @@ fn file(path: &Path) -> Result<Override, Error> {
     Ok((path.display().to_string(), text(path)?, None))
 }
 
-/// Returns the workflows of the folder in which a server would find this file. Returns none if the folder holds
-/// something else.
+/// Returns the workflows in the directory that a server would read to find this file. Returns none if the directory
+/// contains other files.
 fn neighbours(path: &Path) -> Vec<Override> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = if path.ends_with(WORKFLOW) { folder.join("..") } else { folder.to_owned() };
@@ -178,7 +179,7 @@ fn read(folder: &Path) -> Result<Vec<Override>, Error> {
             return Err(Error::TooMany { path: folder.to_owned() });
         }
     }
-    // The order in which the file system lists a folder is arbitrary.
+    // The order in which the file system lists a directory is arbitrary.
     paths.sort();
     let mut overrides = Vec::new();
     for path in paths {
@@ -206,13 +207,13 @@ fn text(path: &Path) -> Result<String, Error> {
     text_of(path, bounds::WORKFLOW_BYTES.max(bounds::REHEARSAL_BYTES), |_| Ok(()))
 }
 
-/// Rejects a file that others may write, because it says who decides or what is allowed.
+/// Rejects a file that other users may write, because the file says who may decide or what is allowed.
 fn of_its_owner(path: &Path, found: &Metadata) -> Result<(), Error> {
     let mode = found.permissions().mode() & 0o777;
     if mode & 0o022 == 0 { Ok(()) } else { Err(Error::Writable { path: path.to_owned(), mode }) }
 }
 
-/// Reads the text of a file that passes `check`. Rejects a file of more than `largest` bytes.
+/// Reads the text of a file if `check` accepts the file. Rejects a file of more than `largest` bytes.
 fn text_of(
     path: &Path,
     largest: usize,

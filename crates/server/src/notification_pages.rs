@@ -1,4 +1,4 @@
-//! Links in messages of channels: to the inbox, or to a decision page for one person.
+//! Links in the messages of channels. They lead to the inbox, or to a decision page for one person.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ impl Pages for NotificationPages {
         format!("{}/inbox/{interrupt}", self.0.base)
     }
 
-    /// Returns the page without scripts, if an identity provider is configured. Without a provider people sign in in
-    /// the app.
+    /// Returns the URL of the decision page without scripts; `None` if no identity provider is configured. Without a
+    /// provider, people sign in in the app.
     fn plain(&self, interrupt: &InterruptId) -> Option<String> {
         let has_provider = self.0.sign_ins.name().is_some();
         has_provider.then(|| format!("{}{DECIDE}{interrupt}", self.0.base))
@@ -95,7 +95,7 @@ impl Pages for NotificationPages {
 
     fn called_back<'a>(&'a self, interrupt: &'a InterruptId) -> Alert<'a> {
         Box::pin(async move {
-            // A callback that cannot be forgotten now is removed by the sweep.
+            // If the callback cannot be deleted now, the sweep deletes it later.
             if let Err(refused) = self.0.callbacks.forget(&self.0, interrupt).await {
                 tracing::warn!(
                     %interrupt, why = refused.0.detail,
@@ -121,9 +121,9 @@ impl Pages for NotificationPages {
     }
 }
 
-/// Returns the link with which one person decides without signing in, and its expiry. Every attempt of a delivery gets
-/// the same link. Returns None if the risk is high, because another person may read the mail. Returns None too if the
-/// link would have expired by this attempt. The person signs in then.
+/// Returns a link with which one person decides without signing in, and the expiry of the link. All attempts of a
+/// delivery send the same link. Returns `None` if the risk is high, because a different person may read the mail, or if
+/// the link would have expired before this attempt. Without a link, the person must sign in.
 async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(String, Timestamp)>> {
     let asked = app.find_interrupt(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(None) };
@@ -147,8 +147,8 @@ async fn link(app: &App, delivery: &Delivery, person: &str) -> Answer<Option<(St
     Ok(Some((format!("{}/d/{}", app.base, app.links.token(&claim)), expires_at)))
 }
 
-/// Returns buttons for the options that need text at most. Returns none if the risk is high or the interrupt is
-/// resolved.
+/// Returns buttons for the options that need no input or only text. Returns none if the risk is high, or if the
+/// interrupt is resolved.
 async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     let asked = app.find_interrupt(&delivery.interrupt).await?;
     let Some(subject) = view::interrupt::mailable(app, &asked).await? else { return Ok(Vec::new()) };
@@ -162,8 +162,8 @@ async fn buttons(app: &App, delivery: &Delivery) -> Answer<Vec<Button>> {
     Ok(shown.collect())
 }
 
-/// Asks admins and operators to look at a disabled channel. The question is in their inbox and is sent over the other
-/// channels.
+/// Asks admins and operators to check a disabled channel. The question appears in their inbox and is sent over the
+/// channels that still work.
 async fn alert(app: &App, channel: &str, why: &str) -> Result<(), Error> {
     let Some(definition) = app.library.get(EXTERNAL) else { return Ok(()) };
     let title = format!("The channel `{channel}` is disabled: it sends no notifications");

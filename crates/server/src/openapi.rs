@@ -1,4 +1,4 @@
-//! The `OpenAPI` document. It is made from the handlers, so it lists exactly the routes that exist.
+//! The `OpenAPI` document. It is generated from the handlers, so it lists exactly the existing routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub fn openapi() -> Value {
     document
 }
 
-/// Sorts the `x-` fields of an operation. They come from a hash map, whose order differs in each process.
+/// Sorts the `x-` fields of an operation, because they come from a hash map, whose order changes with each process.
 fn sort_extensions(operation: &mut Map<String, Value>) {
     let names: BTreeSet<String> = operation.keys().filter(|name| name.starts_with("x-")).cloned().collect();
     let sorted: Vec<(String, Value)> =
@@ -41,12 +41,12 @@ pub(crate) fn document() -> Document {
     routes::router(Base::openapi()).into_openapi()
 }
 
-/// Adds to an operation the permission that it needs, and the credentials of a local start that have it.
+/// Adds to an operation the permission that it needs, and the kinds of credentials that can have this permission.
 pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     let scheme = |name: &str| SecurityRequirement::new(name, [""; 0]);
     let mut security = Vec::new();
     if [Role::Operator, Role::Admin].into_iter().any(|role| needs.extent(role).is_some()) {
-        // The local operator is an admin too. A signed-in browser authenticates as the local operator.
+        // The local operator is also an admin. A login of a browser can authenticate the local operator.
         security.extend([scheme("operator"), scheme(COOKIE).add(SECRET, [""; 0])]);
     }
     if needs.extent(Role::Agent).is_some() {
@@ -63,7 +63,7 @@ pub(crate) fn add_requirements(operation: &mut Operation, needs: Needs) {
     tell_limit(operation, needs.limit);
 }
 
-/// Adds the rate limit that requests of the operation share.
+/// Adds the name of the rate limit of an operation.
 pub(crate) fn tell_limit(operation: &mut Operation, limit: RouteLimit) {
     let told = ("x-rate-limit".to_owned(), json!(limit.name()));
     operation.extensions.get_or_insert_default().merge([told].into_iter().collect());
@@ -100,7 +100,7 @@ pub(crate) fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Opera
 )]
 pub(crate) struct Base;
 
-/// The two halves of a login.
+/// Names of the two credentials that form a login.
 const COOKIE: &str = "login_cookie";
 const SECRET: &str = "login_secret";
 
@@ -133,7 +133,7 @@ impl Modify for Shared {
     }
 }
 
-/// Groups the codes of a set by status. Each status becomes one response.
+/// Groups the codes by HTTP status. Each status becomes one response.
 fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes.iter().copied().flatten() {
@@ -142,12 +142,12 @@ fn by_status(codes: &[&[Code]]) -> BTreeMap<u16, Vec<Code>> {
     by_status
 }
 
-/// Returns the component name of the response for these codes.
+/// Returns the name of the response component for these codes.
 fn name(codes: &[Code]) -> String {
     codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join("-or-")
 }
 
-/// Returns the error responses of an operation, as references to the components.
+/// Returns the error responses of an operation, as references to the response components.
 fn refusals(codes: &[&[Code]]) -> BTreeMap<String, RefOr<Response>> {
     by_status(codes)
         .into_iter()
@@ -184,7 +184,7 @@ macro_rules! refuses {
             }
         )*
 
-        /// Every set of codes, so that the components contain each referenced response.
+        /// All sets of codes. For each set, the document contains the response components.
         const SETS: &[&[&[Code]]] = &[$(&[$($codes),+]),*];
     };
 }
@@ -209,7 +209,7 @@ const BODY: &[Code] = &[
     Code::InvalidRequest,
 ];
 const CHANGE: &[Code] = &[Code::WrongOrigin, Code::StoreReadOnly, Code::Busy, Code::DiskFull];
-/// Refusals of operations that need an open session.
+/// Refusals of operations in a session that is not open.
 const SESSION: &[Code] = &[Code::SessionSuspended, Code::SessionClosed];
 const OF_A_RUN: &[Code] = &[Code::NotFound, Code::JournalDamaged];
 
@@ -218,11 +218,11 @@ refuses! {
     Reads: ANY;
     /// Refusals of lists.
     Lists: ANY, &[Code::InvalidQuery, Code::JournalDamaged];
-    /// Refusals of requests without authentication.
+    /// Refusals of requests that need no authentication.
     Open: &[Code::WrongHost, Code::Internal];
     OpenReady: &[Code::WrongHost, Code::Internal, Code::StoreFailed, Code::Outdated, Code::Stopping];
     OpenPages: &[Code::WrongHost, Code::NotFound, Code::Internal];
-    /// Refusals of a sign-in, at which no caller is authenticated yet.
+    /// Refusals of a sign-in with a login code, which needs no authentication.
     Enters: BODY, CHANGE,
         &[Code::LoginCodeSpent, Code::WrongHost, Code::Internal, Code::StoreFailed];
     /// Refusals of a sign-in at an identity provider.
@@ -237,7 +237,7 @@ refuses! {
     MakesKey: ANY, BODY, CHANGE, &[Code::NameTaken, Code::LimitReached];
     RotatesKey: ANY, BODY, CHANGE, &[Code::NotFound, Code::KeyEnded];
     RevokesKey: ANY, CHANGE, &[Code::NotFound];
-    /// Refusals of a retry of a delivery.
+    /// Refusals of a request to retry a delivery.
     RetriesDelivery: ANY, CHANGE, OF_A_RUN, &[Code::NotRetriable];
     Leaves: ANY, CHANGE, &[Code::NotFound];
     /// Refusals of reads of one item.
@@ -264,7 +264,7 @@ refuses! {
           Code::ApprovalExpired, Code::ApprovalDiffers, Code::Frozen];
     /// Refusals of an agent that withdraws its question.
     Withdraws: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NotExternal, Code::AlreadyResolved];
-    /// Refusals of a message in a session: it answers, steers or starts a run.
+    /// Refusals of a message in a session. The message may answer a question, steer a run or start a run.
     Says: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused, Code::NotAnApprover,
           Code::AlreadyResolved, Code::Expired, Code::LimitReached],
@@ -272,7 +272,7 @@ refuses! {
     /// Refusals of actions on an interrupt that do not resolve it.
     Acts: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::AlreadyResolved, Code::AlreadyClaimed, Code::LimitReached];
-    /// Refusals of reassigning, delegating, snoozing, and taking back a vote.
+    /// Refusals of requests to reassign, delegate or snooze an interrupt, or to withdraw a vote.
     Assigns: ANY, BODY, CHANGE, OF_A_RUN,
         &[Code::NotAnApprover, Code::OwnWork, Code::AlreadyResolved, Code::NoVote];
     Decides: ANY, BODY, CHANGE, OF_A_RUN,
@@ -289,7 +289,7 @@ refuses! {
         &[Code::InvalidHeader, Code::UnknownWorkflow, Code::IdempotencyKeyReused];
     SteersSession: ANY, BODY, CHANGE, OF_A_RUN, SESSION;
     Replans: ANY, BODY, CHANGE, OF_A_RUN, &[Code::RunEnded, Code::Stale];
-    /// Refusals of requests with a body that store nothing.
+    /// Refusals of requests that have a body but store nothing.
     LaysOut: ANY, BODY, &[Code::WrongOrigin];
     Revokes: ANY, CHANGE, OF_A_RUN;
     CorrectsAnswer: ANY, BODY, CHANGE, OF_A_RUN, &[Code::NoAnswer];

@@ -1,5 +1,5 @@
-//! Parsers of input from outside without a server, for fuzzers and similar callers. Requests and frames use the same
-//! functions. This module makes no decisions.
+//! Parsers of external input that need no running server, for example for fuzzers. Requests and frames are parsed with
+//! the same functions. This module makes no decisions.
 
 use holdshort_core::json;
 use holdshort_protocol::frame::ClientFrame;
@@ -24,24 +24,24 @@ pub fn frame(text: &[u8]) -> Result<ClientFrame, Box<Problem>> {
     socket::read(text).map_err(|refused| refused.0)
 }
 
-/// Parses a position in the order of commits, as streams write it: `p` and a number.
+/// Parses a position in the order of commits, as streams write it: `p`, followed by a number.
 pub fn position(text: &str) -> Option<u64> {
     position::number(text)
 }
 
-/// Parses the query of `GET /v1/runs/{id}/events` and returns its `since`.
+/// Parses the query of `GET /v1/runs/{id}/events`. Returns the parameter `since`.
 pub fn since(query: &str) -> Result<Option<u64>, Box<Problem>> {
     let query: EventsQuery = serde_urlencoded::from_str(query)
         .map_err(|error| Refused::new(Code::InvalidQuery, error.to_string()).0)?;
     Ok(query.since)
 }
 
-/// Parses a message of a client of the `CodeLab` edge.
+/// Parses a message from a client of the `CodeLab` edge.
 pub fn codelab(text: &[u8]) -> Result<(), Box<Problem>> {
     holdshort_edges::read_codelab(text).map_err(|refused| refused.0)
 }
 
-/// Parses a frame of a client of the MARS edge, and converts its config.
+/// Parses a frame from a client of the MARS edge, and converts the configuration in it.
 pub fn mars(text: &str) -> Result<(), Box<Problem>> {
     holdshort_edges::read_mars(text).map_err(|refused| refused.0)
 }

@@ -9,8 +9,8 @@ use holdshort_core::trace_parent::TraceParent;
 
 const HEADER: &str = "traceparent";
 
-/// Trace of a request; `None` if the request names no valid trace. As the standard demands, a request with an invalid
-/// trace is served like any request.
+/// Trace of a request; `None` if the request names no valid trace. A request with an invalid trace is served without
+/// one, because the standard demands this.
 pub struct JoinedTrace(pub Option<TraceParent>);
 
 impl<S: Send + Sync> FromRequestParts<S> for JoinedTrace {

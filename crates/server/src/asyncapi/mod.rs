@@ -1,5 +1,5 @@
-//! The `AsyncAPI` document of the WebSocket. Its messages are made from the types of the frames, so the document lists
-//! exactly the frames that the server understands. Only the pairs of request and answer are written here.
+//! The `AsyncAPI` document of the WebSocket. Its messages are generated from the types of the frames, so the document
+//! lists exactly the frames that the server understands. Only the pairs of request and response are written by hand.
 
 mod examples;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 type Schemas = BTreeMap<String, Value>;
 
-/// Frames that a client may send, each with the frames that may answer it.
+/// Frames that a client may send, each with the frames with which the server may respond.
 const ANSWERS: &[(&str, &[&str])] = &[
     ("hello", &["welcome", "error"]),
     ("subscribe", &["subscribed", "error"]),
@@ -21,7 +21,7 @@ const ANSWERS: &[(&str, &[&str])] = &[
     ("ping", &["pong"]),
 ];
 
-/// Operations in which the server sends without a request, with a summary and the frames of each.
+/// Operations in which the server sends frames without a request, each with a summary and its frames.
 const SENT: &[(&str, &str, &[&str])] = &[
     ("deliver", "Events of a subscription", &["event", "preview", "ended", "error"]),
     ("close", "Before the server closes the connection", &["closing", "error"]),
@@ -120,7 +120,7 @@ fn refer(target: &str) -> Value {
     json!({ "$ref": target })
 }
 
-/// Returns the payloads of an enum of frames by their `type`. Adds the schemas that they refer to.
+/// Returns each `type` of a frame enum with its payload. Adds the schemas that the payloads refer to.
 fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     let mut referred = vec![(String::new(), T::schema())];
     T::schemas(&mut referred);
@@ -130,8 +130,9 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
     variants.into_iter().map(|variant| payload(variant, schemas)).collect()
 }
 
-/// Returns the type and the payload of a frame. If the fields of a frame are a type of their own, the payload is that
-/// type with the field `type` added. It is one object, because `additionalProperties` applies to one object only.
+/// Returns the `type` and the payload of a frame. If a separate type holds the fields of the frame, the payload is this
+/// type with the field `type` added. It must be a single object, because `additionalProperties` applies to a single
+/// object.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

@@ -1,4 +1,4 @@
-//! Converts the question of an agent of another framework.
+//! Converts the question of an external agent to the type of the core.
 
 use holdshort_core::gate::foreign::ForeignCall;
 use holdshort_core::history::{self, SUBJECT_BYTES};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::assignment;
 
-/// Converts the question without `run`, `session`, `subject` and `callback`. The handler uses these four.
+/// Converts the question. The fields `run`, `session`, `subject` and `callback` are left to the handler.
 pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     let mut problems = Vec::new();
     let assignment = ask.assignment.map(|asked| assignment::from_wire(asked, "/assignment", &mut problems));
@@ -67,19 +67,18 @@ pub(crate) fn ask(ask: Ask) -> Answer<run::Ask> {
     })
 }
 
-/// Converts a call to the type of the core.
 pub(crate) fn call(call: wire::ForeignCall) -> ForeignCall {
     let wire::ForeignCall { tool, arguments, workspace, cwd, before, after } = call;
     ForeignCall { tool, arguments, workspace, cwd, before, after }
 }
 
-/// Returns the change that the call makes to its file, for the card.
+/// Returns the diff of the change that the call makes to its file, for the card.
 fn diff(call: &ForeignCall) -> Option<Value> {
     let after = call.after.as_deref()?;
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// Number of reminders if `every_ms` is given and `limit` is not. Workflows have the same default.
+/// Maximum number of reminders if `every_ms` is given without `limit`. Workflows have the same default.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

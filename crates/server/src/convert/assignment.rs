@@ -1,11 +1,11 @@
-//! Converts an assignment that a client sends.
+//! Converts an assignment from a client to the type of the core.
 
 use holdshort_core::interrupt::{Assignment, HandedTo, Represented, Stage};
 use holdshort_core::schema::Problem;
 use holdshort_protocol as wire;
 
-/// Converts an assignment. Errors of its form are added to `problems`, with pointers below `at`. The core checks that
-/// the people and groups exist.
+/// Converts an assignment. Errors in its form are added to `problems`, with JSON pointers below `at`. The core checks
+/// that the people and groups exist.
 pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> Assignment {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = asked;
     for (field, named) in [("approvers", &approvers), ("groups", &groups)] {
@@ -44,7 +44,7 @@ pub(crate) fn from_wire(asked: wire::AskAssignment, at: &str, problems: &mut Vec
     }
 }
 
-/// Converts the assignment of a reassignment. If only people and groups are named, the quorum stays as it is.
+/// Converts the assignment in a request to reassign. If it names only people and groups, the quorum does not change.
 pub(crate) fn handed_to(asked: wire::AskAssignment, at: &str, problems: &mut Vec<Problem>) -> HandedTo {
     let wire::AskAssignment { approvers, groups, quorum, distinct, self_approval, stages } = &asked;
     let names_others = approvers.is_some() || groups.is_some();

@@ -1,5 +1,5 @@
-//! Converts the configuration of a run. Rejects a rule that can match no call, or that matches every call by mistake. A
-//! misspelt name in a `forbid` would let the call through.
+//! Converts the configuration of a run. Rejects a rule that can match no call, because a `forbid` rule with a misspelt
+//! name would let the call through. Rejects a rule that matches every call by mistake.
 
 use holdshort_core::definition::{self, Definition};
 use holdshort_core::policy;
@@ -12,7 +12,7 @@ use holdshort_protocol::{
 use holdshort_web::limits::LINE_BYTES;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Maximum number of keywords that one run may add.
+/// Maximum number of keywords that the configuration of a run may add.
 const MAX_KEYWORDS: usize = 200;
 
 pub(crate) fn config(config: Option<RunConfig>, definition: &Definition) -> Answer<run::Config> {

@@ -1,4 +1,4 @@
-//! Converts the working hours of a group that a client sets.
+//! Converts the working hours of a group from a client to the type of the core.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Converts wire types to types of the core. Rejects what the type alone cannot reject.
+//! Converts wire types to types of the core. Rejects invalid values that the wire types allow.
 
 mod ask;
 pub(crate) mod assignment;

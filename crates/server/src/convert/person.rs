@@ -1,4 +1,4 @@
-//! Converts a person that a client sets.
+//! Converts a person from a client to the type of the core.
 
 use holdshort_core::actor::Role;
 use holdshort_core::people::{PeopleSource, Person};

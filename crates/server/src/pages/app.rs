@@ -1,4 +1,4 @@
-//! The files of the app: one page at each of its addresses, and the files that the page loads.
+//! The files of the app: its page, which is served at each of the app's paths, and the files that the page loads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use holdshort_ui::Asset;
 use holdshort_web::accept;
 use holdshort_web::problem::{Answer, Refused};
 
-/// Addresses at which the app shows a page. The app reads the address from the address bar.
+/// Paths at which the app's page is served. The app shows the view that belongs to the path.
 pub(super) const PLACES: [&str; 15] = [
     "/",
     "/login",
@@ -38,18 +38,18 @@ pub(super) const PLACES: [&str; 15] = [
     "/system/audit",
 ];
 
-/// Only the app's own script files run. None of them can turn text into markup.
+/// Only script files of the app may run, and they cannot turn text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types svelte-trusted-html holdshort-worker";
 
 const PAGE: &str = "index.html";
-/// Folder of the build with the files that the page loads.
+/// Directory of the build that contains the files which the page loads.
 const ASSETS: &str = "assets/";
 
-/// Files by the path at which each is served. The path of a loaded file contains its build: its content never changes,
-/// and a page of another build never loads it.
+/// Files by their path. The path of a file that the page loads contains an id of the build. So the content at such a
+/// path never changes, and the page of a different build never loads it.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();
@@ -72,16 +72,15 @@ static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     all.into_iter().map(file).collect()
 });
 
-/// Number of characters that tell builds apart.
+/// Number of characters in the id of a build.
 const BUILD_CHARS: usize = 16;
 
 struct File {
     asset: Asset,
-    /// Compressed at the first request. None if compression does not make the file smaller.
+    /// Compressed content, created at the first request. `None` if compression does not make the file smaller.
     gzip: OnceLock<Option<Vec<u8>>>,
 }
 
-/// Serves the page of the app.
 pub(super) async fn page(headers: HeaderMap) -> Answer<Response> {
     give(PAGE, &headers)
 }
@@ -94,7 +93,7 @@ pub(super) async fn file(uri: Uri, headers: HeaderMap) -> Answer<Response> {
 fn give(path: &str, headers: &HeaderMap) -> Answer<Response> {
     let file = FILES.get(path).ok_or_else(|| Refused::not_found("file"))?;
     let gzip = file.gzip().filter(|_| accept::takes_gzip(headers));
-    // Each encoding needs its own tag (RFC 9110, 8.8.3.3).
+    // Each encoding needs a separate ETag (RFC 9110, 8.8.3.3).
     let etag = match gzip {
         Some(_) => format!("{}-gzip\"", file.asset.etag.trim_end_matches('"')),
         None => file.asset.etag.clone(),

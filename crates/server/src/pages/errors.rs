@@ -1,4 +1,4 @@
-//! The pages of `docs/errors`: the meaning of each code and what to do about it, as Markdown or HTML.
+//! The pages of `docs/errors`, as Markdown or HTML. A page explains a code and says what to do about it.
 
 use std::fmt::Write;
 
@@ -16,13 +16,13 @@ use super::frame;
 #[folder = "../../docs/errors/"]
 struct Pages;
 
-/// Returns the Markdown of a code's page.
+/// Returns the page of a code as Markdown.
 pub(crate) fn page(code: Code) -> Option<String> {
     let file = Pages::get(&format!("{}.md", code.as_str()))?;
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-/// Returns a list of all codes by status, as Markdown.
+/// Returns a list of all codes, grouped by status, as Markdown.
 pub(crate) fn index() -> String {
     let mut text = "# Error codes\n".to_owned();
     let mut status = 0;
@@ -36,17 +36,17 @@ pub(crate) fn index() -> String {
     text
 }
 
-/// Returns the page as Markdown, for programs.
+/// Returns a response with a page as Markdown, for programs.
 pub(crate) fn raw(markdown: String) -> Response {
     ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown).into_response()
 }
 
-/// Returns the page as HTML, for browsers, with links to the previous and the next code.
+/// Returns a response with a page as HTML, for browsers. It links to the pages of the previous and the next code.
 pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response {
     let mut text = String::new();
     html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     let values = context! {
-        // The text is part of Holdshort and was not written by an agent.
+        // The text is part of Holdshort, so it is safe to insert as HTML.
         text => Value::from_safe_string(text),
         around => code.map(around),
     };

@@ -1,9 +1,9 @@
-//! The frame of every page without scripts: its templates, its style, its headers.
+//! The frame of every page without scripts: its templates, its style and its headers.
 //!
-//! A template never prints text unchanged. All text is made plain as prose and escaped here, and letters that look like
-//! others are marked. `look_alikes` lists the words that contain such letters. Exact values are made plain earlier, by
-//! the code that reads them. The text that a person edits is the one exception: the template uses the filter `exact`
-//! for it.
+//! A template never prints text unchanged. This module converts all text to plain text, escapes it, and marks letters
+//! that look like different letters. `look_alikes` lists the words that contain such letters. Exact values, such as
+//! commands, are made plain by the code that reads them. The only exception is the text that a person edits: the
+//! template prints it with the filter `exact`.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use holdshort_web::problem::Refused;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, HtmlEscape, State, UndefinedBehavior, Value, context, escape_formatter};
 
-/// No scripts, no foreign content, no framing. Forms are sent to this server only.
+/// Allows no scripts, no external content and no frames. Forms can be sent only to this server.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -27,7 +27,7 @@ static STYLE: LazyLock<String> =
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
-    // Lines that hold only tags leave no empty lines.
+    // Template lines that contain only tags produce no empty lines.
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
         environment.set_syntax(syntax);
     }
@@ -60,8 +60,8 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Converts a sentence with names between backquotes to HTML, with each name as code. If the pairs of backquotes are
-/// ambiguous, as around a command with backquotes of its own, they stay.
+/// Converts a sentence to HTML. Names between backquotes become code. If the backquotes do not form clear pairs, for
+/// example because a command contains backquotes, they stay unchanged.
 fn coded(state: &State, text: &str) -> Value {
     let text = plain::text(text);
     let words = if text.is_ascii() { None } else { state.lookup("look_alikes") };
@@ -81,8 +81,8 @@ fn coded(state: &State, text: &str) -> Value {
     Value::from_safe_string(shown.collect())
 }
 
-/// Returns a second class for a line by its indentation, so that wrapped text starts below the first character. A page
-/// without scripts cannot set the style of a single line.
+/// Returns a CSS class for the indentation of a line, so that wrapped text starts below the first character. A class is
+/// needed because the content security policy allows no style for a single line.
 fn indent_class(line: &str) -> String {
     const DEEPEST: usize = 16;
     let blanks = line.chars().map_while(|letter| match letter {
@@ -96,7 +96,7 @@ fn indent_class(line: &str) -> String {
     }
 }
 
-/// Returns the text as HTML, with the foreign letters of the words marked.
+/// Returns the text as HTML. In each of the words, letters of a foreign script are marked.
 fn marked(text: &str, words: &Value) -> String {
     let words: Vec<Value> = words.try_iter().into_iter().flatten().collect();
     let words = LookAlikes::new(words.iter().filter_map(Value::as_str));
@@ -112,7 +112,7 @@ fn marked(text: &str, words: &Value) -> String {
     out
 }
 
-/// Returns a page: a template in the frame. A failure is a bug and is answered with an internal error.
+/// Renders a template in the frame. An error of the template is a bug, and is reported as an internal error.
 pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Value) -> Response {
     let drawn = draw(template, values).and_then(|body| {
         let body = Value::from_safe_string(body);
@@ -127,9 +127,10 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
     }
 }
 
-/// Returns a page to save as a file. It contains its style, links to nothing, and prints as it reads.
+/// Renders a page that can be saved as a file. It contains its style, links to no other file, and is printed as it
+/// appears on the screen.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
-    /// Allows only the style in the page.
+    /// Allows only the style that is part of the page.
     const POLICY: &str =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
     let drawn = draw("decision.html", card).and_then(|body| {
@@ -156,13 +157,13 @@ fn headers(policy: &'static str) -> [(HeaderName, &'static str); 5] {
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
         (CONTENT_SECURITY_POLICY, policy),
-        // Without any referrer a browser would send forms with the origin `null`.
+        // With `no-referrer`, a browser would send forms with the origin `null`.
         (REFERRER_POLICY, "same-origin"),
         (X_ROBOTS_TAG, "noindex"),
     ]
 }
 
-/// Returns a refusal as a page, for a sent form.
+/// Renders a refusal of a submitted form as a page.
 pub(super) fn refused(refused: &Refused) -> Response {
     let problem = &refused.0;
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -170,7 +171,7 @@ pub(super) fn refused(refused: &Refused) -> Response {
     page(status, &problem.title, "refused.html", values)
 }
 
-/// Serves the style that these pages share with the app, and their own style.
+/// Serves the style that these pages share with the app, followed by the style of these pages.
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], STYLE.as_str()).into_response()
 }

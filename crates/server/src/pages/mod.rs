@@ -1,8 +1,8 @@
-//! Pages for browsers: the app, and the pages that need no scripts.
+//! Pages for browsers: the app, and pages without scripts.
 //!
-//! Only serves and renders; the data of a form is handled like a request of the API. `app.rs` has the files of the app,
-//! and `frame.rs` the frame of every other page. `decision/` has the page behind a decision link, and `sign_in.rs` the
-//! redirects to the identity provider and back.
+//! This module only serves and renders. The fields of a form are handled like a request of the API. `app.rs` has the
+//! files of the app, and `frame.rs` has the frame of all other pages. `decision/` has the page of a decision link, and
+//! `sign_in.rs` has the redirects to and from the identity provider.
 
 mod app;
 pub(crate) mod decision;
@@ -22,7 +22,7 @@ use holdshort_web::route_limit::RouteLimit;
 use holdshort_web::sign_in::{BEGIN, CALLBACK, DECIDE, SIGN_OUT};
 use minijinja::context;
 
-/// Page of a request that is refused before it reaches a page.
+/// Renders the refusal of a request that reached no page.
 pub(crate) const REFUSED: Page = frame::refused;
 
 pub(crate) fn router() -> Router<AuthState> {
@@ -45,7 +45,7 @@ pub(crate) fn router() -> Router<AuthState> {
     router
 }
 
-/// Returns the page for an address that does not exist.
+/// Returns the page for a path that does not exist.
 pub(crate) fn nothing(uri: &Uri) -> Response {
     frame::page(StatusCode::NOT_FOUND, "Nothing here", "nothing.html", context! { path => uri.path() })
 }

@@ -1,5 +1,5 @@
-//! Redirects of a browser to the identity provider and back. These pages only redirect. The app then signs the person
-//! in with a code, or the browser is sent to the page of a decision.
+//! Redirects of a browser to and from the identity provider. After the redirects, the app signs the person in with a
+//! code, or the browser opens the page of a decision.
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -30,8 +30,9 @@ pub(super) async fn begin(
     go(&auth, &headers, to.as_deref()).await
 }
 
-/// Redirects a link that many people read to the page without scripts. The link decides nothing and shows nothing
-/// before its reader has signed in. Without a provider people sign in in the app.
+/// Redirects the browser from a link that many people may read to the page without scripts. Before a reader has signed
+/// in, the link shows no content and allows no decision. Without a provider, redirects to the inbox of the app, in
+/// which people sign in.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -50,8 +51,8 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
     }
 }
 
-/// Ends a sign-in at the provider. The browser keeps its cookies until the code has signed it in, and deletes them if
-/// the sign-in fails. A repeated answer of the provider has no effect.
+/// Completes a sign-in at the provider. The browser keeps the cookie of the sign-in until the code has signed it in, or
+/// until the sign-in fails. A repeated response of the provider has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,
@@ -75,7 +76,7 @@ pub(super) async fn sign_out(State(auth): State<AuthState>) -> Response {
     auth.provider_sign_out_url().await.map_or_else(|refused| failed(&refused), |to| see(&to).into_response())
 }
 
-/// Redirects a browser. The address that it leaves contains a code, so it is not sent as the referrer.
+/// Redirects a browser. The current URL contains a code, so it must not be sent as the referrer.
 fn see(to: &str) -> (StatusCode, [(HeaderName, String); 3]) {
     let headers = [
         (LOCATION, to.to_owned()),

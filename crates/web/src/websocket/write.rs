@@ -14,8 +14,8 @@ use super::outbox::Queued;
 /// Error returned when the connection is broken.
 pub struct Gone;
 
-/// Writes queued frames. Returns the socket when the queue is closed. `written` receives the mark of the last frame
-/// that was passed to the network.
+/// Writes queued frames. Returns the socket when the queue is closed. `written` receives the last mark
+/// among the frames that were passed to the network.
 pub async fn all<M>(
     mut sink: SplitSink<WebSocket, Message>,
     mut queue: mpsc::Receiver<Queued<M>>,

@@ -1,5 +1,5 @@
-//! The value that a person may replace: the arguments, the plan, the output, the input. Converts it to text to edit,
-//! and back.
+//! The value that a person may replace: the arguments of a call, a plan, an output, or the input of a person. Converts
+//! the value to text for an editor, and the edited text back.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 pub(super) struct Edit {
     pub(super) label: &'static str,
-    /// The value as it was asked about. Empty for a question, which has no answer yet.
+    /// Text of the original value. Empty for a question, which has no answer yet.
     pub(super) text: String,
-    /// True if the value is plain text. Otherwise it is JSON.
+    /// True if the value is edited as plain text. Otherwise it is edited as JSON.
     pub(super) is_text: bool,
 }
 
 impl Edit {
-    /// Returns the value to edit. None if no option takes an edit.
+    /// Returns the value to edit; `None` if no option accepts an edit.
     pub(super) fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         interrupt.editable()?;
         let label = match interrupt.kind {
@@ -33,7 +33,7 @@ impl Edit {
             _ => interrupt.draft(),
         };
         let text = readable(&value);
-        // A text with characters that no field shows is edited as JSON, in which each of them is escaped.
+        // A text with invisible characters is edited as JSON, in which each of these characters is escaped.
         let is_text = interrupt.edits_text() && plain::hidden(&text).is_none();
         let text = if is_text || text.is_empty() { text } else { visible(&value) };
         Some(Self { label, text, is_text })
@@ -54,7 +54,7 @@ impl Edit {
     }
 }
 
-/// Returns JSON in which all invisible characters are escaped.
+/// Returns the value as JSON in which all invisible characters are escaped.
 fn visible(value: &Value) -> String {
     let mut out = String::new();
     for c in serde_json::to_string_pretty(value).unwrap_or_default().chars() {

@@ -1,4 +1,5 @@
-//! The form: its questions to the person, and its input. Input with errors is shown again and not lost.
+//! The form of a decision page, and the input that a person sends with it. A form with errors is shown again with the
+//! input.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,33 +16,33 @@ use serde_json::Value;
 
 use super::edit::Edit;
 
-/// The fields as a browser sends them.
+/// Fields of the form as a browser sends them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(try_from = "Vec<(String, String)>")]
 pub(super) struct Typed {
     option: String,
-    /// Index of the suggested answer. Empty if the person wrote their own text.
+    /// Index of the suggested answer that the person chose. Empty if the person wrote a new answer.
     choice: String,
     text: String,
     edit: String,
-    /// Members of an answer, by their index.
+    /// Values of the answer's members, by the index of the member.
     members: BTreeMap<usize, String>,
-    /// Parts of the changes that are kept, one per line.
+    /// Parts of the changes that the person wants to keep, one per line.
     keep: Option<String>,
-    /// Open interrupts that the person wants released with the grant.
+    /// Ids of other open interrupts that the person wants to release with the grant.
     also: BTreeSet<String>,
-    /// Open interrupts that the page listed, in their order.
+    /// Ids of the other open interrupts that the page listed, in their order.
     also_shown: Vec<String>,
     confirm: String,
-    /// For a link that was sent to a person: the number that the page shows.
+    /// Number that the person typed. The page shows this number only for a link that was sent to a person.
     number: String,
     version: Option<u64>,
 }
 
-/// Prefix of the fields for the members of an answer; the index follows.
+/// Prefix of the fields for the members of an answer. The index of the member follows.
 const MEMBER: &str = "answer-";
 
-/// Prefix of the check box of an open interrupt; its id follows.
+/// Prefix of the check boxes for other open interrupts. The id of the interrupt follows.
 const ALSO: &str = "also-";
 
 impl TryFrom<Vec<(String, String)>> for Typed {
@@ -81,7 +82,8 @@ impl TryFrom<Vec<(String, String)>> for Typed {
 }
 
 impl Typed {
-    /// Returns the decision in the form, and its errors.
+    /// Returns the decision that the form contains, and the errors in the form. `number`: number that the person must
+    /// type, if any.
     pub(super) fn decision(&self, interrupt: &Interrupt, number: Option<&str>) -> (Decision, Vec<Problem>) {
         let mut problems = Vec::new();
         if number.is_some_and(|number| number != self.number.trim()) {
@@ -98,7 +100,7 @@ impl Typed {
             version: self.version,
             ..Decision::default()
         };
-        // A link that was sent to a person is valid for one interrupt.
+        // A link that was sent to a person is valid for a single interrupt.
         if number.is_none() && option.is_some_and(Offer::gives_grant) {
             decision.also = self.also_shown.iter().filter(|id| self.also.contains(*id)).cloned().collect();
             decision.also_shown.clone_from(&self.also_shown);
@@ -121,7 +123,7 @@ impl Typed {
         (decision, problems)
     }
 
-    /// Returns true if the answer is data and all its fields are empty.
+    /// Returns true if the answer is data, and if all fields of the answer are empty.
     fn lacks_answer(&self, interrupt: &Interrupt, option: &Offer) -> bool {
         let is_blank = |typed: &String| typed.trim().is_empty();
         interrupt.kind == Kind::Question
@@ -183,7 +185,7 @@ impl Typed {
                 Value::Null
             });
         }
-        // A person who changed the text and then took an option without an edit made a mistake.
+        // The person changed the text, but chose an option that ignores the change. This is probably a mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule =
                 "is changed, but this option takes no change: choose another option, or undo your change";
@@ -193,35 +195,35 @@ impl Typed {
     }
 }
 
-/// Returns the members of an answer that is an object of plain values.
+/// Returns the members of the answer if the answer is an object of plain values.
 fn answer_members(interrupt: &Interrupt) -> Option<Vec<Member<'_>>> {
     interrupt.editable().filter(|_| interrupt.kind == Kind::Question)?;
     Member::all(interrupt.response_schema.as_ref()?)
 }
 
-/// Returns the name of the field of a member.
+/// Returns the name of the field for the answer's member at this index.
 fn member_field(place: usize) -> String {
     format!("{MEMBER}{place}")
 }
 
-/// Values of the template.
+/// Values for the template.
 #[derive(Serialize)]
 pub(super) struct Form<'a> {
     version: u64,
     suggestions: Vec<Suggestion<'a>>,
-    /// Hint at the purpose of the text.
+    /// Hint that explains how the text is used.
     words_are: &'static str,
     text: Field<'a>,
-    /// Members of an answer that is an object of plain values. They replace `edit`.
+    /// Inputs for the members of an answer that is an object of plain values. They replace `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
-    /// True if the changes are those of an undo.
+    /// True if the listed changes undo earlier changes.
     is_undo: bool,
-    /// Number of parts that the list has no room for, as text.
+    /// Number of parts that do not fit into the list, as text.
     keep_more: Option<String>,
     also: Vec<Also<'a>>,
-    /// Ids of `also`, as the hidden field holds them.
+    /// Ids of the interrupts in `also`, as the value of a hidden field.
     also_shown: String,
     confirm: Option<Confirm<'a>>,
     number: Option<Number<'a>>,
@@ -229,7 +231,7 @@ pub(super) struct Form<'a> {
     problems: Vec<Wrong<'a>>,
 }
 
-/// Check box of an open interrupt that the grant would cover.
+/// Check box for another open interrupt that the grant would cover.
 #[derive(Serialize)]
 struct Also<'a> {
     name: String,
@@ -243,16 +245,16 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// One member of an answer. Its input has no default choice.
+/// Input for one member of an answer. It has no default value.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,
     label: String,
     description: Option<&'a str>,
-    /// Ids of the elements that describe the field.
+    /// Ids of the elements that describe the input.
     described_by: String,
     is_required: bool,
-    /// `text`, `integer`, `number` or `choice`.
+    /// Kind of the input: `text`, `integer`, `number` or `choice`.
     input: &'static str,
     choices: Vec<Choice>,
     field: Field<'a>,
@@ -269,14 +271,14 @@ struct Editor<'a> {
     /// Text of the element that opens the editor.
     summary: &'static str,
     label: &'static str,
-    /// Schema of an answer, if it has one.
+    /// JSON schema of the answer; `None` if the answer has no schema.
     schema: Option<String>,
     is_text: bool,
     is_open: bool,
     field: Field<'a>,
 }
 
-/// One error, and the field that it belongs to.
+/// Error in the input, and the field that contains the error.
 #[derive(Serialize)]
 struct Wrong<'a> {
     field: Option<String>,
@@ -284,25 +286,25 @@ struct Wrong<'a> {
     message: &'a str,
 }
 
-/// Check box that must be ticked before work is released.
+/// Check box that must be ticked before the work is released.
 #[derive(Serialize)]
 struct Confirm<'a> {
     risk: bool,
-    /// Name of the part that the person has looked at.
+    /// Name of the part that the person confirms to have looked at.
     what: &'static str,
-    /// Description of the parts of the change that the page does not show.
+    /// Description of the parts of the change that the page does not show; `None` if the page shows all.
     unseen: Option<&'a str>,
     field: Field<'a>,
 }
 
-/// A number to type. Programs that send forms by themselves do not type it.
+/// Number that the person must type. Programs that submit forms automatically do not type it.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
     field: Field<'a>,
 }
 
-/// Value of a field, and its error.
+/// Value of a field, and the error in it.
 #[derive(Serialize)]
 struct Field<'a> {
     value: String,
@@ -313,10 +315,10 @@ struct Field<'a> {
 struct Offered<'a> {
     id: &'a str,
     label: Cow<'a, str>,
-    /// `go` lets the work go on, `stop` ends something.
+    /// `go` if the option releases the work, `stop` if it ends the work. Empty for other options.
     tone: &'static str,
     notes: Vec<&'a str>,
-    /// True if the browser sends the form without the tick.
+    /// True if the browser can send the form without the tick.
     holds: bool,
 }
 
@@ -326,7 +328,7 @@ impl<'a> Form<'a> {
         Self::draw(interrupt, &Typed { edit, ..Typed::default() }, number, &[])
     }
 
-    /// Returns the form with the typed input and its errors.
+    /// Returns the form with the input of the person and the errors in it.
     pub(super) fn again(
         interrupt: &'a Interrupt,
         typed: &Typed,
@@ -362,7 +364,7 @@ impl<'a> Form<'a> {
             Editor { summary, label: edit.label, schema, is_text: edit.is_text, is_open, field }
         };
         let takes_data = interrupt.kind == Kind::Question && interrupt.editable().is_some();
-        // A link that was sent to a person is valid for one interrupt.
+        // A link that was sent to a person is valid for a single interrupt.
         let also_covers = if number.is_none() { interrupt.also_covers.as_slice() } else { &[] };
         let also = also_covers.iter().map(|each| Also {
             name: format!("{ALSO}{}", each.interrupt),
@@ -424,7 +426,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Returns the error with its field. `edit_field` is the field in which the edit of the chosen option was typed.
+/// Returns an error with its field. `edit_field`: name of the field that contains the edit of the chosen option.
 fn wrong<'a>(
     problem: &'a FieldError,
     edit_field: &'static str,
@@ -481,7 +483,7 @@ fn member_input<'a>(at: usize, member: &Member<'a>, field: Field<'a>) -> MemberI
     }
 }
 
-/// Returns the part that a person who releases work confirms to have looked at.
+/// Returns the name of the part that a person confirms to have looked at before the work is released.
 fn looked_at(kind: Kind) -> &'static str {
     match kind {
         Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall => "what will run",
@@ -497,11 +499,11 @@ fn looked_at(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns an option for the template. `is_alone` is true if the page has no check boxes of other open interrupts.
+/// Returns an option for the template. `is_alone`: true if the page has no check boxes for other open interrupts.
 fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_alone: bool) -> Offered<'_> {
     let is_answer = option.id == "answer";
     let notes = [
-        // An agent wrote the label of an external option, so the page adds what the option does.
+        // An agent wrote the label of an external option, so the page adds the effect of the option.
         (origin == Origin::External, option.does.as_str()),
         (option.gives_grant() && !is_alone, "releases the ticked calls as well"),
         (option.needs_text, "uses your text"),
@@ -510,7 +512,7 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
         (option.needs_edit && !is_answer && !option.keeps_some(), "uses your changed version"),
         (option.needs_edit && is_answer && has_members, "sends the answer above"),
         (option.needs_edit && is_answer && !has_members, "sends the answer as JSON"),
-        // The note on an external option contains this already.
+        // For an external option, the first note already says this.
         (option.ends_run() && origin == Origin::Native, "ends the run"),
     ];
     Offered {
@@ -522,12 +524,12 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
             Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
-        // The server checks on arrival whether the kept parts were shown.
+        // For kept parts, the server checks whether they were shown when it receives the form.
         holds: !option.releases() || option.keeps_some(),
     }
 }
 
-/// Returns why a tick is required before work is released. None if no tick is required.
+/// Returns the reason why a tick is required before the work is released; `None` if no tick is required.
 fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     match (interrupt.risk.level.is_risky(), is_unseen) {
         (true, true) => Some("the risk is high, this page does not show the whole change"),
@@ -537,7 +539,7 @@ fn confirms(interrupt: &Interrupt, is_unseen: bool) -> Option<&'static str> {
     }
 }
 
-/// Converts the line ends of browsers (CRLF) to LF.
+/// Converts line ends from CRLF, which browsers send, to LF.
 fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

@@ -1,6 +1,6 @@
-//! The page behind a decision link. GET and HEAD only render it, because mail scanners follow links. POST decides in
-//! the same way as every other decision. The card comes from `holdshort_presentation`. `form.rs` has the form and its
-//! input.
+//! The page of a decision link. GET and HEAD only render the page, because mail scanners follow links. POST decides
+//! like every other route that decides. The card comes from `holdshort_presentation`, and `form.rs` has the form and
+//! its input.
 
 mod edit;
 mod form;
@@ -46,7 +46,8 @@ pub(super) async fn show(State(auth): State<AuthState>, Id(token): Id<String>) -
     }
 }
 
-/// Returns the model of a run. The page states it if the run is a rehearsal.
+/// Returns the name of the run's model. The page says that a run is a rehearsal if the name is that of the rehearsal
+/// model.
 pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     let started = app.event(&StreamId::Run(run.clone()), 1).await?;
     Ok(match started.fact {
@@ -55,8 +56,8 @@ pub(crate) async fn model(app: &App, run: &RunId) -> Answer<Option<String>> {
     })
 }
 
-/// Returns true if the link was sent to a person, or is made to be sent. The page then asks for a number, because a
-/// robot that fills in forms on the way does not read it.
+/// Returns true if the link was sent to a person, or is meant to be sent. The page then asks for a number, because a
+/// mail scanner that fills in forms does not read the number.
 fn asks_for_number(once: Option<&IdempotencyKey>, option: Option<&str>) -> bool {
     once.is_some() || option.is_some()
 }
@@ -73,7 +74,7 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     let model = model(&app, &asked.run).await?;
     let model = model.as_deref();
     let until: Option<Timestamp> = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
-    // Errors in the form matter only while the interrupt is open and the person may act.
+    // Errors in the form are reported only if the interrupt is open and the person may act.
     let asks = interrupt.status == InterruptStatus::Open && until.is_none_or(|at| at > app.now());
     let (decision, problems) = typed.decision(&interrupt, number.as_deref());
     if asks && may_act(&interrupt) && !problems.is_empty() {
@@ -82,7 +83,8 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     if option.is_some_and(|option| option != decision.option) {
         return Err(Refused::invalid_at("/option", "is not the option of this link"));
     }
-    // On a resolved interrupt the link's key is not used, so the same decision again is answered with its result.
+    // For a resolved interrupt, the idempotency key of the link is not used. So a repeat of the decision gets the
+    // existing result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
     match decide::decide_on_page(&app, &asked, actor, decision, once).await {
         Ok(decided) => Ok(draw(&decided, model, number, News::Decided)),
@@ -98,23 +100,23 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     }
 }
 
-/// Result of the form that was just sent.
+/// Result of the submitted form.
 #[derive(Clone, Copy)]
 enum News<'a> {
     None,
-    /// The form has errors.
+    /// The form contains errors.
     Wrong(&'a Typed, &'a Refused),
     Decided,
-    /// Another decision was made before, or the interrupt has expired.
+    /// A different decision was made before, or the interrupt has expired.
     TooLate,
 }
 
-/// Returns true if the reader may decide, or may at least stop their own work.
+/// Returns true if the reader may decide, or if the reader started the work and may stop it.
 fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Returns true if it is the reader's own work: they may not release it, but may stop it.
+/// Returns true if the reader started the work. Such a reader may stop the work but not release it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())
@@ -129,8 +131,8 @@ fn without_releases(interrupt: &Interrupt) -> Interrupt {
     Interrupt { options, ..interrupt.clone() }
 }
 
-/// Renders the page. `number` is the number that the reader of a sent link has to type. Such a link works once, so
-/// there is no form after the decision.
+/// Renders the page. `number`: number that the reader of a sent link must type. A sent link works once, so the page has
+/// no form after the decision.
 fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news: News<'_>) -> Response {
     let judged = InspectedCall::from_interrupt(interrupt);
     let card = card(interrupt, judged.as_ref(), model);
@@ -159,18 +161,18 @@ fn draw(interrupt: &Interrupt, model: Option<&str>, number: Option<String>, news
     frame::page(status, headline, "decision.html", values)
 }
 
-/// Returns the card as the pages render it. `model` is the model of the run.
+/// Returns the card of an interrupt for the pages. `model`: model of the run.
 fn card<'a>(interrupt: &'a Interrupt, judged: Option<&'a InspectedCall>, model: Option<&str>) -> Card<'a> {
     Card::from_interrupt(interrupt, Setting { judged, is_rehearsal: model == Some(REHEARSAL), time })
 }
 
-/// Formats a time in UTC: `2026-01-31 09:30:00 UTC`.
+/// Formats a timestamp in UTC: `2026-01-31 09:30:00 UTC`.
 fn time(at: &str) -> String {
     let parts = at.split_once('T').and_then(|(day, time)| Some((day, time.strip_suffix('Z')?.get(..8)?)));
     parts.map_or_else(|| at.to_owned(), |(day, time)| format!("{day} {time} UTC"))
 }
 
-/// Returns the card as plain text, part by part, and true if a part of it is cut.
+/// Returns the parts of the card as plain text. Also returns true if a part was shortened.
 pub(crate) fn card_text(interrupt: &Interrupt, judged: Option<&InspectedCall>) -> (Vec<String>, bool) {
     card(interrupt, judged, None).text()
 }

@@ -1,5 +1,6 @@
-//! The record of one interrupt as a page to save: its card, its events with actors and times, and the checkpoint that
-//! covers them. The notifications of channels follow, which no checkpoint covers.
+//! The record of an interrupt as a page that can be saved. It contains the card, the events with their actors and
+//! times, and the checkpoint that covers the events. It also lists the notifications of channels, which no checkpoint
+//! covers.
 
 use axum::response::Response;
 use holdshort_protocol::{
@@ -14,7 +15,7 @@ use serde_json::Value;
 use super::super::frame;
 use super::{card, time};
 
-/// An event of the receipt.
+/// Event of the receipt.
 pub(crate) struct Recorded {
     pub(crate) event: Event,
     pub(crate) hash: String,
@@ -25,26 +26,26 @@ pub(crate) struct Recorded {
 /// Text shown instead of erased content.
 const ERASED: &str = "(erased)";
 
-/// An event as the page shows it.
+/// Event, formatted for the page.
 #[derive(Serialize)]
 struct Step {
     at: String,
     when: String,
     what: String,
     by: String,
-    /// Channel through which the actor came.
+    /// Channel through which the actor acted.
     via: String,
-    /// Person who made the actor's sign-in link, if it was another person.
+    /// Person who created the actor's login link, if that is not the actor.
     let_in_by: String,
     option: String,
-    /// For a decision: the person on whose behalf it was made, as the client of the approver reported.
+    /// For a decision: person on whose behalf the decision was made, as reported by the approver's client.
     on_behalf_of: String,
-    /// For a decision: the seconds for which the card was shown before, as the client of the approver reported.
+    /// For a decision: number of seconds for which the card was shown, as reported by the approver's client.
     viewed: String,
-    /// For a look: the digest of the card that was shown.
+    /// For a view of the interrupt: digest of the card that was shown.
     shown: String,
     text: String,
-    /// Stream and sequence number in the journal. `hash` is the event's hash there.
+    /// Stream and sequence number of the event in the journal.
     place: String,
     hash: String,
 }
@@ -72,12 +73,12 @@ impl Step {
     }
 }
 
-/// Formats seconds with one decimal.
+/// Formats milliseconds as seconds with one decimal.
 fn seconds(ms: u64) -> String {
     format!("{}.{}", ms / 1_000, ms % 1_000 / 100)
 }
 
-/// A notification of one channel, as the page shows it.
+/// Notification of one channel, formatted for the page.
 #[derive(Serialize)]
 struct NotificationRow {
     at: String,
@@ -86,12 +87,12 @@ struct NotificationRow {
     channel: String,
     to: String,
     state: &'static str,
-    /// Reason why it failed or was not sent.
+    /// Reason why the notification failed or was not sent.
     error: String,
     tried: Vec<AttemptRow>,
 }
 
-/// One delivery attempt, which may have sent nothing.
+/// Delivery attempt. A failed attempt may have sent nothing.
 #[derive(Serialize)]
 struct AttemptRow {
     at: String,
@@ -132,7 +133,7 @@ impl AttemptRow {
     }
 }
 
-/// Returns what was carried out of the call that the interrupt asks about. The last event about the call decides.
+/// Returns the result of the call that the interrupt asks about. The last event about the call determines the result.
 fn became(interrupt: &Interrupt, events: &[Recorded]) -> Option<&'static str> {
     let is = |kind: &str| events.iter().any(|Recorded { event, .. }| event.kind == kind);
     let is_of_a_call = matches!(interrupt.kind, Kind::ToolApproval | Kind::UnknownOutcome | Kind::ClientCall);
