@@ -30,7 +30,7 @@ pub(crate) struct Configured {
     pub(crate) model: Source,
     /// True if other machines can reach the server, but neither an issuer nor an identity provider is configured.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people for whom they were validated. `None` if a journal may exist, because it may
+    /// The workflows, and the people with which they were validated. `None` if a journal may exist, because it may
     /// contain more people.
     pub(crate) library: Option<(People, Library)>,
 }

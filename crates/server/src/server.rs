@@ -1,4 +1,4 @@
-//! Start and stop of a server. Opens everything that the first request needs, and closes it after the last one.
+//! Start and stop of a server. Opens everything that the first request needs, and closes it after the last request.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -56,52 +56,55 @@ use crate::{checkpoint_key, library, routes, serving, vapid_key};
 /// Options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Address to listen on. Port 0 takes a free port. An address that other machines reach needs a public URL, and
-    /// people, keys or issuers.
+    /// Address to listen on. Port 0 selects a free port. If other machines can reach the address, the server needs a
+    /// public URL, and people, keys or issuers.
     pub listen: SocketAddr,
-    /// Data folder with the journal and the tokens. It is created if it is missing. One server at a time may use it.
+    /// Data directory with the journal and the tokens. It is created if it is missing. Only one server at a time may
+    /// use it.
     pub data: PathBuf,
-    /// Database that holds the journal instead, for several servers at a time.
+    /// Database that holds the journal instead of the data directory, so that several servers can use the journal.
     pub database: Option<postgres::Config>,
-    /// Folder of workflows. They are added to the shipped ones, or replace those of the same name.
+    /// Directory of workflows. They are added to the shipped workflows. A workflow with the name of a shipped workflow
+    /// replaces it.
     pub workflows: Option<PathBuf>,
     /// Tools and workflows of packs.
     pub packs: Packs,
-    /// The people file. `None` leaves the people as they are.
+    /// The people file. If this is `None`, the people that were loaded at an earlier start are kept.
     pub people: Option<PathBuf>,
-    /// The rules file. `None` leaves the rules of the installation as they are.
+    /// The rules file. If this is `None`, the rules that were loaded at an earlier start are kept.
     pub rules: Option<PathBuf>,
-    /// The channels file. `None` means that no notification is sent.
+    /// The channels file. If this is `None`, no notifications are sent.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
-    /// Program that has the hidden subcommand `sandbox-exec`.
+    /// Program that implements the hidden subcommand `sandbox-exec`.
     pub sandbox_program: PathBuf,
-    /// Requests per second that each agent may make, on average.
+    /// Average number of requests per second that each agent may send.
     pub agent_requests: u32,
-    /// Sign-ins and decisions that are allowed per minute.
+    /// Rate limits of sign-ins and decisions.
     pub per_minute: PerMinute,
     /// Issuers whose tokens authenticate callers.
     pub issuers: Vec<Jwt>,
     /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
     pub front: PublicEndpoint,
-    /// Destination of checkpoints outside the journal. `None` means that checkpoints are signed on request only.
+    /// File for checkpoints, and the interval between checkpoints. If this is `None`, checkpoints are signed only on
+    /// request.
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Addresses to which callbacks of agents may be sent.
+    /// Settings for callbacks of agents, such as the allowed addresses.
     pub callbacks: callbacks::Settings,
     /// Settings of the crew edge.
     pub crew: crew::Settings,
-    /// Destination of the traces of runs. `None` exports no traces.
+    /// Destination of traces of runs. If this is `None`, no traces are exported.
     pub otlp: Option<traces::Settings>,
-    /// Time for which the content of ended runs is kept. `None` keeps it without limit.
+    /// Time for which the content of ended runs is kept. If this is `None`, the content is kept without a limit.
     pub keep_content: Option<Duration>,
-    /// Number of acknowledged events that may be missing from the journal of the data folder. Any other number is
-    /// refused.
+    /// Number of acknowledged events that may be missing from the journal in the data directory. If another number of
+    /// events is missing, the server does not start.
     pub accept_loss: Option<u64>,
 }
 
-/// Error returned when a server does not start. No run was started. The people of a file may have been recorded;
-/// nothing else was changed.
+/// Error returned when a server does not start. No run was started. The people of the people file may have been
+/// recorded, but no other data were changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(
@@ -145,7 +148,7 @@ pub enum StartError {
     Store(#[from] holdshort_store::Error),
 }
 
-/// A running server.
+/// Running server.
 pub struct Server {
     address: SocketAddr,
     local: SocketAddr,
@@ -153,45 +156,46 @@ pub struct Server {
     engine: Engine,
     stop: watch::Sender<bool>,
     serving: JoinHandle<()>,
-    /// Reads events for all followers.
+    /// Task that reads new events for all followers.
     reading: JoinHandle<()>,
-    /// Tells open streams and sockets of changes to the installation, so that they end with their access.
+    /// Task that publishes changes of the installation to open streams and sockets, so that they end when their access
+    /// ends.
     standing: JoinHandle<()>,
-    /// Sends notifications over channels.
+    /// Task that sends notifications over channels.
     sending: JoinHandle<()>,
-    /// Tasks for registered webhooks, for browsers, for callback addresses, and for the files of the journal.
+    /// Tasks for registered webhooks, subscribed browsers, callbacks, and the files of the journal.
     registered: JoinHandle<((), (), (), ())>,
-    /// Reloads the certificate.
+    /// Task that reloads the certificate.
     certificate: Option<JoinHandle<()>>,
     checkpoints: Option<(PathBuf, JoinHandle<()>)>,
     telling_checkpoints: Option<JoinHandle<()>>,
-    /// Exports traces.
+    /// Task that exports traces.
     telling: Option<JoinHandle<()>>,
-    /// Erases content whose retention time is over.
+    /// Task that erases content whose retention time is over.
     erasing: Option<JoinHandle<()>>,
 }
 
-/// Opens the data folder, continues interrupted work, and serves. Returns once requests are accepted.
+/// Opens the data directory, continues interrupted work, and serves requests. Returns when requests are accepted.
 pub async fn start(options: Options) -> Result<Server, StartError> {
     start_tuned(options, Tuning::default()).await
 }
 
-/// Limits that users cannot set. The defaults are those of `docs/reference/limits.md`. Tests set smaller ones to reach
-/// them sooner.
+/// Limits that users cannot set. `docs/reference/limits.md` lists the defaults. Tests use smaller limits, so that they
+/// reach a limit sooner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tuning {
-    /// Maximum number of pages of the database (1024 bytes each). `None` sets no limit but the disk.
+    /// Maximum number of pages in the database, of 1024 bytes each. `None` sets no limit except the size of the disk.
     pub max_pages: Option<u32>,
     pub pace: Pace,
-    /// Maximum number of unauthenticated connections at once. `None` takes the default.
+    /// Maximum number of open unauthenticated connections. `None` selects the default.
     pub unauthenticated_connections: Option<usize>,
-    /// Maximum number of connections of agents at once. `None` takes the default.
+    /// Maximum number of open connections of agents. `None` selects the default.
     pub agent_connections: Option<usize>,
-    /// Number of recent events that all followers share. `None` takes the default.
+    /// Number of recent events that all followers share. `None` selects the default.
     pub recent_events: Option<usize>,
 }
 
-/// Starts a server like [`start`], with other limits.
+/// Starts a server like [`start`], but with the limits in `tuning`.
 pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, StartError> {
     let Configured {
         tls,
@@ -215,8 +219,8 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
             (None, rehearsal())
         }
     };
-    // The address is bound before any work starts, and served after all of it has started. Clients that connect in
-    // between wait.
+    // The address is bound before any work starts, but requests are served only when all work has started. Clients that
+    // connect in between wait.
     let listening = |source| StartError::Listen { address: options.listen, source };
     let listener = TcpListener::bind(options.listen).await.map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
@@ -238,7 +242,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     let of_callbacks = callbacks.channel().map_err(|error| StartError::Callbacks(Box::new(error)))?;
     let traces = options.otlp.map(Traces::new).transpose()?;
     let (workflows, packs) = (options.workflows, options.packs);
-    // The future of `open` is boxed because it is large, and the caller's future would contain it.
+    // The future of `open` is boxed, because it is large and would be part of the caller's future.
     let usual = Duration::from_millis(CHECKPOINT_EVERY_MS);
     let every = options.checkpoints.as_ref().map_or(usual, |to| to.every);
     let kept = options.checkpoints.as_ref().and_then(|to| to.file.clone());
@@ -263,7 +267,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         traces: traces.as_ref().map(|traces| traces.queue().clone()),
     }))
     .await?;
-    // Runs after the store has locked the folder.
+    // Runs after the store has locked the data directory.
     let ready = async {
         if needs_identity && !knows_somebody(&*engine.driver.system().await?, engine.driver.clock().now()) {
             return Err(StartError::NoIdentity);
@@ -329,7 +333,7 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
         standing,
         stopping,
     });
-    // Slack apps come from the channels file only.
+    // Slack apps are configured only in the channels file, so the registered webhooks are not needed here.
     let channels = told.borrow().clone();
     let crew = (options.crew, packs.read_case);
     let service = routes::service(AuthState::new(app.clone()), Arc::new(names), channels, crew);
@@ -381,7 +385,6 @@ pub async fn start_tuned(options: Options, tuning: Tuning) -> Result<Server, Sta
     })
 }
 
-/// Tokens, logins and keys of this server.
 struct Credentials {
     tokens: Tokens,
     logins: Logins,
@@ -401,8 +404,8 @@ async fn credentials(
     Ok(Credentials { tokens, logins, signer, vapid })
 }
 
-/// Opens a listener for the commands of this machine, which speak plain HTTP over loopback. Returns None if the main
-/// address already takes plain HTTP over loopback.
+/// Opens a listener on the loopback interface, over which the commands of this machine use plain HTTP. Returns `None`
+/// if the main listener already accepts plain HTTP on the loopback interface.
 async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>, StartError> {
     if !is_tls && (address.ip().is_loopback() || address.ip().is_unspecified()) {
         return Ok(None);
@@ -412,7 +415,7 @@ async fn inner(address: SocketAddr, is_tls: bool) -> Result<Option<TcpListener>,
     Ok(Some(TcpListener::bind(address).await.map_err(listening)?))
 }
 
-/// Returns the address by which this machine reaches the listener.
+/// Returns the address under which this machine reaches the listener.
 fn within(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -422,7 +425,7 @@ fn within(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Returns true if anybody except the holder of the folder's tokens can authenticate.
+/// Returns true if a person or key can authenticate, in addition to the tokens of the data directory.
 fn knows_somebody(system: &System, now: Timestamp) -> bool {
     let has_keys = system.keys.all().any(|key| key.status(now) == Status::Live);
     let mut others = system.people.iter().map(|(id, _)| id).filter(|id| *id != LOCAL_OPERATOR);
@@ -434,7 +437,7 @@ fn rehearsal() -> Description {
 }
 
 impl Server {
-    /// Returns the address that the server listens on, with the actual port.
+    /// Returns the address that the server listens on, with the real port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -444,7 +447,7 @@ impl Server {
         self.local
     }
 
-    /// Returns the base of links: the public URL, or the address that the server listens on.
+    /// Returns the base URL of links: the public URL, or the address that the server listens on.
     pub fn base(&self) -> &str {
         &self.app.base
     }
@@ -454,37 +457,39 @@ impl Server {
         &self.app.tokens.operator
     }
 
-    /// Returns the token of agents of other frameworks. It allows them to ask, and to read their own runs.
+    /// Returns the token of external agents. With it, agents may ask, and read the runs that they started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
 
-    /// Returns an address that signs in one browser, once, within 15 minutes. Show it to the operator only. It is not
-    /// recorded in the journal, because the person who starts the server has its tokens anyway.
+    /// Returns a login link for the operator. It signs in one browser, once, within 15 minutes. Show the link only to
+    /// the operator. The journal does not record it, because the person who starts the server has the operator's token
+    /// anyway.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
         Ok(self.app.login_url(&code))
     }
 
-    /// Resolves with the reason when this process cannot write to the journal any more. The process must end then, and
-    /// the next one settles the open work.
+    /// Resolves with the reason when this process can no longer write to the journal. The process must then end. The
+    /// next start of the server settles the open work.
     pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
         let app = self.app.clone();
         async move { app.journal().failed().await }
     }
 
-    /// Stops accepting and starting work, ends streams and long polls, lets open requests and running tools finish,
-    /// then closes the store. The next start settles work that is still running.
+    /// Stops the server. It accepts and starts no new work, ends streams and long polls, waits for open requests and
+    /// running tools, and closes the store. The next start settles work that is still running after the time limit.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A delivery that is being sent stays claimed. The next start sends it again under the same id.
+        // A delivery that is being sent stays claimed. The next start sends it again with the same id.
         self.sending.abort();
         self.registered.abort();
         let abort = self.serving.abort_handle();
         let served = async {
             let _ = self.serving.await;
-            // Upgraded sockets have left the service, so it does not wait for them. Each holds a permit.
+            // The service does not wait for sockets after their upgrade. Each socket holds a permit for a stream, so
+            // all permits are acquired.
             let _ = self.app.streams.acquire_many(STREAMS).await;
         };
         let (served, ()) = tokio::join!(timeout(STOP_TIME, served), self.engine.drain());
@@ -511,7 +516,8 @@ impl Server {
     }
 }
 
-/// Checks once a second whether the files of the journal are still there, so that an idle server saves its data too.
+/// Checks once a second whether the files of the journal still exist, so that even an idle server notices their loss
+/// and saves its data.
 async fn keep_checking_files(app: Arc<App>) {
     const EVERY: Duration = Duration::from_secs(1);
     loop {

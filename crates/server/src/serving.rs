@@ -1,5 +1,5 @@
-//! Accepts connections, serves them, and waits for them when the server stops. An idle connection must hold little
-//! memory: there may be very many.
+//! Accepts connections, serves them, and waits for them when the server stops. There may be very many idle connections,
+//! so each must use little memory.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -24,12 +24,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::tls::Tls;
 
-/// Pause after a connection could not be accepted, for example because no file descriptor was free.
+/// Pause after a failed attempt to accept a connection, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves until the server stops, then waits for open requests to finish.
+/// Serves connections until the server stops. Then waits until open requests are complete.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
-    // No message is sent over this channel. It closes when the last connection has ended.
+    // No message is sent over this channel. The channel closes when the last connection has ended.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     let mut stopped = pin!(app.stopped());
     loop {
@@ -57,7 +57,7 @@ async fn attend(
     app: Arc<App>,
     _alive: mpsc::Sender<Infallible>,
 ) {
-    // Responses are written whole, so Nagle's algorithm would only delay them.
+    // Responses are written in one piece, so Nagle's algorithm would only delay them.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection closed before it was accepted");
         return;
@@ -65,7 +65,7 @@ async fn attend(
     let accepted = app.connections.accept(peer);
     let wire = PatientStream::new(stream, app.pace.patience, accepted.clone());
     let Some(acceptor) = acceptor else { return speak(wire, accepted, service, app).await };
-    // The handshake has as long as the first headers. A silent client is dropped.
+    // The TLS handshake has the time limit of the first request headers, so that a silent client is disconnected.
     let shaken = tokio::select! {
         shaken = timeout(app.pace.headers, acceptor.accept(wire)) => shaken,
         () = accepted.evicted() => return,
@@ -106,7 +106,7 @@ where
 }
 
 async fn refused(error: &io::Error) {
-    // The client left at once. The listener itself is fine.
+    // These errors mean that the client has already disconnected. The listener itself works.
     let left = [ErrorKind::ConnectionRefused, ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
     if !left.contains(&error.kind()) {
         tracing::error!(%error, "cannot accept connections; trying again after a pause");

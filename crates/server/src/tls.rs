@@ -1,7 +1,7 @@
-//! TLS: the certificate and its key, read when the server starts and again when the files change.
+//! TLS: the certificate and its private key. They are read when the server starts, and again when the files change.
 //!
-//! An unusable pair never replaces a usable one. The server keeps the pair that it has, and reports the problem in the
-//! log, in `GET /v1/info` and to `holdshort doctor`.
+//! Unusable files never replace a usable certificate. The server keeps the certificate in use, and reports the error in
+//! the log, in `GET /v1/info` and to `holdshort doctor`.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,14 +17,14 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// The certificate in use, and the files that it comes from.
+/// The certificate in use, and the files from which it was read.
 pub(crate) struct Tls {
     files: TlsFiles,
     used: RwLock<Pair>,
     problem: watch::Sender<Option<String>>,
 }
 
-/// A certificate with its key, as a connection uses it.
+/// Certificate with its private key, as connections use it.
 #[derive(Clone)]
 struct Pair {
     /// Digest of both files.
@@ -32,7 +32,7 @@ struct Pair {
     config: Arc<ServerConfig>,
 }
 
-/// Returns why these files cannot be used. None means that they can.
+/// Returns why these files cannot be used; `None` if they can be used.
 pub fn tls_problem(files: &TlsFiles) -> Option<String> {
     Pair::read(files).err()
 }
@@ -43,22 +43,22 @@ impl Tls {
         Ok(Arc::new(Self { files, used, problem: watch::Sender::new(None) }))
     }
 
-    /// Returns the configuration of the next connection.
+    /// Returns the TLS configuration for the next connection.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         self.used.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
-    /// Watches the problem with the current files. None means that they can be used.
+    /// Returns a receiver of the error in the current files. The value is `None` if the files can be used.
     pub(crate) fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// Rereads the files at an interval, without end.
+    /// Rereads the files at an interval. Never returns.
     pub(crate) async fn keep(self: Arc<Self>) {
         loop {
             sleep(CERTIFICATE_TIME).await;
             let this = self.clone();
-            // A reread that panicked has changed nothing. The next one repeats it.
+            // A reread that panicked has changed nothing, and the next interval repeats it.
             let _ = spawn_blocking(move || this.look()).await;
         }
     }
@@ -99,10 +99,11 @@ impl Pair {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain_text).collect();
         let chain = chain.ok().filter(|chain| !chain.is_empty());
         let chain = chain.ok_or_else(|| format!("{chain_shown} contains no complete PEM certificate"))?;
-        // The error of a key is left out, because it could show a part of the key.
+        // The cause is left out, because it could contain a part of the key.
         let private = PrivateKeyDer::from_pem_slice(&key_text)
             .map_err(|_| format!("{key_shown} contains no complete PEM private key"))?;
-        // The provider is named because `http` installs one for clients for the whole process.
+        // The provider is named explicitly, because `http` installs a default provider for clients in the whole
+        // process.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -1,6 +1,6 @@
-//! The key by which push services identify this server (VAPID). It is made at the first start and kept in the data
-//! folder. Nodes of one journal share a key, because a browser accepts messages only of the key that it subscribed
-//! with.
+//! The key with which push services identify this server (VAPID). It is created at the first start and stored in the
+//! data directory. Nodes of one journal share the key, because a browser accepts messages only with the key with which
+//! it subscribed.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,7 @@ const FILE: &str = "vapid_key.json";
 const MEND: &str = "If it is damaged, or another person may have read it, delete it: the next start creates \
                     a new key, and browsers must subscribe again. Nodes also store a shared key in their \
                     database: docs/nodes.md names the row";
-/// Name of the key in a database.
+/// Name of the database entry that contains the key.
 const AGREED: &str = "vapid_key";
 
 #[derive(Serialize, Deserialize)]
@@ -27,8 +27,8 @@ struct Stored {
     pkcs8: String,
 }
 
-/// Reads the key, or makes one. If the file was deleted, a new key signs from now on, and browsers have to subscribe
-/// again.
+/// Reads the key, or creates a key if the file is missing. If somebody deleted the file, the server uses the new key,
+/// and browsers must subscribe again.
 pub(crate) async fn open(data: &Path, store: &Store) -> Result<Vapid, StartError> {
     let path = data.join(FILE);
     let stored = if let Some(stored) = secrets::read::<Stored>(&path, MEND)? {

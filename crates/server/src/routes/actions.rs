@@ -21,8 +21,8 @@ use crate::openapi::{Acts, Assigns, ReadsOne};
 
 /// Claim an interrupt.
 ///
-/// Other people see who works on it. A claim does not prevent others from deciding. Claiming it twice has no further
-/// effect.
+/// Other people then see who works on the interrupt. A claim does not prevent other people from deciding. Claiming the
+/// interrupt again has no further effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/claim", tag = "interrupts", operation_id = "claim_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -38,7 +38,7 @@ pub(crate) async fn claim(
 
 /// Release a claimed interrupt.
 ///
-/// For the person who claimed it, or an admin. Releasing an unclaimed interrupt has no effect.
+/// Only the person who claimed the interrupt and admins may release it. Releasing an unclaimed interrupt has no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/release", tag = "interrupts", operation_id = "release_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -54,9 +54,10 @@ pub(crate) async fn release(
 
 /// Reassign an interrupt to other approvers.
 ///
-/// If only people and groups are named, they decide in the current stage, and its quorum stays. Approvers of that stage
-/// may do this. Admins and operators may also set stages and a quorum that are at least as strict as those of the gate.
-/// Earlier votes are withdrawn, and each approver votes again.
+/// If the request names only people and groups, they become the approvers of the current stage, whose quorum does not
+/// change. Approvers of the current stage may send such a request. Admins and operators may also set stages and a
+/// quorum, which must be at least as strict as those of the gate. Existing votes are withdrawn, so each approver must
+/// vote again.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -80,8 +81,8 @@ pub(crate) async fn reassign(
 
 /// Delegate an interrupt to another person.
 ///
-/// An approver names their own delegate. Admins and operators name one for any approver. The approver who is
-/// represented may still decide.
+/// Approvers name a delegate for themselves. Admins and operators name a delegate for any approver. The approver may
+/// still decide.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/delegate", tag = "interrupts", operation_id = "delegate_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -102,9 +103,9 @@ pub(crate) async fn delegate(
 
 /// Snooze an interrupt.
 ///
-/// Only for the caller: until that time it is left out of their list (`snoozed=false`), and they get no reminder. They
-/// are reminded when the time is over. It does not change for other people, and its deadline stays. `null` ends the
-/// snooze.
+/// A snooze affects only the caller. Until the given time, the caller's list leaves the interrupt out
+/// (`snoozed=false`), and the caller gets no reminders. After it, the caller is reminded. The interrupt does not change
+/// for other people, and its deadline stays. `null` ends the snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -124,7 +125,7 @@ pub(crate) async fn snooze(
 
 /// Comment on an interrupt.
 ///
-/// Agents do not get comments. A comment is also possible after the resolution.
+/// Agents are not sent comments. You can comment before and after the resolution.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/comments", tag = "interrupts", operation_id = "comment_on_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -145,9 +146,9 @@ pub(crate) async fn comment(
 
 /// Record that you look at an interrupt.
 ///
-/// An app sends this when it shows the card; reading an interrupt is not recorded. The first look of each person at an
-/// open interrupt is in its record and in the receipt. It has the digest of the card that this person was shown. Later
-/// looks have no effect.
+/// An app sends this request when it shows the card of the interrupt. Reading the interrupt over the API is not
+/// recorded. For each person, the first view of the open interrupt is recorded with the digest of the card that this
+/// person was shown. The record and the receipt contain it. Later views have no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -173,7 +174,7 @@ pub(crate) async fn comments(caller: Caller, Id(id): Id<InterruptId>) -> Answer<
     Ok(Json(List { items: view::interrupt::comments(&run, &id, &reader), next_cursor: None }))
 }
 
-/// Carries out an action whose request has no body.
+/// Carries out an action whose request has no body. Returns the interrupt as the caller sees it afterwards.
 pub(super) async fn plain(
     decider: DecisionCaller,
     id: &InterruptId,

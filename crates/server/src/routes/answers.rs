@@ -1,4 +1,4 @@
-//! Answers that are stored per subject: list, correct, erase.
+//! Stored answers about a subject: list, correct, erase.
 
 use axum::Json;
 use holdshort_core::history;
@@ -20,8 +20,7 @@ use crate::openapi::{CorrectsAnswer, ErasesAnswer, Lists};
 
 /// List the answers that people gave to questions, newest first.
 ///
-/// An answer is stored if the input of the run that asked has a `subject`. Erased answers are listed without their
-/// content.
+/// An answer is stored if the input of the asking run has a `subject`. Erased answers are listed without their content.
 #[utoipa::path(
     get, path = "/v1/answers", tag = "answers", operation_id = "list_answers",
     params(AnswersQuery),
@@ -48,7 +47,7 @@ pub(crate) async fn list(
 
 /// Correct an answer.
 ///
-/// The correction is used from now on. The run that asked received the earlier answer, and none of its work is
+/// The corrected answer is used from now on. The run that asked received the original answer, and its work is not
 /// repeated.
 #[utoipa::path(
     post, path = "/v1/answers/{interrupt}/correct", tag = "answers", operation_id = "correct_answer",
@@ -64,8 +63,8 @@ pub(crate) async fn correct(caller: Caller, Id(id): Id<InterruptId>, body: Body)
 
 /// Erase an answer.
 ///
-/// The answer is not suggested or reused any more, and its content is erased from the journal. Erasing it twice has no
-/// further effect.
+/// The answer is no longer suggested or reused, and its content is erased from the journal. Erasing the answer again
+/// has no further effect.
 #[utoipa::path(
     delete, path = "/v1/answers/{interrupt}", tag = "answers", operation_id = "erase_answer",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -87,7 +86,7 @@ async fn find_answer(app: &App, id: &InterruptId) -> Answer<AnswerRow> {
     app.journal().answer(id).await?.ok_or_else(|| Refused::not_found("answer"))
 }
 
-/// Adds earlier answers to an open question as suggestions.
+/// Adds stored answers to an open question as suggestions.
 pub(super) async fn suggest(app: &App, asked: &InterruptRef, shown: &mut Interrupt) -> Answer<()> {
     let takes_one = shown.options.iter().any(|offer| offer.effect == "respond");
     if shown.kind != Kind::Question || shown.status != InterruptStatus::Open || !takes_one {

@@ -1,5 +1,5 @@
-//! Requests of agents that run elsewhere, about their own questions: read and follow decisions, use an approval,
-//! withdraw a question.
+//! Requests of external agents about their own questions: read and follow decisions, use an approval, withdraw a
+//! question.
 
 use axum::Json;
 use axum::http::HeaderMap;
@@ -24,11 +24,11 @@ use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 
 /// Read or follow the decisions on your own questions.
 ///
-/// Resolved interrupts that the caller opened as an agent of another framework, in the order of their resolution. The
-/// answer is a page of JSON from the beginning. With `Accept: text/event-stream` it is server-sent events from now on
-/// (event name `decision`, data `AgentDecision`). The stream begins with its start position (event name `position`).
-/// Each event has its `position` as its id, so a client that reconnects continues without gap or duplicate, also after
-/// a restart of the server.
+/// Returns resolved interrupts that the caller opened as an external agent, in the order of their resolution. The
+/// default response is a page of JSON that starts with the first decision. With `Accept: text/event-stream`, the
+/// response is a stream of server-sent events that starts now (event name `decision`, data `AgentDecision`). The stream
+/// begins with its start position (event name `position`). Each event has its `position` as its id. So a client that
+/// reconnects gets no gap and no duplicate, even after a restart of the server.
 #[utoipa::path(
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(
@@ -65,10 +65,10 @@ pub(crate) async fn list(
 
 /// Use an approval.
 ///
-/// Send it right before the approved action, with the action's digest. An approval can be used once: the first answer
-/// is 200, and every later one is 409 `approval_used` with the time of its use. A repeat under the same idempotency key
-/// gets the first answer. If a person edited the action, the digest is that of the edited action: 409
-/// `approval_differs` contains it.
+/// Send this request right before the approved action, with the digest of the action. An approval can be used once: the
+/// first request gets 200, and every later request gets 409 `approval_used` with the time of the use. A repeat of the
+/// first request with the same idempotency key gets the first response again. If a person edited the action, send the
+/// digest of the edited action. Otherwise the response is 409 `approval_differs`, which contains the edited action.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/consume", tag = "interrupts", operation_id = "use_approval",
     params(
@@ -109,9 +109,9 @@ pub(crate) async fn consume(
 
 /// Withdraw a question.
 ///
-/// The agent that asked needs no decision any more. The interrupt is resolved as `cancelled` with the cause
-/// `withdrawn`. A run that was started for it is cancelled. Withdrawing it twice has no further effect, and an earlier
-/// decision stays.
+/// Use this request if the agent that asked no longer needs a decision. The interrupt is resolved as `cancelled` with
+/// the cause `withdrawn`. A run that was started only for the interrupt is cancelled. Withdrawing the question again
+/// has no further effect. If the interrupt was already decided, the decision stays.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/cancel", tag = "interrupts", operation_id = "withdraw_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -1,4 +1,4 @@
-//! Verification of the journal, and its head, which says how many events it has.
+//! Verification of the journal, and the head of the journal, which contains the number of events.
 
 use axum::Json;
 use holdshort_core::head::{Head, HeadNote};
@@ -13,8 +13,8 @@ use crate::openapi::Reads;
 
 /// Verify the journal.
 ///
-/// Reads all events and every stream in pages, and checks hash chains, order, contents, and the rows of lists. The time
-/// grows with the journal. A client that disconnects stops it.
+/// Reads all events and every stream in pages. Checks hash chains, order, contents, and the rows of lists. The duration
+/// grows with the journal. The verification stops if the client disconnects.
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "system", operation_id = "verify_journal",
     params(AuditQuery),
@@ -28,8 +28,8 @@ pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) ->
 
 /// Read the head of the journal.
 ///
-/// The number of its events and a hash of all of them. Store it elsewhere: with `against` the verification shows
-/// whether a later journal continues this one.
+/// The head contains the number of events and a hash of all events. Store the head outside this server. If you pass it
+/// as `against`, the verification shows whether a later journal continues from it.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
     responses((status = 200, description = "The head", body = JournalHead), Reads)
@@ -53,7 +53,7 @@ fn heads(text: &str) -> Answer<Vec<HeadNote>> {
     }
 }
 
-/// Converts a report to its wire type.
+/// Converts the report of a verification to its wire type.
 pub fn verification(report: audit::Report) -> Verification {
     let damage = |problem: audit::Problem| Damage { stream: problem.stream, message: problem.message };
     let compared = |each: audit::Compared| ComparedHead { head: each.noted.to_string(), holds: each.holds };
@@ -68,7 +68,7 @@ pub fn verification(report: audit::Report) -> Verification {
     }
 }
 
-/// Converts a head to its wire type.
+/// Converts the head of the journal to its wire type.
 pub fn journal_head(head: Head) -> JournalHead {
     JournalHead { head: head.to_string(), events: head.events, hash: head.hash.to_string() }
 }

@@ -1,7 +1,8 @@
-//! Events of the journal for an auditor, newest first, by stream, type, person and time. A single event is shown as
-//! stored, with the hashes that prove it.
+//! Events of the journal for an auditor, newest first, filtered by stream, type, actor and time. A single event is
+//! shown as it is stored, with the hashes that prove it.
 //!
-//! There is no index for this. The journal is read backwards in batches, at most [`SCANNED_EVENTS`] for a page.
+//! The filters use no index. The journal is read backwards in batches, and at most [`SCANNED_EVENTS`] events are read
+//! for a page.
 
 use axum::Json;
 use holdshort_core::digest::Digest;
@@ -23,7 +24,8 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// List events of the journal, newest first.
 ///
-/// If very many events do not match, a page has fewer items than `limit`, or none. `next_cursor` continues.
+/// If very many events do not match the filters, a page has fewer items than `limit`, or none. Continue with
+/// `next_cursor`.
 #[utoipa::path(
     get, path = "/v1/audit/events", tag = "system", operation_id = "list_audit_events",
     params(AuditEventsQuery),
@@ -69,8 +71,8 @@ pub(crate) async fn list(
                 return Ok(Json(List { items, next_cursor: (place > 1).then(|| position::text(place)) }));
             }
         }
-        // Each stream is in the order of its times. The journal is only nearly so, because of gaps: a few older events
-        // do not mean that all events before them are older.
+        // The events of one stream are in the order of their times. The whole journal is only approximately in this
+        // order, so the search stops only after several events that are too old.
         if older >= if stream.is_some() { 1 } else { READ_EVENTS } {
             return Ok(Json(List { items, next_cursor: None }));
         }
@@ -78,7 +80,7 @@ pub(crate) async fn list(
     Ok(Json(List { items, next_cursor: (back.end > 1).then(|| position::text(back.end)) }))
 }
 
-/// Rejects an unknown type. A misspelt one would silently match nothing.
+/// Rejects an unknown event type. Otherwise a misspelt type would silently match nothing.
 fn check_event_type(kind: Option<&str>) -> Answer<()> {
     let Some(kind) = kind else { return Ok(()) };
     let known = event::types().concat();
@@ -93,7 +95,8 @@ fn check_event_type(kind: Option<&str>) -> Answer<()> {
 
 /// Read an event as it is stored.
 ///
-/// With its hash and the hash of the event before it in its stream: `hash = SHA-256(previous ‖ head)`.
+/// The response contains the hash of the event and the hash of the previous event in its stream: `hash =
+/// SHA-256(previous ‖ head)`.
 #[utoipa::path(
     get, path = "/v1/audit/events/{stream}/{seq}", tag = "system", operation_id = "read_audit_event",
     params(
@@ -125,18 +128,18 @@ pub(crate) async fn read(caller: Caller, Ids(stream, seq): Ids<StreamId, u64>) -
     }))
 }
 
-/// Reads backwards from a place: in a stream by `seq`, in the journal by position.
+/// Reads events backwards: a stream by `seq`, or the whole journal by position.
 struct Back<'a> {
     journal: &'a Store,
     stream: Option<&'a StreamId>,
-    /// Exclusive upper end of the events that are still to be read.
+    /// Exclusive upper end of the events that have not been read yet.
     end: u64,
-    /// Width of the next step. Positions have gaps, and in a database wide ones.
+    /// Width of the next batch. Positions have gaps, which are wide in a database.
     width: u64,
 }
 
 impl Back<'_> {
-    /// Returns all events of the next step before the end, in order. Returns none if the step was in a gap.
+    /// Returns the events of the next batch before the end, in their order. Returns none if the batch lies in a gap.
     async fn read(&mut self) -> Answer<Vec<(u64, Sealed)>> {
         loop {
             let start = self.end.saturating_sub(self.width).max(1);
@@ -161,7 +164,7 @@ impl Back<'_> {
     }
 }
 
-/// Filter of the list.
+/// Filters of the list.
 struct EventFilter {
     kind: Option<String>,
     actor: Option<String>,
@@ -173,7 +176,7 @@ struct EventFilter {
 enum Fit {
     Yes,
     No,
-    /// Older than every event that the filter accepts.
+    /// The event is older than all events that the filters accept.
     Older,
 }
 
@@ -191,7 +194,8 @@ struct HeadActor {
 }
 
 impl EventFilter {
-    /// Compares the head of the event only. An unreadable event is accepted, so that the decoder reports its error.
+    /// Compares only the head of the event with the filters. An event with an unreadable head is accepted, so that the
+    /// decoder reports the error.
     fn fits(&self, sealed: &Sealed) -> Fit {
         let Ok(head) = serde_json::from_slice::<Head>(&sealed.head) else { return Fit::Yes };
         if self.from.is_some_and(|from| head.at < from) {

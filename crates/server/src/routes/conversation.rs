@@ -1,4 +1,4 @@
-//! The conversation of a session: send a message, read the messages.
+//! The conversation of a session: send a message, read messages.
 
 use axum::Json;
 use axum::response::Response;
@@ -25,9 +25,10 @@ use crate::openapi::{ReadsPart, Says};
 
 /// Send a message in a session.
 ///
-/// With `to` the message answers that question. Without `to` it goes to the front run, which is the live run that an
-/// earlier message started. Without a front run the message starts the next run of the session's workflow, with the
-/// session's configuration. The next run gets the earlier messages. A message never decides an interrupt.
+/// With `to`, the message answers this question. Without `to`, the message goes to the front run, which is the live run
+/// that a previous message started. If there is no front run, the message starts the next run of the session's
+/// workflow, with the configuration of the session. The next run gets the previous messages. A message never decides on
+/// an interrupt.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", operation_id = "message_session",
     params(
@@ -69,7 +70,7 @@ pub(crate) async fn say(
         None => None,
     };
     let Caller { app, actor, .. } = caller;
-    // An answer, or a message to a live run, needs no next run. The error is kept for the case that it does.
+    // An answer, or a message to a live run, needs no next run. The error is returned only if a next run is needed.
     let (next, why) = match next_run(&app, &row, trace).await {
         Ok(next) => (next, None),
         Err(refused) => (None, Some(refused)),
@@ -98,8 +99,8 @@ pub(crate) async fn say(
 
 /// Read the messages of a session, oldest first.
 ///
-/// Messages of people, questions of agents and answers of agents, in their order. Messages of runs that were started in
-/// another way are part of those runs.
+/// Returns the messages of people, the questions of agents and the answers of agents, in their order. Messages to a run
+/// that was not started by a message are only in the events of this run.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/conversation", tag = "sessions", operation_id = "read_conversation",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -115,7 +116,8 @@ pub(crate) async fn read(
     Ok(Json(view::conversation::page(&caller.app, &id, after, limit(query.limit)?).await?))
 }
 
-/// Returns the values with which the session's next run starts. None if the session was opened without a workflow.
+/// Returns the values with which the next run of the session starts; `None` if the session was opened without a
+/// workflow.
 async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> Answer<Option<NextRun>> {
     let Some(name) = &row.workflow else { return Ok(None) };
     let definition = workflow(app, name)?;
@@ -130,7 +132,7 @@ async fn next_run(app: &App, row: &SessionRow, trace: Option<TraceParent>) -> An
     Ok(Some(NextRun { definition, config, input: Map::new(), trace }))
 }
 
-/// Error for a session of an edge: the edge stores its configuration in the format of its own clients.
+/// Error for a session of an edge, which stores the configuration of the session in the format of its own clients.
 fn of_another_wire() -> Refused {
     Refused::invalid_at(
         "",

@@ -1,4 +1,4 @@
-//! Decisions.
+//! Decisions on interrupts: decide, withdraw a vote.
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
@@ -15,8 +15,8 @@ use crate::openapi::{Assigns, Decides};
 
 /// Decide on an interrupt.
 ///
-/// The decision, the resolution and their effects are one transaction, which is durable when the answer arrives. A
-/// person who repeats their decision gets the existing result. An invalid decision leaves the interrupt open.
+/// The decision, the resolution and their effects are written in one transaction, which is durable before the response.
+/// A person who repeats the same decision gets the existing result. An invalid decision leaves the interrupt open.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "decide",
     params(
@@ -38,7 +38,7 @@ pub(crate) async fn decide(
 
 /// Take back your decision.
 ///
-/// Possible as long as the interrupt is open, because other votes are still missing.
+/// You can take back your decision while the interrupt is still open because other votes are missing.
 #[utoipa::path(
     delete, path = "/v1/interrupts/{id}/decisions", tag = "interrupts", operation_id = "take_decision_back",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -44,10 +44,10 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<DeliveryId>) -> Answer<Json<
     Ok(Json(view::delivery::delivery(&row, &caller.app.journal().attempts(&id).await?)))
 }
 
-/// Send a delivery again, now.
+/// Retry a delivery now.
 ///
-/// The delivery keeps its id. It is tried once, or as often as it would have been. A disabled channel is tried again
-/// from then on. A delivered one is not sent again.
+/// The delivery keeps its id. It gets its remaining attempts, or a single attempt if none remain. If the channel is
+/// disabled, it is used again from now on. A delivered notification is not sent again.
 #[utoipa::path(
     post, path = "/v1/deliveries/{id}/retry", tag = "channels", operation_id = "retry_delivery",
     params(("id" = String, Path, example = "dlv_01k6f0000000000000000000dd")),

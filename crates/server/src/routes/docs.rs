@@ -1,4 +1,4 @@
-//! Pages about the codes of problems, for programs and for browsers. The `type` of every problem links to its page.
+//! Pages about error codes, for programs and browsers. The `type` of every problem is a link to the page of its code.
 
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -10,7 +10,7 @@ use holdshort_web::query::Id;
 use crate::openapi::{Open, OpenPages};
 use crate::pages::errors;
 
-/// List the codes of problems.
+/// List the error codes.
 #[utoipa::path(
     get, path = "/docs/errors", tag = "health", operation_id = "list_errors",
     responses(
@@ -23,7 +23,7 @@ pub(crate) async fn list(headers: HeaderMap) -> Response {
     if prefers_html(&headers) { errors::drawn("Error codes", &index, None) } else { errors::raw(index) }
 }
 
-/// Read what a code of a problem means, and what to do about it.
+/// Read the meaning of an error code, and what to do about it.
 #[utoipa::path(
     get, path = "/docs/errors/{code}", tag = "health", operation_id = "explain_error",
     params(("code" = String, Path, example = "stale")),
@@ -33,7 +33,7 @@ pub(crate) async fn list(headers: HeaderMap) -> Response {
     )
 )]
 pub(crate) async fn explain(Id(name): Id<String>, headers: HeaderMap) -> Answer<Response> {
-    // The pages link to each other as files.
+    // The pages contain links to each other as files.
     let code = Code::parse(name.trim_end_matches(".md")).ok_or_else(|| Refused::not_found("code"))?;
     let page = errors::page(code).ok_or_else(|| Refused::not_found("page"))?;
     Ok(if prefers_html(&headers) {

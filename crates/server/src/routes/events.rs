@@ -1,4 +1,4 @@
-//! Events of one run up to its end, or of all that the caller may see, as a page of JSON or as a stream.
+//! Events of one run until its end, or all events that the caller may see, as a page of JSON or as a stream.
 
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode, header::ACCEPT};
@@ -17,11 +17,12 @@ pub(super) const STREAM: &str = "text/event-stream";
 
 /// Read or follow the events of a run.
 ///
-/// A page of JSON, or with `Accept: text/event-stream` server-sent events. Each has the event's `seq` as its id, so a
-/// client that reconnects continues without gap or duplicate, also after a restart of the server. Previews come between
-/// them (event name `preview`, no id, schema `Preview`). If an event cannot be read, its error comes instead (event
-/// name `problem`, schema `Problem`). The stream ends after the event that ends the run. 204 means that all events have
-/// been read. Later events of an ended run, such as a legal hold, are only in pages.
+/// The default response is a page of JSON. With `Accept: text/event-stream`, the response is a stream of server-sent
+/// events. Each event has its `seq` as its id. So a client that reconnects gets no gap and no duplicate, even after a
+/// restart of the server. Previews come between the events (event name `preview`, no id, schema `Preview`). If an event
+/// is unreadable, the stream contains its error instead (event name `problem`, schema `Problem`). The stream ends after
+/// the event that ends the run. Status 204 means that you already have all events of the stream. Events that follow the
+/// end of a run, such as a legal hold, are only on pages.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(
@@ -56,19 +57,20 @@ pub(crate) async fn read(
     if source.is_over() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    // An event that cannot be read is reported here, while an error status can still be sent.
+    // An unreadable event is reported here, because an error status can be sent only before the stream begins.
     feed::page(source.clone(), Visibility::for_caller(caller.clone()), 1).await?;
     sse::open(source, Visibility::for_caller(caller), Previews::Shown)
 }
 
 /// Follow or read all events.
 ///
-/// Server-sent events in the order of their commits: all for the operator, those of its own runs for an agent. Each has
-/// its `position` as its id, so a client that reconnects continues without gap or duplicate, also after a restart of
-/// the server. Without a position the stream starts now. It begins with its start position (event name `position`, data
-/// `{position}`): a client that lists after that and follows from there misses no event. Previews and problems come
-/// between events as in the stream of a run. With `Accept: application/json` the answer is a page, which without a
-/// position starts at the beginning of the journal.
+/// The default response is a stream of server-sent events in the order of their commits. An operator gets all events,
+/// and an agent gets the events of the runs that it started. Each event has its `position` as its id. So a client that
+/// reconnects gets no gap and no duplicate, even after a restart of the server. Without a position, the stream starts
+/// now. The stream begins with its start position (event name `position`, data `{position}`). If a client opens the
+/// stream first and reads lists afterwards, the client misses no event. Previews and problems come between the events,
+/// as in the stream of a run. With `Accept: application/json`, the response is a page. Without a position, the page
+/// starts at the beginning of the journal.
 #[utoipa::path(
     get, path = "/v1/events", tag = "system", operation_id = "read_events",
     params(

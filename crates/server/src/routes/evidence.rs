@@ -1,4 +1,5 @@
-//! Proofs that people outside can check: signed checkpoints, receipts, and the consistency of two checkpoints.
+//! Proofs that people outside the installation can check: signed checkpoints, receipts, and the consistency of two
+//! checkpoints.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -18,8 +19,9 @@ use crate::openapi::{Reads, ReadsOne};
 
 /// Sign a checkpoint.
 ///
-/// States how many events the journal has, and the root of their tree. Store it where the writers of the journal can
-/// not write. With `against` the verification then shows every later change of the covered events.
+/// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint
+/// where people who can change the journal cannot write. If you pass it as `against`, the verification shows every
+/// later change of the events that it covers.
 #[utoipa::path(
     post, path = "/v1/audit/checkpoints", tag = "system", operation_id = "sign_checkpoint",
     responses((status = 201, description = "The checkpoint", body = SignedCheckpoint), Reads)
@@ -30,7 +32,7 @@ pub(crate) async fn sign(caller: Caller, body: Body) -> Answer<(StatusCode, Json
     Ok((StatusCode::CREATED, Json(checkpoint(signed))))
 }
 
-/// Prove that a checkpoint continues another.
+/// Prove that a later checkpoint continues an earlier checkpoint.
 #[utoipa::path(
     get, path = "/v1/audit/consistency", tag = "system", operation_id = "prove_consistency",
     params(ConsistencyQuery),
@@ -54,9 +56,10 @@ pub(crate) async fn consistency(
 
 /// Read the receipt of an interrupt.
 ///
-/// The question, the decisions with their people, and the result, as stored. Each event has the proof that a checkpoint
-/// signed now covers it. `docs/verify_receipt.py` checks a receipt without Holdshort. The notifications of channels are
-/// included with the digest of each message, but no checkpoint covers them.
+/// The receipt contains the question, the decisions with the people who decided, and the result, as they are stored.
+/// Each event has a proof that a checkpoint, which is signed for the receipt, covers the event.
+/// `docs/verify_receipt.py` checks a receipt without Holdshort. The receipt also lists the notifications of channels,
+/// with the digest of each message, but no checkpoint covers them.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}", tag = "interrupts", operation_id = "read_receipt",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

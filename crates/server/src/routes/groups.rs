@@ -1,4 +1,4 @@
-//! Groups of people: list them, and set their working hours.
+//! Groups of people: list groups, and set their working hours.
 
 use axum::Json;
 use axum::extract::Path;
@@ -29,8 +29,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Set the working hours of a group.
 ///
-/// If an assignment names the group, working time is counted in these hours. Existing deadlines stay; only later ones
-/// use the change. Hours from the people file are changed in that file.
+/// If an assignment names the group, its working time is counted in these hours. Existing deadlines do not change;
+/// deadlines that are set later use the new hours. Hours that come from the people file must be changed in that file.
 #[utoipa::path(
     put, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "set_hours",
     params(("group" = String, Path, example = "legal")),
@@ -43,7 +43,7 @@ pub(crate) async fn set(caller: Caller, Path(group): Path<String>, body: Body) -
     view::group::one(&system.people, &group).map(Json).ok_or_else(|| Refused::not_found("group"))
 }
 
-/// Remove the hours of a group. Time is counted by the clock afterwards.
+/// Remove the working hours of a group. Time is then counted by the clock.
 #[utoipa::path(
     delete, path = "/v1/groups/{group}/hours", tag = "people", operation_id = "unset_hours",
     params(("group" = String, Path, example = "legal")),

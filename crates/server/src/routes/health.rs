@@ -1,4 +1,4 @@
-//! Requests without authentication: liveness, readiness, and the documents of the API.
+//! Requests without authentication: liveness, readiness, and the API documents.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ pub(crate) async fn alive() -> Json<Health> {
     Json(Health { status: "ok".to_owned() })
 }
 
-/// Check that the server can serve.
+/// Check that the server is ready.
 ///
 /// Returns 200 if the server can write to its journal and is not stopping.
 #[utoipa::path(
@@ -36,7 +36,7 @@ pub(crate) async fn ready(State(auth): State<AuthState>) -> Answer<Json<Health>>
     Ok(Json(Health { status: "ok".to_owned() }))
 }
 
-/// Read this document.
+/// Read the OpenAPI document.
 #[utoipa::path(
     get, path = "/v1/openapi.json", tag = "health", operation_id = "read_openapi",
     responses((status = 200, description = "OpenAPI 3.1", body = Object), Open)
@@ -45,7 +45,7 @@ pub(crate) async fn document() -> Json<&'static Value> {
     Json(&OPENAPI)
 }
 
-/// Read the document of the WebSocket.
+/// Read the AsyncAPI document of the WebSocket.
 #[utoipa::path(
     get, path = "/v1/asyncapi.json", tag = "health", operation_id = "read_asyncapi",
     responses((status = 200, description = "AsyncAPI 3.1", body = Object), Open)

@@ -1,4 +1,4 @@
-//! Interrupts: ask, list, read, wait.
+//! Interrupts: ask a person, list, read, wait for the resolution.
 
 use std::collections::BTreeSet;
 
@@ -32,8 +32,9 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 
 /// Ask a person.
 ///
-/// For agents of other frameworks. Without `run`, a run of the workflow `external` starts, which completes with the
-/// resolution. Wait for it with `GET /v1/interrupts/{id}?wait=25`, or name a `callback` to which it is sent.
+/// For external agents. Without `run`, the request starts a run of the workflow `external`, which completes when the
+/// interrupt is resolved. Wait for the resolution with `GET /v1/interrupts/{id}?wait=25`, or pass a `callback` to which
+/// the server sends it.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(
@@ -67,7 +68,8 @@ pub(crate) async fn ask(
     if let Some(run) = &run {
         caller.run(run).await?;
     }
-    // A repeated request opens no interrupt, so its callback is not checked against rules that have changed since.
+    // A repeated request opens no interrupt. So its callback is not checked, because the settings may have changed
+    // since the first request.
     let is_repeat = match (&callback, &key) {
         (Some(_), Some(key)) => caller.app.is_used(key).await?,
         _ => false,
@@ -102,12 +104,12 @@ pub(crate) async fn ask(
             None => None,
         };
         let ask = run::Ask { callback: kept.clone(), ..ask };
-        // Boxed because the futures are large.
+        // Boxed, because the futures are large.
         let started = match run {
             Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
             None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
         };
-        // No interrupt uses this callback. If it cannot be forgotten now, the sweep removes it.
+        // The callback belongs to no interrupt. If it cannot be deleted now, the sweep deletes it later.
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
@@ -125,7 +127,7 @@ pub(crate) async fn ask(
     Ok(created(replayed, Json(shown)))
 }
 
-/// Returns true if the request opened no interrupt of its own.
+/// Returns true if the request certainly opened no new interrupt.
 fn opened_nothing(started: &Answer<StartedRun>) -> bool {
     match started {
         Ok(started) => started.is_replayed(),
@@ -135,8 +137,8 @@ fn opened_nothing(started: &Answer<StartedRun>) -> bool {
 
 /// List interrupts.
 ///
-/// Open ones first, the riskiest and oldest of them at the top; then resolved ones, newest first. An agent must name
-/// one of its runs.
+/// Open interrupts come first, sorted by risk from high to low, and then by age with the oldest first. Resolved
+/// interrupts follow, newest first. An agent must pass the id of a run that it started.
 #[utoipa::path(
     get, path = "/v1/interrupts", tag = "interrupts", operation_id = "list_interrupts",
     params(InterruptsQuery),
@@ -173,8 +175,8 @@ pub(crate) async fn list(
     Ok(Json(page))
 }
 
-/// Returns the marks that the list is filtered by, or None for all interrupts. A caller who sees only their assigned
-/// interrupts gets the intersection of these and the wanted ones.
+/// Returns the index marks by which the list is filtered; `None` for all interrupts. For a caller who sees only
+/// assigned interrupts, the marks are also limited to those of the caller.
 fn marks(
     caller: &Caller,
     people: &People,
@@ -222,8 +224,9 @@ pub(super) async fn page(
     view::page::show(limit, read, show).await
 }
 
-/// Returns a predicate that is true for rows that the caller may see by their marks alone. The store has filtered by
-/// the marks of a caller who sees only assigned interrupts. If more than marks decides, the interrupt itself is read.
+/// Returns a predicate that is true for rows that the caller may see according to their marks. For a caller who sees
+/// only assigned interrupts, the store has already filtered by marks. If the marks of a row are not enough to decide,
+/// the predicate returns false, and the interrupt is read.
 async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
     let system = caller.app.driver.glance_system().await?;
     let me = &caller.actor.id;
@@ -234,7 +237,7 @@ async fn shows(caller: &Caller) -> Answer<impl Fn(&InterruptRow) -> bool> {
 }
 
 async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
-    // Boxed because the future is large.
+    // Boxed, because the future is large.
     match Box::pin(caller.interrupt(&row.interrupt)).await {
         Ok(_) => Ok(true),
         Err(refused) if refused.code() == Code::ForbiddenRole => Ok(false),
@@ -244,7 +247,8 @@ async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
 
 /// Read an interrupt, or wait for its resolution.
 ///
-/// With `wait` the answer comes when it is resolved, or after that many seconds with its current state: ask again then.
+/// With `wait`, the response is sent when the interrupt is resolved, or after this number of seconds with the open
+/// interrupt. In the second case, send the request again.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),
@@ -258,7 +262,7 @@ pub(crate) async fn read(
     let seconds = query.seconds()?;
     let asked = caller.interrupt(&id).await?;
     let mut shown = wait::for_resolution(&caller, &asked, seconds).await?;
-    // An agent may not read the answers to earlier questions about the subject.
+    // Stored answers about the subject must not be shown to agents.
     if caller.reaches_all() {
         answers::suggest(&caller.app, &asked, &mut shown).await?;
     }

@@ -1,4 +1,4 @@
-//! Retention of the content of runs: legal holds, and erasure on request.
+//! Retention of the content of runs: legal holds, and erasure.
 
 use axum::Json;
 use holdshort_core::history::SUBJECT_BYTES;
@@ -16,7 +16,7 @@ use holdshort_web::view::erased;
 
 use crate::openapi::{Erases, Holds, ReadsOne, Unholds};
 
-/// Read the legal hold of a run, and what of its content is erased.
+/// Read the legal hold of a run, and which content of the run is erased.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "read_hold",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -29,8 +29,9 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Keepi
 
 /// Place a legal hold on a run.
 ///
-/// None of its content is erased until the hold is lifted. A run that is held keeps its reason, and another one is
-/// refused with 409 `legal_hold`. To hold it for two reasons, name both in one hold.
+/// No content of the run is erased until the hold is lifted. If the run is already under a hold, the reason of this
+/// hold stays. A request with another reason is refused with 409 `legal_hold`. To hold a run for two reasons, name both
+/// reasons in a single request.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/hold", tag = "runs", operation_id = "hold_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -73,10 +74,10 @@ fn render(run: &run::Run) -> Json<Keeping> {
 
 /// Erase the content of a run, or of all runs about a subject.
 ///
-/// Erases the content of their events: inputs, messages, plans, arguments, results, texts of decisions, answers. The
-/// events stay, with their times, actors and the digests that chain them, and the journal can still be verified. Runs
-/// that have not ended and runs under a legal hold are listed and not changed. If such a run is named by itself, the
-/// request is refused.
+/// Erases the content of the events of these runs: inputs, messages, plans, arguments, results, texts of decisions,
+/// answers. The events stay in the journal, with their times, actors and the digests that chain them, so the journal
+/// can still be verified. With a subject, runs that have not ended and runs under a legal hold are listed in the
+/// response and not changed. If the request names such a run itself, the request is refused.
 #[utoipa::path(
     post, path = "/v1/erasures", tag = "runs", operation_id = "erase",
     request_body = Erase,
@@ -104,7 +105,8 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         }
         Erase { .. } => return Err(Refused::invalid_at("", "set either `run` or `subject`")),
     };
-    // The runs are erased even if this fails: no callback is sent for them, and the sweep removes the rest.
+    // If this fails, the runs are erased nevertheless. Callbacks of erased runs are never sent, and the sweep deletes
+    // them later.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
         tracing::warn!(why, "the callbacks of erased runs could not be removed yet");

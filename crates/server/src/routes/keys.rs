@@ -1,4 +1,4 @@
-//! Keys of agents and services. A secret is only in the answer to the request that made it.
+//! Keys of agents and services. Only the response to the request that creates a secret contains the secret.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -19,10 +19,10 @@ use holdshort_web::view;
 
 use crate::openapi::{MakesKey, Reads, ReadsOne, RevokesKey, RotatesKey};
 
-/// Make a key for an agent or a service.
+/// Create a key for an agent or a service.
 ///
-/// The answer contains the secret, which is shown only once. All actions with it are recorded under the name of the
-/// key.
+/// The response contains the secret of the key, which is shown only once. All actions with the key are recorded with
+/// the name of the key.
 #[utoipa::path(
     post, path = "/v1/keys", tag = "keys", operation_id = "make_key",
     request_body = MakeKey,
@@ -49,7 +49,7 @@ pub(crate) async fn make(caller: Caller, body: Body) -> Answer<(StatusCode, Json
 
 /// List the keys, oldest first.
 ///
-/// Includes expired keys, and the last 1,000 revoked ones.
+/// The list includes expired keys and the last 1,000 revoked keys.
 #[utoipa::path(
     get, path = "/v1/keys", tag = "keys", operation_id = "list_keys",
     responses((status = 200, description = "All keys", body = List<Key>), Reads)
@@ -72,8 +72,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>>
 
 /// Replace the secret of a key.
 ///
-/// The answer contains the new secret. The old one becomes invalid at once, or after `overlap_ms`. Its open streams and
-/// sockets end then.
+/// The response contains the new secret. The old secret becomes invalid immediately, or after `overlap_ms`. Streams and
+/// sockets that were opened with the old secret end when it becomes invalid.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -91,8 +91,8 @@ pub(crate) async fn rotate(caller: Caller, Id(id): Id<KeyId>, body: Body) -> Ans
 
 /// Revoke a key.
 ///
-/// It becomes invalid on every server of the journal, and its open streams and sockets end. Revoking it twice has no
-/// further effect.
+/// The key becomes invalid on every server of the journal, and its open streams and sockets end. Revoking the key again
+/// has no further effect.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -102,7 +102,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// Changes a key. Returns it after the open streams and sockets of this server have been told.
+/// Changes a key. Returns it after the change has been published to the open streams and sockets of this server.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();
@@ -137,7 +137,7 @@ fn show(app: &App, key: &keys::Key) -> Key {
     }
 }
 
-/// Converts a role to the type of the core, which checks whether a key may have it.
+/// Converts a role to the type of the core. The core checks whether a key may have the role.
 fn as_stored(role: Role) -> actor::Role {
     match role {
         Role::Admin => actor::Role::Admin,

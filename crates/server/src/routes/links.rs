@@ -1,4 +1,4 @@
-//! Links with which one person decides on one interrupt without signing in.
+//! Decision links, with which a person decides on one interrupt without signing in.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -15,11 +15,11 @@ use holdshort_web::{decide, view};
 
 use crate::openapi::Links;
 
-/// Make a link for a decision.
+/// Create a decision link.
 ///
-/// It leads to a page that shows the interrupt and changes nothing until its form is sent. The holder of the link
-/// decides in the name of its maker. It is bound to the interrupt and to what will run, and becomes invalid when the
-/// interrupt is resolved.
+/// The link opens a page that shows the interrupt. Opening the page changes nothing; only its form decides. A person
+/// who has the link decides in the name of the person who created the link. The link is bound to the interrupt and to
+/// the action that will run. It becomes invalid when the interrupt is resolved.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -1,4 +1,4 @@
-//! Logins of browsers: make a login link, sign in, read the caller, sign out.
+//! Logins of browsers: create a login link, sign in, read the caller, sign out.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -16,10 +16,10 @@ use holdshort_web::{access, logins, view};
 
 use crate::openapi::{Enters, Invites, Leaves, Reads};
 
-/// Make a link that signs in one browser.
+/// Create a login link, which signs in one browser.
 ///
-/// It works once, within 15 minutes. The code is after the `#`, so a browser sends it only when the page behind the
-/// link redeems it. Without a `person` the link signs in its maker.
+/// The link works once, within 15 minutes. Its code follows the `#`, so the browser sends the code only when the page
+/// behind the link redeems it. Without a `person`, the link signs in the caller.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
     request_body(content = Option<LoginLinkRequest>, description = "Optional"),
@@ -31,7 +31,7 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
     let person = request.person.unwrap_or_else(|| actor.id.clone());
     let let_in_by = Some(actor.hand()).filter(|by| *by != person).map(str::to_owned);
-    // Recorded before the code exists.
+    // The event is written before the code exists, so that no code is unrecorded.
     let (driver, input) = (app.driver.clone(), Input::MakeLoginLink { person: person.clone() });
     let system = detached(async move { driver.change_system(input, actor).await }).await?;
     let invited = logins::Invitation { let_in_by, ..logins::Invitation::for_login_link(&person, system.seq) };
@@ -42,8 +42,8 @@ pub(crate) async fn invite(caller: Caller, body: Body) -> Answer<(StatusCode, Js
 
 /// Sign in with the code of a login link.
 ///
-/// The answer sets a cookie that scripts cannot read, and contains a secret. Together they are a login of 30 days:
-/// send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
+/// The response sets a cookie that scripts cannot read, and contains a secret. The cookie and the secret together form
+/// a login, which is valid for 30 days. Send the secret as `X-Holdshort-Secret`; the browser sends the cookie.
 #[utoipa::path(
     post, path = "/v1/login", tag = "logins", operation_id = "sign_in",
     request_body = Redeem,
@@ -78,7 +78,8 @@ pub(crate) async fn read(caller: Caller) -> Json<Identity> {
 
 /// Sign out.
 ///
-/// Ends this login only, of a browser or a terminal. Other tokens have no login to end.
+/// Ends only the login with which the request is authenticated, of a browser or a terminal. With other credentials,
+/// there is no login to end.
 #[utoipa::path(
     delete, path = "/v1/login", tag = "logins", operation_id = "sign_out",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
@@ -94,8 +95,8 @@ pub(crate) async fn leave(caller: Caller) -> Answer<Response> {
 
 /// Sign out everywhere.
 ///
-/// Ends all your logins, of browsers and of terminals, at every node, with their open streams and sockets. Login links
-/// that were made for you become invalid too. Tokens of an issuer, keys and decision links stay valid.
+/// Ends all your logins, of browsers and terminals, on every node, with their open streams and sockets. Unused login
+/// links for you become invalid. Tokens of an issuer, keys and decision links stay valid.
 #[utoipa::path(
     delete, path = "/v1/logins", tag = "logins", operation_id = "sign_out_everywhere",
     responses((status = 204, description = "Signed out, and the cookie is cleared"), Leaves)
@@ -109,7 +110,8 @@ pub(crate) async fn leave_everywhere(caller: Caller) -> Answer<Response> {
 
 /// Sign out another person everywhere.
 ///
-/// For a person whose browser or terminal is in the wrong hands. They keep their roles and can sign in again.
+/// Use this request if a browser or terminal of a person is in the wrong hands. The person keeps their roles and can
+/// sign in again.
 #[utoipa::path(
     delete, path = "/v1/people/{person}/logins", tag = "people", operation_id = "sign_person_out",
     params(("person" = String, Path, example = "anna")),
@@ -120,7 +122,8 @@ pub(crate) async fn sign_out(caller: Caller, Path(person): Path<String>) -> Answ
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Ends all logins of a person. Returns after the open streams and sockets of this server have been told.
+/// Ends all logins of a person. Returns after the change has been published to the open streams and sockets of this
+/// server.
 async fn end_all(caller: Caller, person: String) -> Answer<()> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

@@ -1,4 +1,4 @@
-//! `/metrics`: counters of this server, and the current state of the journal, as OpenMetrics 1.0.
+//! `/metrics`: counters of this server, and gauges of the journal, as OpenMetrics 1.0.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -21,10 +21,10 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 
 type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 
-/// Measure the server.
+/// Read the metrics of the server.
 ///
-/// Counters are of this server since its start; add them up over all nodes. Gauges describe the journal now, and are
-/// the same on each node. At most 10,000 open interrupts, live runs and deliveries are counted.
+/// Counters count what this server has done since its start; add them up over all nodes. Gauges describe the current
+/// journal and are the same on each node. Gauges count at most 10,000 open interrupts, live runs and deliveries.
 #[utoipa::path(
     get, path = "/metrics", tag = "system", operation_id = "measure",
     responses((status = 200, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Reads)
@@ -50,7 +50,7 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     now.register("long_polls", "Open long polls of this node", polls.clone());
 
     let (journal, at) = (app.journal(), app.driver.clock().now());
-    // Measured before this request reads the journal itself.
+    // Measured first, because this request itself reads the journal afterwards.
     if let Some(waiting) = journal.writes_waiting() {
         let writes = Gauge::<i64>::default();
         writes.set(i64::try_from(waiting).unwrap_or(i64::MAX));
@@ -112,7 +112,7 @@ pub(crate) async fn measure(caller: Caller) -> Answer<Response> {
     polls.set(taken(POLLS, app.polls.available_permits()));
 
     let mut told = String::new();
-    // Writing to a string never fails.
+    // Writing to a string cannot fail.
     let _ = text::encode_registry(&mut told, app.driver.metrics().registry());
     let _ = text::encode_registry(&mut told, &now);
     if let Some(traces) = &app.traces {

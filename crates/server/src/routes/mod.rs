@@ -54,7 +54,8 @@ use utoipa_axum::routes;
 use crate::openapi;
 use crate::{pages, slack};
 
-/// Returns every route with the permission it needs (`core/src/rights.rs`). Adds their operations to the document.
+/// Returns every route with the permission that it needs (`core/src/rights.rs`). Adds the operations of the routes to
+/// the document.
 pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthState> {
     use Permission::{Administer, Ask, Assign, Audit, Decide, Halt, Read, SignIn, Steer};
 
@@ -171,7 +172,7 @@ pub(crate) fn router(document: utoipa::openapi::OpenApi) -> OpenApiRouter<AuthSt
         .routes(limited(RouteLimit::None, routes!(docs::explain)))
 }
 
-/// Sets the rate limit of routes without authentication. It is enforced and listed in the document.
+/// Sets the rate limit of routes without authentication. The limit is enforced, and named in the document.
 fn limited(
     limit: RouteLimit,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -182,7 +183,7 @@ fn limited(
     (schemas, paths, limit.on(routes))
 }
 
-/// Sets the permission that routes need. It is enforced and listed in the document.
+/// Sets the permission that routes need. The permission is enforced, and named in the document.
 fn needs(
     needs: Needs,
     (schemas, mut paths, routes): UtoipaMethodRouter<AuthState>,
@@ -193,7 +194,7 @@ fn needs(
     (schemas, paths, needs.on(routes))
 }
 
-/// Returns the whole service, including its guards.
+/// Returns the complete service, including its guards.
 pub(crate) fn service(
     auth: AuthState,
     names: Arc<ServerNames>,
@@ -216,7 +217,8 @@ async fn nothing(uri: Uri, headers: HeaderMap) -> Response {
     if prefers_html(&headers) { pages::nothing(&uri) } else { Refused::not_found("address").into_response() }
 }
 
-/// The message of a panic may contain any data, so it is not sent. The panic hook has logged its place.
+/// The message of a panic may contain confidential data, so it is not sent to the client. The panic hook has logged the
+/// location of the panic.
 fn panicked(_panic: Box<dyn std::any::Any + Send>) -> Response {
     tracing::error!("a handler panicked");
     Refused::from_code(Code::Internal).into_response()

@@ -1,4 +1,4 @@
-//! People: list, read, set, remove; and their absence.
+//! People: list, read, set and remove them, and set their absences.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ use super::steer::nothing;
 use crate::convert;
 use crate::openapi::{Lists, ReadsOne, SetsPerson};
 
-/// List the people of the installation: the operator of this machine, then the others by id.
+/// List the people of the installation. The operator of this machine comes first, and the other people are sorted by
+/// id.
 #[utoipa::path(
     get, path = "/v1/people", tag = "people", operation_id = "list_people",
     params(PageQuery),
@@ -35,7 +36,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Read a person.
 ///
-/// A caller without the right to read everybody can read only themselves. Other people are not found for them.
+/// Callers without the right to read all people can read only themselves. For them, other people are reported as not
+/// found.
 #[utoipa::path(
     get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
     params(("person" = String, Path, example = "anna")),
@@ -48,10 +50,10 @@ pub(crate) async fn read(caller: Caller, Path(id): Path<String>) -> Answer<Json<
     find_person(&*caller.app.driver.system().await?, &id)
 }
 
-/// Set a person: add or replace them.
+/// Set a person: add a new person, or replace an existing person.
 ///
-/// Send the whole person, because a missing field is cleared. A person from the people file is changed in that file.
-/// After this, tokens of an identity provider no longer change a person that they have added.
+/// Send all fields of the person, because a missing field is cleared. A person from the people file must be changed in
+/// that file. If the token of an identity provider has added the person, later tokens no longer change this person.
 #[utoipa::path(
     put, path = "/v1/people/{person}", tag = "people", operation_id = "set_person",
     params(("person" = String, Path, example = "anna")),
@@ -66,9 +68,9 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 
 /// Remove a person.
 ///
-/// They cannot sign in or decide any more, even with a token of an identity provider. Their votes on open interrupts
-/// are void. An interrupt that the remaining approvers cannot settle goes to admins and operators. The answer lists
-/// the open interrupts that named them.
+/// The person can no longer sign in or decide, even with a token of an identity provider. Their votes on open
+/// interrupts become invalid. If the remaining approvers cannot decide on an interrupt, it is escalated to admins and
+/// operators. The response lists the open interrupts that named the person.
 #[utoipa::path(
     delete, path = "/v1/people/{person}", tag = "people", operation_id = "remove_person",
     params(("person" = String, Path, example = "anna")),
@@ -76,7 +78,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 )]
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
-    // The list is read before the change. A read that fails afterwards would report a successful change as failed.
+    // The interrupts are read before the removal. If they were read afterwards, a failed read would report a successful
+    // removal as failed.
     let named = view::removed_person::find_open_assignments(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
     Ok(Json(named.into_removed_person(&system.people)))
@@ -84,7 +87,8 @@ pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Jso
 
 /// Set a person's absence.
 ///
-/// By the person, or by an admin. Their delegate decides for them until they are back. They may still decide.
+/// The person or an admin may send this request. The delegate decides for the absent person until the absence ends. The
+/// absent person may still decide.
 #[utoipa::path(
     put, path = "/v1/people/{person}/away", tag = "people", operation_id = "set_away",
     params(("person" = String, Path, example = "anna")),
@@ -112,7 +116,7 @@ pub(crate) async fn come_back(caller: Caller, Path(id): Path<String>, body: Body
     find_person(&system, &id)
 }
 
-/// Returns the caller with the role of an admin if they act for another person.
+/// Returns the caller, with the role of an admin if the request is about a different person.
 fn with_role_for_person(caller: Caller, id: &str) -> Caller {
     if caller.actor.id == id {
         caller
@@ -131,7 +135,7 @@ fn find_person(system: &System, id: &str) -> Answer<Json<Person>> {
     view::person::one(&system.people, id).map(Json).ok_or_else(|| Refused::not_found("person"))
 }
 
-/// Parses a time in a body.
+/// Parses a timestamp in a request body.
 pub(super) fn moment(pointer: &str, text: &str) -> Answer<Timestamp> {
     text.parse().map_err(|_| {
         let rule =

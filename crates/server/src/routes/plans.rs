@@ -1,4 +1,4 @@
-//! Plans: read them with their progress, replace a part, lay them out; and read the requests to models.
+//! Plans: read plans and their progress, replace a part of a plan, lay out a plan. Also the requests to models.
 
 use axum::Json;
 use holdshort_core::id::{RunId, SessionId};
@@ -17,7 +17,8 @@ use crate::openapi::{LaysOut, ReadsOne, ReadsPart, Replans};
 
 /// List the plans of a run.
 ///
-/// One for each planning phase that has produced a plan, with the status of every subtask and its place in the graph.
+/// The list has one plan for each planning phase that has produced a plan. Each plan has the status of every subtask,
+/// and the position of the subtask in the graph.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/plans", tag = "plans", operation_id = "list_run_plans",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -29,9 +30,9 @@ pub(crate) async fn list_for_run(caller: Caller, Id(id): Id<RunId>) -> Answer<Js
     Ok(Json(List { items: view::plan::from_run(&run), next_cursor: None }))
 }
 
-/// List the plans of a session, those of its newest run first.
+/// List the plans of a session. The plans of the newest run come first.
 ///
-/// A page has the plans of up to `limit` runs. Most runs have one plan or none.
+/// A page has the plans of at most `limit` runs. Most runs have one plan or none.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/plans", tag = "plans", operation_id = "list_session_plans",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -55,8 +56,8 @@ pub(crate) async fn of_session(
 
 /// Replace the part of a plan that has not started.
 ///
-/// Subtasks that have started stay as they are. If plans need approval, the new version does too, and no more of the
-/// old version starts until it is decided.
+/// Subtasks that have started do not change. If plans need approval, the new version needs approval too. Until a person
+/// decides on it, no further subtask of the old version starts.
 #[utoipa::path(
     put, path = "/v1/runs/{id}/plans/{phase}", tag = "plans", operation_id = "replace_plan",
     params(
@@ -81,7 +82,7 @@ pub(crate) async fn replace(
 /// Lay out a plan.
 ///
 /// Returns the position of each subtask of a draft, so that every client draws the same graph. The draft is not stored,
-/// and only its form is checked. A subtask in a cycle is in the first column.
+/// and only its form is checked. Subtasks that depend on each other in a cycle are in the first column.
 #[utoipa::path(
     post, path = "/v1/plans/layout", tag = "plans", operation_id = "lay_out_plan",
     request_body = PlanDraft,
@@ -97,7 +98,7 @@ pub(crate) async fn layout(_: Caller, body: Body) -> Answer<Json<PlanLayout>> {
 
 /// List the model calls of a run.
 ///
-/// In their order, with the usage and cost of each. Each page replays the run once.
+/// The calls are in their order, each with its usage and cost. Each page replays the run once.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/model-requests", tag = "runs", operation_id = "list_model_requests",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa"), PageQuery),
@@ -120,7 +121,8 @@ pub(crate) async fn model_calls(
 
 /// Read the request of a model call.
 ///
-/// Rebuilt from the journal as it was then. `n` counts the model calls of the run from 1.
+/// The request is rebuilt from the journal as it was sent. `n` is the number of the model call in the run, counted from
+/// 1.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/model-requests/{n}", tag = "runs", operation_id = "read_model_request",
     params(

@@ -1,4 +1,4 @@
-//! Browsers that get notifications over channels of the type `push`. Each caller reads and changes only their own
+//! Browsers that receive notifications over channels of the type `push`. Callers can read and change only their own
 //! browsers.
 
 use axum::Json;
@@ -17,10 +17,10 @@ use crate::openapi::{Invites, Leaves, Reads};
 
 /// Subscribe a browser to notifications.
 ///
-/// It notifies you of questions to you, as the channels of the type `push` define, and of their results. Subscribing
-/// the same endpoint again only changes its keys; the endpoint then belongs to the last subscriber. If you have more
-/// than ten browsers, the oldest is dropped. A subscription ends when its push service reports it as gone, when you
-/// sign out everywhere, and when you are removed.
+/// The browser notifies you of questions to you, as the channels of the type `push` define, and of the results of the
+/// questions. If you subscribe the same endpoint again, only its keys change, and the endpoint belongs to the person
+/// who subscribed last. If you have more than ten browsers, the oldest subscription is deleted. A subscription ends
+/// when the push service reports that it is gone, when you sign out everywhere, or when you are removed.
 #[utoipa::path(
     post, path = "/v1/me/push", tag = "channels", operation_id = "subscribe_push",
     request_body = SubscribePush,
@@ -34,7 +34,7 @@ pub(crate) async fn subscribe(caller: Caller, body: Body) -> Answer<(StatusCode,
     Ok((StatusCode::CREATED, Json(render_subscription(&id, known))))
 }
 
-/// List your browsers.
+/// List the browsers that you have subscribed.
 #[utoipa::path(
     get, path = "/v1/me/push", tag = "channels", operation_id = "list_push",
     responses((status = 200, description = "All subscribed browsers of the caller", body = PushSubscriptions), Reads)

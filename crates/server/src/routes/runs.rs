@@ -25,8 +25,8 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 
 /// Start a run.
 ///
-/// Agents may start runs of the workflow `external`, for which Holdshort executes nothing. They ask with `POST
-/// /v1/interrupts` and end with `POST /v1/runs/{id}/finish`.
+/// Agents may start runs of the workflow `external`, in which Holdshort executes nothing. They ask with `POST
+/// /v1/interrupts` and end the run with `POST /v1/runs/{id}/finish`.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
     params(
@@ -72,13 +72,13 @@ pub(crate) async fn start(
     Ok(created(started.is_replayed(), Json(shown)))
 }
 
-/// Returns the workflow with the changes of the run's config.
+/// Returns the workflow with the changes that the configuration of the run demands.
 pub(super) fn adapted(definition: Arc<Definition>, config: &Config) -> Arc<Definition> {
     let own = config.adapts(Definition::clone(&definition));
     if own == *definition { definition } else { Arc::new(own) }
 }
 
-/// Returns the workflow of this name. The error lists the known workflows.
+/// Returns the workflow with this name. The error lists all known workflows.
 pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     app.library.get(name).ok_or_else(|| {
         let known: Vec<String> = app.library.names().map(str::to_owned).collect();
@@ -89,7 +89,7 @@ pub(super) fn workflow(app: &App, name: &str) -> Answer<Arc<Definition>> {
     })
 }
 
-/// Converts the error of a new run whose session does not exist. The engine reports it as not found.
+/// Converts the error of a new run. If the session does not exist, the engine reports it as not found.
 pub(super) fn unknown_session(error: Error) -> Refused {
     match error {
         Error::NotFound => Refused::from_code(Code::UnknownSession),
@@ -101,7 +101,7 @@ pub(super) fn created(is_replay: bool, body: impl IntoResponse) -> Response {
     replayed(is_replay, (StatusCode::CREATED, body))
 }
 
-/// Returns the answer. Marks it with a header if it is the answer to an earlier request.
+/// Returns the response. A header marks the response to an earlier request with the same idempotency key.
 pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if is_replay {
@@ -112,7 +112,7 @@ pub(super) fn replayed(is_replay: bool, body: impl IntoResponse) -> Response {
 
 /// List runs, newest first.
 ///
-/// An agent sees only runs that it started.
+/// An agent sees only the runs that it started.
 #[utoipa::path(
     get, path = "/v1/runs", tag = "runs", operation_id = "list_runs",
     params(RunsQuery),
@@ -150,7 +150,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<Run>>
 /// Read who works on a run.
 ///
 /// Lists every step that runs or waits, and every phase that has not started. Each entry says who works or waits, what
-/// it waits for, and since when. The list is empty for a run that has ended, and for a run that is executed elsewhere.
+/// the work waits for, and since when. For a run that has ended, or that an external agent executes, the list is empty.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/work", tag = "runs", operation_id = "list_run_work",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -162,10 +162,11 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
     Ok(Json(List { items: view::work::from_run(&run), next_cursor: None }))
 }
 
-/// Count the ignored files that only a run has.
+/// Count the ignored files that a run has written.
 ///
-/// Tried commands write new ignored files to the layer of their run. `POST /v1/runs/{id}/merge` puts them into the
-/// workspace. With PostgreSQL this is the layer of the node that answers.
+/// Tried commands write new ignored files to the layer of their run, and not to the workspace. `POST
+/// /v1/runs/{id}/merge` copies them into the workspace. With PostgreSQL, each node has its own layer of a run, and the
+/// response is about the layer on the node that responds.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -177,7 +178,7 @@ pub(crate) async fn layer(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<RunL
     Ok(Json(RunLayer { files }))
 }
 
-/// Read how a run ended.
+/// Read the result of a run.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/result", tag = "runs", operation_id = "read_run_result",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

@@ -1,4 +1,4 @@
-//! Sessions: open, list, read, suspend, resume, close; their interrupts, grants and refusals.
+//! Sessions: open, list, read, suspend, resume, close. Also the interrupts, grants and refusals of sessions.
 
 use axum::Json;
 use axum::extract::Path;
@@ -25,8 +25,9 @@ use crate::openapi::{Lists, OpensSession, ReadsOne, ReadsPart, Revokes, SteersSe
 
 /// Open a session.
 ///
-/// A run that names no session opens its own. A session that is opened with this request has a name and may expire. If
-/// it is opened for a workflow, messages in it start runs (`POST /v1/sessions/{id}/messages`).
+/// A run that names no session opens a new session by itself. A session that this request opens has a name and may
+/// expire. If the session is opened for a workflow, messages in the session start runs (`POST
+/// /v1/sessions/{id}/messages`).
 #[utoipa::path(
     post, path = "/v1/sessions", tag = "sessions", operation_id = "open_session",
     params(("Idempotency-Key" = Option<String>, Header, description = "A repeat of the same request with the same key returns the first session")),
@@ -106,8 +107,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 
 /// Suspend a session.
 ///
-/// Its runs are suspended, and no run starts or resumes in it until the session is resumed. Deadlines of interrupts
-/// continue.
+/// The runs of the session are suspended. No run starts or resumes in the session until it is resumed. Deadlines of
+/// interrupts continue.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -124,7 +125,7 @@ pub(crate) async fn suspend(caller: Caller, Id(id): Id<SessionId>, body: Body) -
 
 /// Resume a suspended session.
 ///
-/// Its runs continue. A run that was paused on its own stays paused.
+/// The runs of the session continue. A run that was paused separately stays paused.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/resume", tag = "sessions", operation_id = "resume_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -141,7 +142,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<SessionId>, body: Body) ->
 
 /// Close a session.
 ///
-/// Its open runs are cancelled, and no run starts in it any more. A closed session cannot be opened again.
+/// Open runs of the session are cancelled, and no new run can start in it. A closed session cannot be reopened.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/close", tag = "sessions", operation_id = "close_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),
@@ -186,7 +187,7 @@ pub(crate) async fn grants(
     find_session(&caller.app, &id).await?;
     let after: Option<GrantId> = holdshort_web::query::id("cursor", query.cursor.as_deref())?;
     let session = caller.app.driver.session(&id).await?;
-    // Sorted by id, which is also the order of their creation.
+    // Grants are sorted by id, which is also the order of their creation.
     let following =
         session.grants.values().filter(|grant| after.as_ref().is_none_or(|after| grant.id > *after));
     let limit = limit(query.limit)?;
@@ -200,7 +201,8 @@ pub(crate) async fn grants(
 
 /// List the refusals of a session, including revoked ones.
 ///
-/// A refused call asks again in its session, even if a grant or a rule allows it. Its card has `refused_before`.
+/// A refused call asks again in the same session, even if a grant or a rule allows the call. The card of the new
+/// interrupt has `refused_before`.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/refusals", tag = "sessions", operation_id = "list_session_refusals",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb"), PageQuery),
@@ -229,7 +231,7 @@ pub(crate) async fn refusals(
 
 /// Revoke a refusal.
 ///
-/// From the next start of a call on, grants and rules allow it again. Revoking a refusal twice has no further effect.
+/// When the call starts again, grants and rules can allow it. Revoking the refusal again has no further effect.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}/refusals/{interrupt}", tag = "sessions", operation_id = "revoke_refusal",
     params(
@@ -276,7 +278,7 @@ pub(crate) async fn all_grants(
 
 /// Revoke a grant.
 ///
-/// It is invalid from the next start of a call on. Revoking a grant twice has no further effect.
+/// The grant does not apply to calls that start after the revocation. Revoking the grant again has no further effect.
 #[utoipa::path(
     delete, path = "/v1/grants/{id}", tag = "sessions", operation_id = "revoke_grant",
     params(("id" = String, Path, example = "gra_01k6f0000000000000000000dd")),

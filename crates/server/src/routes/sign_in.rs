@@ -1,5 +1,5 @@
-//! Sign-in at the identity provider: its name, and the sign-in of terminals (RFC 8628). Browsers sign in with pages
-//! (`pages/sign_in.rs`).
+//! Sign-in at the identity provider: the name of the provider, and the sign-in of terminals (RFC 8628). Browsers use
+//! the pages in `pages/sign_in.rs` to sign in.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use holdshort_web::view;
 use super::steer::nothing;
 use crate::openapi::{EntersByProvider, NoticesLogout, OpenPages};
 
-/// Read at which identity provider people sign in.
+/// Read the name of the identity provider at which people sign in.
 #[utoipa::path(
     get, path = "/v1/login/provider", tag = "logins", operation_id = "read_login_provider",
     responses((status = 200, description = "The provider", body = LoginProvider), OpenPages)
@@ -29,9 +29,10 @@ pub(crate) async fn provider(State(auth): State<AuthState>) -> Answer<Json<Login
 
 /// Receive a logout notice of the identity provider.
 ///
-/// Back-channel logout of OpenID Connect, for the provider only: register it there as `backchannel_logout_uri`. Ends
-/// all logins of the session that the token names, at every node, and their open streams and sockets. Without a session
-/// all logins of the subject end. A repeated notice has no effect.
+/// Back-channel logout of OpenID Connect. Only the provider sends this request: register the URL there as
+/// `backchannel_logout_uri`. All logins that came from the session in the logout token end on every node, with their
+/// open streams and sockets. If the token names no session, all logins of its subject end. A repeated notice has no
+/// effect.
 #[utoipa::path(
     post, path = "/v1/login/backchannel", tag = "logins", operation_id = "sign_out_by_provider",
     request_body(content = LogoutNotice, content_type = "application/x-www-form-urlencoded"),
@@ -45,7 +46,7 @@ pub(crate) async fn back_channel(State(auth): State<AuthState>, body: Body) -> A
 
 /// Begin the sign-in of a terminal.
 ///
-/// The person signs in at the page of the provider, with any browser, and types the code. The terminal polls for the
+/// The person opens the page of the provider in any browser, types the code and signs in. The terminal polls for the
 /// result.
 #[utoipa::path(
     post, path = "/v1/device-logins", tag = "logins", operation_id = "begin_device_login",
@@ -71,7 +72,7 @@ pub(crate) async fn begin(
 
 /// Poll the sign-in of a terminal.
 ///
-/// An answer is repeated within a minute, so a client that missed it can ask again.
+/// The result is available for a minute, so a client that missed a response can send the request again.
 #[utoipa::path(
     post, path = "/v1/device-logins/progress", tag = "logins", operation_id = "read_device_login",
     request_body = DeviceHandle,
@@ -79,7 +80,8 @@ pub(crate) async fn begin(
 )]
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;
-    // Detached from the request: the provider issues its token once, and a client that disconnects asks again.
+    // The poll is detached from the request, because the provider issues its token only once. If the client
+    // disconnects, it can send the request again.
     Ok(Json(match detached(async move { auth.poll_device(&device).await }).await? {
         Progress::Pending { wait_ms, handle } => {
             DeviceProgress { wait_ms: Some(wait_ms), device: handle, login: None }

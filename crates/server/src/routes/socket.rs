@@ -13,10 +13,11 @@ use holdshort_web::problem::{Answer, Refused};
 use crate::openapi::Opens;
 use crate::socket;
 
-/// Open a WebSocket: follow, decide and send messages over one connection.
+/// Open a WebSocket, to follow events, decide and send messages over a single connection.
 ///
-/// `/v1/asyncapi.json` describes its frames. The client authenticates with the first frame, or earlier with
-/// `Authorization`. A web page must come from this server. The connection takes one of the streams of the server.
+/// `/v1/asyncapi.json` describes the frames. The client authenticates with its first frame, or with an `Authorization`
+/// header of this request. A web page that opens the WebSocket must come from this server. The connection counts
+/// towards the maximum number of open streams.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "system", operation_id = "open_socket",
     responses((status = 101, description = "The connection is upgraded to a WebSocket"), Opens)

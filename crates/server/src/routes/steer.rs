@@ -1,4 +1,4 @@
-//! Steering a run: message, pause, resume, interrupt, cancel, stop of a command, undo, merge, and the finish of an
+//! Steering a run: send a message, pause, resume, interrupt, cancel, stop a command, undo, merge, and finish an
 //! external run.
 
 use axum::Json;
@@ -25,7 +25,7 @@ use crate::openapi::{Interrupts, Steers, Stops, Tells, Undoes};
 
 /// Send a message to a run.
 ///
-/// Every running step gets it with its next model request.
+/// Every running step gets the message with its next model request.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/messages", tag = "runs", operation_id = "message_run",
     params(
@@ -60,14 +60,14 @@ async fn send_once(caller: Caller, id: RunId, input: Input, key: Option<Idempote
     Ok(replayed(sent.is_replayed(), Json(shown)))
 }
 
-/// Sends a message to a run, for any transport.
+/// Sends a message to a run, without the parts that only HTTP requests have.
 pub(crate) async fn send_message(caller: Caller, id: &RunId, text: String) -> Answer<Run> {
     send(caller, id, Input::Message { text }).await
 }
 
 /// Pause a run.
 ///
-/// Work that has started finishes, and no other work starts. Deadlines of interrupts continue.
+/// Work that has started is finished, and no new work starts. Deadlines of interrupts continue.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/pause", tag = "runs", operation_id = "pause_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -93,7 +93,7 @@ pub(crate) async fn resume(caller: Caller, Id(id): Id<RunId>, body: Body) -> Ans
 
 /// Cancel a run.
 ///
-/// Its open interrupts are resolved as cancelled, and its running work is stopped.
+/// The open interrupts of the run are resolved as cancelled, and its running work is stopped.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancel_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -119,12 +119,13 @@ fn short(note: Note) -> Answer<Note> {
 
 /// Interrupt a run.
 ///
-/// Stops the current work. The text that a model has produced is kept (`model_stopped`), and so is the output of a
-/// command (`tool_stopped`). Calls that have not started are dropped, with the questions about them, and their agent
-/// gets the code `interrupted`. File changes that are being written are finished. Then the run waits for a person
-/// (`turn`, position `interruption`): `submit` with a text, `continue`, or `done`. A message to the run has the effect
-/// of `submit`. With a `text` the run continues with it at once. If the run already waits for such a turn, a request
-/// without `text` has no effect, and one with `text` is a `submit`.
+/// Stops the current work. The text that a model has produced so far is kept (`model_stopped`), and the output of a
+/// command is kept (`tool_stopped`). Calls that have not started are dropped, together with the questions about them,
+/// and their agent gets the code `interrupted`. File changes that are being written are completed. Then the run waits
+/// for a person (`turn`, position `interruption`), who chooses `submit` with a text, `continue` or `done`. A message to
+/// the run has the effect of `submit`. If this request has a `text`, the run continues immediately with the text. If
+/// the run already waits for such a turn, a request without a `text` has no effect, and a request with a `text` has the
+/// effect of `submit`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
     params(
@@ -153,9 +154,9 @@ pub(crate) async fn interrupt(
 
 /// Stop a command of a run.
 ///
-/// Its processes are ended, and the run continues. The agent gets the output so far, the fact that a person stopped the
-/// command, and the `text`. A tried command has changed nothing. A command in the workspace may have done a part of its
-/// work. Stopping it twice has no further effect.
+/// The processes of the command are ended, and the run continues. The agent gets the output so far, the `text`, and the
+/// information that a person stopped the command. A command in a trial has changed nothing. A command in the workspace
+/// may have completed a part of its work. Stopping the command again has no further effect.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/calls/{call}/stop", tag = "runs", operation_id = "stop_call",
     params(
@@ -173,8 +174,8 @@ pub(crate) async fn stop(caller: Caller, Ids(id, call): Ids<RunId, String>, body
 
 /// Undo the changes of a run.
 ///
-/// A separate run finds which of the changes are still in place, shows them, and waits until a person releases them.
-/// Paths that were changed again since are left as they are and listed.
+/// A separate run finds the changes that are still in place, shows them, and waits until a person releases the undo.
+/// Paths that were changed again are listed and left unchanged.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/undo", tag = "runs", operation_id = "undo_run",
     params(
@@ -205,8 +206,8 @@ pub(crate) async fn undo(
 
 /// Merge ignored files that a run has written into its workspace.
 ///
-/// New ignored files of a tried command are stored for the run, apart from the workspace. A separate run compares these
-/// files with the workspace, shows the differences, and waits until a person releases them.
+/// A tried command writes new ignored files to a layer of its run, and not to the workspace. A separate run compares
+/// these files with the workspace, shows the differences, and waits until a person releases the merge.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/merge", tag = "runs", operation_id = "merge_run",
     params(
@@ -235,7 +236,8 @@ pub(crate) async fn merge(
     follow_up(caller, id, "merge", (idempotency, trace), body, read).await
 }
 
-/// Begins a follow-up run. `verb` is the last part of the path; `read` reads the purpose of the run from the body.
+/// Starts a run that follows another run, such as an undo. `verb`: last part of the path. `read`: function that reads
+/// the purpose of the new run from the body.
 async fn follow_up(
     caller: Caller,
     id: RunId,
@@ -255,7 +257,7 @@ async fn follow_up(
     Ok(created(begun.is_replayed(), Json(shown)))
 }
 
-/// End a run of another framework's agent.
+/// End a run of an external agent.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/finish", tag = "runs", operation_id = "finish_run",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),
@@ -273,7 +275,8 @@ async fn send(caller: Caller, id: &RunId, input: Input) -> Answer<Run> {
     view::run::from_run(&run)
 }
 
-/// Accepts no body, or an empty object. Rejects all fields, because a field that is sent must have a meaning.
+/// Accepts an empty body or an empty JSON object. Rejects all fields, because a field without an effect would mislead
+/// the client.
 pub(super) async fn nothing(body: Body) -> Answer<()> {
     match body.optional().await? {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! The installation: freezes, the running version, and the servers that share the journal.
+//! The installation: freezes, the running version, and the servers that use the same journal.
 
 use std::collections::BTreeMap;
 
@@ -29,12 +29,12 @@ pub(crate) async fn read(caller: Caller) -> Answer<Json<System>> {
     Ok(show(&*caller.app.driver.system().await?))
 }
 
-/// Freeze the whole installation, or a part of it.
+/// Freeze the whole installation, a run, a workflow or an agent.
 ///
-/// Without `run`, `workflow` or `agent` the whole installation is frozen. None of its tool calls and model calls
-/// starts, and none of its deadlines expires, until it is unfrozen. Work that has started finishes. Decisions are
-/// accepted, and take effect later. A decision that would release work to an agent that runs elsewhere is refused. A
-/// part that is frozen keeps its reason, and another one is refused with 409 `frozen`.
+/// Without `run`, `workflow` or `agent`, the whole installation is frozen. Until the freeze is lifted, no tool call or
+/// model call of the target starts, and no deadline of the target expires. Work that has started is finished. Decisions
+/// are accepted, but take effect after the freeze. A decision that would release work to an external agent is refused.
+/// If the target is already frozen, its reason stays. A request with another reason is refused with 409 `frozen`.
 #[utoipa::path(
     post, path = "/v1/system/freeze", tag = "system", operation_id = "freeze",
     request_body = wire::Freeze,
@@ -46,10 +46,10 @@ pub(crate) async fn freeze(caller: Caller, body: Body) -> Answer<Json<System>> {
     change(caller, Input::Freeze { part, reason }).await
 }
 
-/// Unfreeze the installation, or a part of it.
+/// Unfreeze the whole installation, a run, a workflow or an agent.
 ///
-/// Each part is unfrozen separately: a run of a frozen workflow in a frozen installation continues after both are
-/// unfrozen.
+/// Each freeze is lifted separately. For example, a run of a frozen workflow in a frozen installation continues after
+/// both freezes are lifted.
 #[utoipa::path(
     post, path = "/v1/system/unfreeze", tag = "system", operation_id = "unfreeze",
     request_body = wire::FreezeOf,
@@ -60,8 +60,8 @@ pub(crate) async fn unfreeze(caller: Caller, body: Body) -> Answer<Json<System>>
     change(caller, Input::Unfreeze { part }).await
 }
 
-/// Returns the named part. A run must exist. A workflow or an agent is only a name, so that one can be frozen before it
-/// runs.
+/// Returns the target that the request names; `None` for the whole installation. A run must exist. A workflow or an
+/// agent need not be known, so that it can be frozen before it runs.
 async fn part(caller: &Caller, of: wire::FreezeOf) -> Answer<Option<Part>> {
     let named = match of {
         wire::FreezeOf { run: None, workflow: None, agent: None } => return Ok(None),
@@ -126,7 +126,7 @@ pub(crate) async fn info(caller: Caller) -> Answer<Json<Info>> {
     }))
 }
 
-/// List the servers that use the journal, and the runs that each drives.
+/// List the servers that use the journal, and the runs that each server drives.
 #[utoipa::path(
     get, path = "/v1/nodes", tag = "system", operation_id = "list_nodes",
     responses((status = 200, description = "All models", body = List<Node>), Reads)

@@ -1,9 +1,10 @@
-//! Decisions in Slack: a person presses a button, a form shows the interrupt, and the form decides.
+//! Decisions in Slack. A person presses a button in a message, Slack shows a form with the interrupt, and submitting
+//! the form decides.
 //!
-//! Slack signs its requests and names the Slack user. The person with that Slack address is the one who decides. A
-//! person who may not decide gets a message that only they see. A button alone decides nothing. The form shows the
-//! person all of the interrupt, and the decision is bound to its digest. `modal.rs` builds the form. Slack may send a
-//! request twice; a form decides once.
+//! Slack signs its requests, and each request names a Slack user. The person with this Slack address decides. A person
+//! who may not decide gets a message that only this person sees. Pressing a button decides nothing. The form must show
+//! the whole interrupt, and the decision is bound to the digest of the shown content. `modal.rs` builds the form. Slack
+//! may send a request twice, but a form decides only once.
 
 mod modal;
 
@@ -35,7 +36,7 @@ use serde_json::{Value, json};
 
 const TIMESTAMP: &str = "x-slack-request-timestamp";
 const SIGNATURE: &str = "x-slack-signature";
-/// Kind of a person's address at Slack.
+/// Channel name of Slack in the addresses of people.
 const SLACK: &str = "slack";
 
 pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
@@ -43,27 +44,29 @@ pub(crate) fn router(channels: Arc<Channels>) -> Router<AuthState> {
     Router::new().route("/integrations/slack/interactions", routes).layer(Extension(channels))
 }
 
-/// Returns true if the option can be taken in Slack. An option that needs more than text is left to the page.
+/// Returns true if the option can be chosen in Slack. An option that needs input other than text can be chosen only on
+/// the page.
 pub(crate) fn is_offered(offer: &Offer) -> bool {
     !offer.needs_edit && !offer.keeps_some() && !offer.gives_grant()
 }
 
-/// Returns true if the id of an option is one of Holdshort's own. Other ids, and all labels, are written by an agent.
+/// Returns true if the id of an option is defined by Holdshort. All other ids, and all labels, were written by an
+/// agent.
 fn is_ours(option: &str) -> bool {
     Kind::ALL.iter().any(|kind| interrupt::option(*kind, option).is_some())
 }
 
-/// Returns the option of a button as Slack stores it. It holds no text of an agent.
+/// Returns the id of an option for the value of a button in Slack. An id that an agent wrote is replaced by a digest.
 pub(crate) fn key(interrupt: &InterruptId, option: &str) -> String {
     if is_ours(option) { option.to_owned() } else { Digest::of_json(&json!([interrupt, option])).to_string() }
 }
 
-/// Returns the label of the button for the nth option.
+/// Returns the label of a button. `nth`: number of the option, counted from 1.
 pub(crate) fn label(nth: usize, option: &str) -> String {
     if is_ours(option) { humanize_option_id(option) } else { format!("Option {nth}") }
 }
 
-/// Returns the id of an option as words: capitalized, with spaces, at most 24 characters.
+/// Returns the id of an option as a label: capitalized, with spaces instead of underscores, at most 24 characters.
 fn humanize_option_id(option: &str) -> String {
     let mut chars = option.chars().map(|char| if char == '_' { ' ' } else { char }).take(24);
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -77,7 +80,7 @@ pub(crate) fn tone(offer: &Offer) -> Tone {
     }
 }
 
-/// The only field of a request of Slack.
+/// The only form field in a request from Slack.
 #[derive(Deserialize)]
 struct Sent {
     payload: String,
@@ -112,12 +115,12 @@ async fn take(auth: &AuthState, channels: &Channels, headers: &HeaderMap, body: 
     match text(&payload, "/type") {
         "block_actions" => pressed(auth, channel, &payload).await,
         "view_submission" => Box::pin(submitted(auth, &payload, signature)).await,
-        // The server asks Slack for no other type.
+        // The server uses no other interaction type of Slack.
         _ => Ok(StatusCode::OK.into_response()),
     }
 }
 
-/// Answers a pressed button: opens a form, or tells the person why none opens.
+/// Responds to a pressed button: opens a form, or tells the person why no form opens.
 async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer<Response> {
     let action = text(payload, "/actions/0/action_id");
     if !action.starts_with("decide-") {
@@ -146,7 +149,7 @@ async fn pressed(auth: &AuthState, channel: &Channel, payload: &Value) -> Answer
     Ok(StatusCode::OK.into_response())
 }
 
-/// Returns the form for the person who pressed a button. Adds their look at the interrupt if the form shows all of it.
+/// Returns the form for the person who pressed a button. Also returns a [`Look`] if the form shows the whole interrupt.
 async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look>)> {
     let value = text(payload, "/actions/0/value");
     let press = auth.press(value).ok_or_else(|| {
@@ -159,7 +162,7 @@ async fn opened(auth: &AuthState, payload: &Value) -> Answer<(Value, Option<Look
     Ok((form, look))
 }
 
-/// A person's look at an interrupt, in a form.
+/// View of an interrupt by a person, in a form.
 struct Look {
     app: Arc<App>,
     actor: Actor,
@@ -167,7 +170,7 @@ struct Look {
 }
 
 impl Look {
-    /// Records the look like the browser app does. The form stays open if this fails.
+    /// Records the view like the browser app does. An error is only logged, so that the form stays open.
     async fn keep(self) {
         let Self { app, actor, asked: InterruptRef { run, interrupt } } = self;
         if let Err(error) = app.send(&run, Input::View { interrupt }, actor).await {
@@ -176,8 +179,8 @@ impl Look {
     }
 }
 
-/// Returns the person and the interrupt that they want to decide on. Rejects a person who may not decide, and an
-/// interrupt with a high risk.
+/// Returns the person and the interrupt that they want to decide on. Rejects a person who may not decide. Rejects an
+/// open interrupt with a high risk.
 async fn holder(auth: &AuthState, payload: &Value, press: &Press) -> Answer<LinkBearer> {
     let shown = ShownInterrupt { interrupt: press.interrupt.clone(), subject: press.subject };
     let holder = auth.by_address(SLACK, text(payload, "/user/id"), &shown).await?;
@@ -211,12 +214,12 @@ fn offered<'i>(interrupt: &'i Interrupt, press: &Press) -> Answer<&'i Offer> {
 }
 
 fn find_pressed_offer<'i>(interrupt: &'i Interrupt, press: &Press) -> Option<&'i Offer> {
-    // Buttons of earlier versions hold the id itself.
+    // Buttons of earlier versions contain the id of the option without a digest.
     let is_it = |offer: &&Offer| key(&press.interrupt, &offer.id) == press.option || offer.id == press.option;
     interrupt.options.iter().find(is_it)
 }
 
-/// Answer to a form in Slack: close it, show errors of a field, or show another view.
+/// Response to a submitted form: closes the form, shows an error at a field, or shows a different view.
 #[derive(Serialize)]
 #[serde(tag = "response_action", rename_all = "snake_case")]
 enum Reply {
@@ -225,7 +228,7 @@ enum Reply {
     Update { view: Value },
 }
 
-/// Answers a submitted form.
+/// Responds to a submitted form.
 async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer<Response> {
     let value = text(payload, "/view/private_metadata");
     let Some(press) = auth.press(value) else {
@@ -244,9 +247,9 @@ async fn submitted(auth: &AuthState, payload: &Value, signature: &str) -> Answer
 async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &str) -> Answer<Reply> {
     let LinkBearer { app, actor, asked, interrupt, .. } = holder(auth, payload, press).await?;
     let once = once(&actor, payload, signature);
-    // A form decides only on what it showed. A resolved interrupt is answered with its resolution.
+    // A form may decide only on content that it showed. For a resolved interrupt, the response contains the resolution.
     if interrupt.status == InterruptStatus::Open {
-        // The vote of this form may have been taken back since, so the form does not vote again.
+        // The person may have withdrawn the vote of this form since, so a repeated request must not vote again.
         if app.is_used(&once).await? {
             return Ok(Reply::Clear);
         }
@@ -278,16 +281,17 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     })
 }
 
-/// Returns the idempotency key of a form: the id that Slack gave it when it opened, or else its signature.
+/// Returns the idempotency key of a form. It is made from the id that Slack gave to the open form, or from the
+/// signature if there is no id.
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");
     let form = if id.is_empty() { signature } else { id };
-    // The digest covers the form and not the decision, so a form is used up by any decision.
+    // The digest covers the form but not the decision, so the form can be used for only one decision.
     let digest = Digest::of_bytes(form.as_bytes());
     IdempotencyKey { scope: format!("{} form in Slack", actor.id), key: digest.to_string(), digest }
 }
 
-/// Returns the reason of a refusal as a sentence.
+/// Returns the reason for a refusal as a sentence.
 fn describe_refusal(refused: &Refused) -> String {
     let errors = refused.0.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>();
     let said = if errors.is_empty() { refused.0.detail.clone() } else { errors.join("; ") };

@@ -1,4 +1,4 @@
-//! The form in Slack: the card as its reader may see it, and a field for text. All of it is plain text, written by
+//! The form in Slack: the card as its reader may see it, and a text field. All text is converted to plain text with
 //! `plain` before it is split into blocks.
 
 use holdshort_protocol::{InspectedCall, Interrupt, Offer, Outcome, Resolution, plain};
@@ -9,19 +9,20 @@ use crate::pages::card_text;
 
 /// Block id of the text field.
 pub(super) const FIELD: &str = "words";
-/// JSON pointer to the typed text.
+/// JSON pointer to the typed text in a request from Slack.
 pub(super) const TYPED: &str = "/view/state/values/words/text/value";
-/// Label of the submit button for an option of an agent. Slack takes at most 24 characters, and no blank label.
+/// Label of the submit button for an option that an agent wrote. Slack accepts at most 24 characters, and no empty
+/// label.
 const TAKE: &str = "Take this option";
-/// Characters of one block. Slack takes 3,000.
+/// Maximum number of characters in one block. Slack accepts 3,000.
 const BLOCK_CHARS: usize = 2_900;
-/// Blocks of the card. Slack takes 100 in all.
+/// Maximum number of blocks for the card. Slack accepts 100 blocks in total.
 const BLOCKS: usize = 60;
-/// Maximum characters of the typed text.
+/// Maximum number of characters of the typed text.
 const TYPED_CHARS: usize = 3_000;
 
-/// Returns the form for an option. Slack returns `metadata` with it. If the card does not fit, the form only links to
-/// the page.
+/// Returns the form for an option. Slack sends `metadata` back with the submitted form. If the card does not fit, the
+/// form only contains a link to the page.
 pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: &str) -> Value {
     let mut blocks: Vec<Value> =
         texts(interrupt).into_iter().take(BLOCKS).map(|text| section(&text)).collect();
@@ -59,7 +60,7 @@ pub(super) fn form(interrupt: &Interrupt, offer: &Offer, inbox: &str, metadata: 
     view
 }
 
-/// Returns true if the form shows all that the decision covers.
+/// Returns true if the form shows everything that the decision covers.
 pub(super) fn shows_all(interrupt: &Interrupt, offer: &Offer) -> bool {
     let is_whole = !offer.releases() || interrupt.unseen.is_none();
     is_whole && texts(interrupt).len() <= BLOCKS && !is_cut(interrupt)
@@ -69,7 +70,7 @@ fn is_cut(interrupt: &Interrupt) -> bool {
     card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref()).1
 }
 
-/// Returns the card in blocks of text.
+/// Returns the card as blocks of text.
 fn texts(interrupt: &Interrupt) -> Vec<String> {
     let (parts, _) = card_text(interrupt, InspectedCall::from_interrupt(interrupt).as_ref());
     parts.iter().flat_map(|part| split(&plain::text(part))).collect()
@@ -103,12 +104,12 @@ fn plain_text(text: &str) -> Value {
     json!({"type": "plain_text", "text": plain::text(text), "emoji": false})
 }
 
-/// Returns true if the form had a text field.
+/// Returns true if the submitted form has a text field.
 pub(super) fn has_field(payload: &Value) -> bool {
     payload.pointer("/view/state/values/words").is_some()
 }
 
-/// Returns a sentence on how the interrupt was resolved.
+/// Returns a sentence that describes the resolution of the interrupt.
 pub(super) fn standing(interrupt: &Interrupt) -> String {
     match &interrupt.resolution {
         Some(resolution) => format!("It is already decided. {}", end(resolution)),
@@ -137,8 +138,8 @@ mod tests {
 
     use super::*;
 
-    /// Hostile texts look the same as in the terminal, the app and the channels, which are tested with this table too.
-    /// Each text is a title, a command, a path and a message.
+    /// Hostile texts are shown in the same way as in the terminal, the app and the channels, whose tests use the same
+    /// table. Each hostile text is used as a title, a command, a path and a message.
     #[test]
     fn hostile_texts_are_written_in_the_form_as_anywhere_else() {
         let rows: Vec<Value> =

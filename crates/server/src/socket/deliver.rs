@@ -1,4 +1,4 @@
-//! Frames to the client: answers, and the items of its subscriptions, each in its own order.
+//! Sends frames to the client: responses, and the items of each subscription in their order.
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -13,7 +13,7 @@ use tokio_stream::StreamMap;
 
 use super::write;
 
-/// An order that `listen.rs` gives after it has carried out a frame.
+/// Order that `listen.rs` sends after it has carried out a frame.
 pub(super) enum Order {
     Say(Box<ServerFrame>),
     Follow { id: String, answer: Box<ServerFrame>, items: BoxStream<'static, Item> },
@@ -30,10 +30,10 @@ impl Order {
     }
 }
 
-/// Subscriptions by the client's id. A feed that ends yields `None` once.
+/// Subscriptions by the id that the client chose. A feed that ends yields `None` once.
 type Subscriptions = StreamMap<String, BoxStream<'static, Option<Item>>>;
 
-/// Delivers until all senders of orders are gone, or until the client stops reading.
+/// Sends frames until all senders of orders are dropped, or until the client stops reading.
 pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Result<(), Unsent> {
     let mut subscriptions = Subscriptions::new();
     loop {
@@ -50,7 +50,7 @@ pub(super) async fn all(mut orders: mpsc::Receiver<Order>, outbox: Outbox) -> Re
                 }
                 Some(Item::Problem(refused)) => outbox.put(write::text(&error(Some(id), refused))).await?,
                 None => {
-                    // The client may use the id again.
+                    // The client may now use the id for a new subscription.
                     subscriptions.remove(&id);
                     outbox.put(write::text(&ServerFrame::Ended { id })).await?;
                 }

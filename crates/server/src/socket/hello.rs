@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use super::incoming;
 
-/// Permission to subscribe. Each other frame needs the permission of its HTTP request.
+/// Permission to subscribe. Every other frame needs the permission of the corresponding HTTP request.
 pub(crate) const NEEDS: Needs = any(Permission::Read);
 
-/// Authenticates a caller that comes over a socket. Its actions are recorded with the channel `ws`.
+/// Authenticates a caller on a socket. The caller's actions are recorded with the channel `ws`.
 pub(crate) async fn caller(auth: &AuthState, headers: &HeaderMap, given: &Credentials<'_>) -> Answer<Caller> {
     let known = auth.authenticate(headers, given).await?;
     let known = match given {

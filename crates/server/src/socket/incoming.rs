@@ -1,4 +1,4 @@
-//! Reads frames: from bytes to a frame, with an error for each step.
+//! Reads frames. Each step from bytes to a frame has its own error.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use holdshort_web::websocket::{self, End};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// A frame that the client sent, or the error in it. The id is kept for a bad frame too.
+/// Frame of the client, or the error in it. The id is returned even for an invalid frame.
 pub(super) struct Received {
     pub(super) id: Option<String>,
     pub(super) frame: Answer<ClientFrame>,
 }
 
-/// Returns the next frame. Pings and pongs only prove that the client is alive.
+/// Returns the next frame. Pings and pongs only show that the client is alive.
 pub(super) async fn next(incoming: &mut SplitStream<WebSocket>, silence: Duration) -> Result<Received, End> {
     match websocket::next(incoming, silence).await? {
         Some(text) => read(&text),
@@ -61,8 +61,8 @@ fn read(text: &str) -> Result<Received, End> {
         }
         Err(error) => {
             let refused = Refused::new(Code::MalformedJson, error.to_string());
-            // JSON that parsers could read in two ways, such as duplicate keys, is one bad frame. Text that is not JSON
-            // closes the connection.
+            // JSON that parsers could read in two ways, such as JSON with duplicate members, makes only this frame
+            // invalid. Text that is not JSON closes the connection.
             match serde_json::from_str::<IgnoredAny>(text) {
                 Ok(_) => Ok(Received { id: None, frame: Err(refused) }),
                 Err(_) => Err(End::NotJson(refused)),
@@ -71,7 +71,7 @@ fn read(text: &str) -> Result<Received, End> {
     }
 }
 
-/// Parses a frame by its type, so that each error has a pointer to its field.
+/// Parses a frame as the type that it names, so that each error has a JSON pointer to the invalid field.
 fn understand(mut value: Value) -> Answer<ClientFrame> {
     let Some(fields) = value.as_object_mut() else {
         return Err(Refused::invalid_at("", "the frame must be a JSON object"));

@@ -1,5 +1,5 @@
-//! Carries out the frames of the client in order. A refused frame is answered with an error, and the next frame is
-//! read.
+//! Carries out the frames of the client in their order. A refused frame is answered with an error, and the connection
+//! stays open.
 
 use axum::extract::ws::WebSocket;
 use futures::stream::SplitStream;
@@ -37,7 +37,7 @@ pub(super) async fn all(
                 over_rate += 1;
                 Err(refused)
             }
-            // Boxed only while it runs: an idle socket must stay small.
+            // Boxed only while it runs, because an idle socket must stay small.
             (Ok(()), Ok(frame)) => {
                 over_rate = 0;
                 Box::pin(carry_out(caller, frame)).await
@@ -45,7 +45,7 @@ pub(super) async fn all(
             (Ok(()), Err(refused)) => Err(refused),
         };
         let order = done.unwrap_or_else(|refused| Order::refuse(received.id, refused));
-        // A client that sends but does not read its answers gets the same patience as any other slow reader.
+        // A client that sends frames but does not read the responses has the time limit of any slow reader.
         match timeout(pace.patience, orders.send(order)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return End::Left,

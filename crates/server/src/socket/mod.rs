@@ -1,9 +1,10 @@
-//! One WebSocket: its authentication, its subscriptions and its commands.
+//! A WebSocket of the native API: authentication, subscriptions and commands.
 //!
-//! Three tasks run at once and wait for each other only if a queue is full. `listen.rs` reads frames and carries them
-//! out in order. `deliver.rs` merges the answers with the events of the subscriptions. `write.rs` writes frames. A long
-//! stream never delays a decision, and a slow decision never delays a stream. The server keeps no state after a
-//! disconnect, and a disconnect changes nothing. The connection ends when its credential expires or is revoked.
+//! Three tasks run concurrently and wait for each other only if a queue is full. `listen.rs` reads frames and carries
+//! them out in their order. `deliver.rs` merges the responses with the events of the subscriptions. `write.rs` writes
+//! frames. So a long stream never delays a decision, and a slow decision never delays a stream. The server keeps no
+//! state of a closed connection, and a disconnect changes nothing in the journal. The connection ends when the
+//! credentials of the client expire or are revoked.
 
 mod deliver;
 mod end;
@@ -34,7 +35,7 @@ use tracing::{Instrument, Span};
 
 pub(crate) use hello::{NEEDS, caller};
 
-/// Answers the request that opens a socket. `known` is the caller, if the request had credentials.
+/// Responds to the request that opens a socket. `known`: the caller, if the request has valid credentials.
 pub(crate) fn open(
     upgrade: WebSocketUpgrade,
     auth: AuthState,
@@ -42,10 +43,10 @@ pub(crate) fn open(
     known: Option<Caller>,
 ) -> Answer<Response> {
     let pace = auth.pace();
-    // A connection takes a permit for a stream only after it has authenticated.
+    // Only an authenticated connection takes a permit for a stream.
     let permit = known.as_ref().map(|caller| caller.app.reserve_stream()).transpose()?;
     let connection = connections::current();
-    // Log lines of the socket have the id of this request.
+    // Log lines of the socket contain the id of this request.
     let span = Span::current();
     Ok(websocket::limited(upgrade).on_upgrade(async move |socket| {
         let guest = Guest { known, permit, connection };
@@ -53,12 +54,12 @@ pub(crate) fn open(
     }))
 }
 
-/// The client as far as the request authenticated it, and its resources.
+/// Resources of the client before the `hello` frame, and the caller if the request was authenticated.
 struct Guest {
     known: Option<Caller>,
-    /// Permit for a stream, held once the client has authenticated.
+    /// Permit for a stream. It is held once the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
-    /// The connection, which may be evicted until the client has authenticated.
+    /// Connection, which may be evicted until the client has authenticated.
     connection: Option<Arc<Connection>>,
 }
 
@@ -68,7 +69,7 @@ async fn serve(socket: WebSocket, auth: &AuthState, headers: HeaderMap, mut gues
     let mut writing = pin!(websocket::write(sink, queue, pace.ping, drop));
     let end = tokio::select! {
         end = converse(&mut incoming, auth, headers, &mut guest, pace, outbox) => end,
-        // Writing ends before the outbox is dropped only if the connection is broken.
+        // The outbox still exists, so the end of the writing task means that the connection is broken.
         _ = &mut writing => return,
         () = auth.stopped() => End::Stopping,
     };
@@ -97,7 +98,7 @@ async fn converse(
         Ok(caller) => caller,
         Err(end) => return end,
     };
-    // The client has authenticated. It is a stream from now on and is not evicted.
+    // The client has authenticated. From now on, the connection holds a permit for a stream and is not evicted.
     if guest.permit.is_none() {
         match caller.app.reserve_stream() {
             Ok(permit) => guest.permit = Some(permit),
@@ -105,7 +106,7 @@ async fn converse(
         }
     }
     guest.connection = None;
-    // The headers hold the buffer that they were read into.
+    // The headers keep the buffer alive from which they were parsed.
     drop(headers);
     if let Err(unsent) = outbox.put(write::text(&hello::welcome(&caller))).await {
         return unsent.into();
@@ -113,13 +114,13 @@ async fn converse(
     let (orders, taken) = mpsc::channel(ANSWERS);
     let mut delivering = pin!(deliver::all(taken, outbox));
     let end = tokio::select! {
-        // Checked first, so that no frame is carried out or sent after access has ended.
+        // The end of access is checked first, so that no frame is carried out or sent after it.
         biased;
         end = End::of_access(&caller) => return end,
         end = listen::all(incoming, &caller, pace, orders) => end,
         Err(unsent) = &mut delivering => return unsent.into(),
     };
-    // Answers that are already queued are still sent.
+    // Queued responses are still sent.
     match delivering.await {
         Ok(()) => end,
         Err(unsent) => unsent.into(),

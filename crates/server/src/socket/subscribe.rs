@@ -1,4 +1,4 @@
-//! Converts a subscription to its feed. The target must exist, be visible to the caller, and belong to the topic.
+//! Converts a subscription to a feed. The target must exist, match the topic, and be visible to the caller.
 
 use holdshort_core::id::RunId;
 use holdshort_protocol::frame::{ServerFrame, Subscribe, Topic};
