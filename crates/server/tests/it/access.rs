@@ -1,4 +1,4 @@
-//! Permissions of callers, and the hosts and origins that are accepted.
+//! Permissions of callers, and the accepted hosts and origins.
 
 use std::io::{Read, Write};
 
@@ -50,7 +50,7 @@ async fn without_a_token_nothing_is_told() {
         let request = stranger.request(Method::GET, "/v1/runs").header("authorization", wrong);
         assert_eq!(refusal(&send_request(request).await), (401, "unauthenticated", vec![]), "{wrong}");
     }
-    // A token is accepted neither as a parameter nor as a cookie.
+    // A token is accepted neither as a query parameter nor as a cookie.
     let bare = right.trim_start_matches("Bearer ");
     assert_eq!(stranger.get(&format!("/v1/runs?token={bare}")).await.0, 401);
     let cookie = stranger.request(Method::GET, "/v1/runs").header("cookie", format!("token={bare}"));
@@ -113,7 +113,7 @@ async fn an_agent_asks_and_reads_its_own() {
     for path in ["/v1/info", "/v1/system", "/v1/workflows", "/v1/audit/verify", "/v1/grants"] {
         assert_eq!(refusal(&agent.get(path).await), (403, "forbidden_role", vec![]), "{path}");
     }
-    // An agent may ask in a session in which it has a run, and in no other.
+    // An agent may ask only in a session in which it has a run.
     let asks_in = |session: &str| json!({"kind": "question", "title": "t", "message": "", "payload": {}, "session": session});
     let said = agent.post("/v1/interrupts", &asks_in(text(&others, "session"))).await;
     assert_eq!(refusal(&said), (422, "unknown_session", vec![]));

@@ -21,7 +21,7 @@ async fn a_claim_says_who_is_at_it_and_keeps_nobody_from_deciding() {
     }
     let refused = admin.post(&path(&asked, "claim"), &nothing).await;
     assert_eq!(refusal(&refused), (409, "already_claimed", vec![]));
-    // The claim is visible to all, also in the list and after a restart.
+    // Everybody sees the claim, in the list too, even after a restart.
     let served = served.restart().await;
     let operator = served.operator();
     let path_of = format!("/v1/interrupts/{}", text(&asked, "id"));

@@ -1,4 +1,4 @@
-//! A native run with a scripted model: the view of a client while an agent works.
+//! A native run with a scripted model, as a client sees it while an agent works.
 
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn until(stream: &mut Stream, kind: &str) -> Vec<Frame> {
     }
 }
 
-/// Returns the text of all previews.
+/// Returns the concatenated text of all previews.
 fn previewed(frames: &[Frame]) -> String {
     let previews = frames.iter().filter(|frame| frame.event.as_deref() == Some("preview"));
     previews.map(|frame| text(&frame.data, "text")).collect()
@@ -73,7 +73,8 @@ async fn an_agent_works_asks_and_is_told() {
     );
     model.hold();
     ok(operator.decide(&open, &json!({"option": "answer", "text": "the second"})).await);
-    // The reply ends only after all its previews were seen, because its event replaces late previews.
+    // The reply ends only after the client has seen all previews, because the event of the reply replaces later
+    // previews.
     let mut frames = Vec::new();
     while previewed(&frames) != "the second one it is" {
         frames.push(stream.next().await.unwrap());
@@ -128,7 +129,8 @@ async fn previews_come_where_they_are_wanted() {
     while previewed(&streamed) != REPLY {
         streamed.push(shown.next().await.unwrap());
     }
-    // The reply ends only after all its previews were seen, because its event replaces late previews.
+    // The reply ends only after the client has seen all previews, because the event of the reply replaces later
+    // previews.
     model.release();
     let is_last = |frame: &Value| frame["event"]["type"] == "run_completed";
     while frames.iter().filter(|frame| is_last(frame)).count() < 3 {

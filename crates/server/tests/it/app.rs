@@ -1,5 +1,5 @@
-//! Pages for browsers: the app at its addresses, its files, the pages without scripts; and the security headers of
-//! each.
+//! Pages for browsers: the app at its paths, the files of the app, pages without scripts, and the security headers of
+//! all of them.
 
 use reqwest::Method;
 use reqwest::header::ACCEPT;
@@ -78,7 +78,7 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     for path in paths {
         let file = get(&served, &path, &[]).await;
         let etag = file.header("etag");
-        // The content at a path with the name of its build never changes.
+        // The path contains the id of a build, so the content at the path never changes.
         let cached =
             if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
         assert_eq!(
@@ -94,7 +94,7 @@ async fn a_file_that_a_browser_has_is_not_sent_again() {
     }
 }
 
-/// A service worker controls only pages at and below its own address.
+/// A service worker controls only pages below the directory from which it is served.
 #[tokio::test]
 async fn the_service_worker_is_at_the_root() {
     let served = Served::new().await;

@@ -1,5 +1,4 @@
-//! Requests of an agent that runs elsewhere about its questions: it reads and follows decisions, uses approvals, and
-//! withdraws questions.
+//! Requests of external agents about their own questions: read and follow decisions, use approvals, withdraw questions.
 
 use holdshort_core::digest::Digest;
 use reqwest::Method;
@@ -49,7 +48,8 @@ async fn an_approval_is_used_once() {
         (&used["approved"], &used["by"], &used["digest"]),
         (&payload, &json!("agent"), &open["action_digest"])
     );
-    // A repeated request gets the same answer, also after a restart. Another request is refused.
+    // A repeated request gets the first response again, even after a restart. A request with a different key is
+    // refused.
     assert_eq!(ok(consume(&agent, &open, &payload, Some("mine")).await), used);
     let (status, refused) = consume(&agent, &open, &payload, None).await;
     assert_eq!((status, &refused["code"]), (409, &json!("approval_used")));
@@ -59,7 +59,7 @@ async fn an_approval_is_used_once() {
     assert_eq!(ok(consume(&agent, &open, &payload, Some("mine")).await), used);
     assert_eq!(consume(&agent, &open, &payload, Some("other")).await.0, 409);
 
-    // The use is on the card, also in lists.
+    // The card shows the use of the approval, in lists too.
     let id = text(&open, "id");
     let read = ok(operator.get(&format!("/v1/interrupts/{id}")).await);
     assert_eq!(read["approval"]["used"], json!({"at": used["used_at"], "by": "agent"}));
@@ -67,7 +67,7 @@ async fn an_approval_is_used_once() {
     assert_eq!(listed["items"][0]["approval"], read["approval"]);
 }
 
-/// If several requests arrive at once, exactly one of them uses the approval.
+/// If several requests arrive at the same time, only one of them uses the approval.
 #[tokio::test]
 async fn of_many_at_once_one_uses_it() {
     let served = Served::new().await;
@@ -80,7 +80,7 @@ async fn of_many_at_once_one_uses_it() {
     assert_eq!(used.len(), 1);
     assert!(refused.iter().all(|(status, body)| (*status, &body["code"]) == (409, &json!("approval_used"))));
 
-    // A request that is repeated before its answer arrives is not a second use.
+    // A repeat of a request whose response has not arrived is not a second use.
     for _ in 0..4 {
         let open = ask(&agent, json!({})).await;
         ok(served.operator().decide(&open, &json!({"option": "approve"})).await);
@@ -204,7 +204,7 @@ async fn an_agent_reads_and_follows_its_own_decisions() {
     }
     assert_eq!(frames.iter().map(told).collect::<Vec<_>>(), expected);
     drop(stream);
-    // A reconnecting client gets the decisions after the first one, also after a restart.
+    // A client that reconnects gets the decisions after the first decision, even after a restart.
     let seen = text(&frames[0], "position").to_owned();
     let served = served.restart().await;
     let mut again = Stream::at(&served.agent(), "/v1/agent/decisions", Some(&seen)).await;

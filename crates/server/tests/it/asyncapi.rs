@@ -1,4 +1,4 @@
-//! The document of the WebSocket describes every frame, and its examples are valid frames.
+//! The AsyncAPI document of the WebSocket describes every frame, and the examples in it are valid frames.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn every_frame_is_a_message_with_examples_of_its_type() {
             assert_eq!(again.unwrap(), *frame);
             let errors: Vec<String> = validator.iter_errors(frame).map(|error| error.to_string()).collect();
             assert_eq!(errors, Vec::<String>::new(), "{kind}");
-            // A client's frame with an unknown field is invalid. A server's frame may have more fields.
+            // A frame of a client with an unknown field is invalid. A frame of the server may have more fields.
             let mut grown = frame.clone();
             grown["colour"] = "red".into();
             assert_eq!(validator.is_valid(&grown), server.contains(kind), "{kind}");
@@ -49,7 +49,7 @@ fn every_frame_is_a_message_with_examples_of_its_type() {
     }
 }
 
-/// Every reference has a target, and every frame has an operation in its direction.
+/// Every reference has a target, and every frame is part of an operation in its direction.
 #[test]
 fn the_document_is_whole() {
     let document = holdshort_server::asyncapi();

@@ -1,4 +1,4 @@
-//! The journal can be verified as written. A damaged run does not affect other runs.
+//! A journal that the server wrote can be verified. A damaged run does not affect other runs.
 
 use holdshort_core::digest::Digest;
 use serde_json::json;
@@ -11,7 +11,7 @@ async fn events_are_found_the_newest_first_and_each_is_shown_as_it_is_stored() {
     let operator = served.operator();
     let asked = operator.ask().await;
     ok(operator.decide(&asked, &json!({"option": "approve"})).await);
-    // More events than one batch.
+    // Creates more events than fit into one batch.
     for _ in 0..70 {
         ok(operator.post("/v1/system/freeze", &json!({"reason": "a look"})).await);
         ok(operator.post("/v1/system/unfreeze", &json!({})).await);
@@ -45,7 +45,7 @@ async fn events_are_found_the_newest_first_and_each_is_shown_as_it_is_stored() {
         assert_eq!((refused.0, text(&refused.1, "code")), (400, "invalid_query"), "{wrong}");
     }
 
-    // A misspelt type would silently match nothing.
+    // A misspelt event type would silently match nothing.
     let (_, refused) = operator.get("/v1/audit/events?type=nonsense").await;
     let known = refused["known"].as_array().unwrap();
     for kind in ["run_started", "grant_added", "unfrozen"] {
@@ -89,7 +89,7 @@ async fn an_untouched_journal_is_intact() {
     let against = json!([{"head": format!("8:{hash}"), "holds": true}, {"head": short, "holds": true}]);
     assert_eq!((&compared["intact"], &compared["against"]), (&json!(true), &against));
 
-    // A head of another journal, and one of a later state of this journal.
+    // Heads that do not match: the head of a foreign journal, and the head of a later state of this journal.
     let digits = &hash[..24];
     let compared = ok(operator.get(&format!("/v1/audit/verify?against=7:{digits},9:{digits}")).await);
     let against = json!([{"head": format!("7:{digits}"), "holds": false}, {"head": format!("9:{digits}"), "holds": false}]);

@@ -1,4 +1,4 @@
-//! Content of a decision page by kind. Text of an agent is never more than text.
+//! Content of a decision page for each kind of interrupt. Text of an agent is shown only as text.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -58,7 +58,8 @@ async fn each_kind_shows_what_is_decided() {
     }
 }
 
-/// The call is shown like a native one. Other fields of the agent are data and do not make the call look safer.
+/// The call of an external agent is shown like a native call. Other fields of the agent are data, and do not make the
+/// call look safer.
 #[tokio::test]
 async fn a_call_of_another_agent_shows_what_would_run() {
     let served = Served::new().await;
@@ -77,7 +78,7 @@ async fn a_call_of_another_agent_shows_what_would_run() {
     assert!(!page.text.contains("it can do nothing else"), "{}", page.text);
 }
 
-/// An agent that names a call cannot add a payload field with a name that cards use for calls.
+/// An agent that names a call cannot add a field to the payload whose name is reserved for calls on cards.
 #[tokio::test]
 async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
     let served = Served::new().await;
@@ -91,12 +92,12 @@ async fn what_cards_show_of_a_call_stands_in_the_call_alone() {
         assert_eq!((status, code), (422, "invalid_request"), "{name}");
         assert!(at.iter().all(|at| at.starts_with("/payload")), "{name}: {at:?}");
     }
-    // The browser uses the same names.
+    // The browser app uses the same reserved names.
     let listed = holdshort_protocol::OF_CALLS.map(|name| format!("{name:?}")).join(", ");
     assert!(include_str!("../../../../ui/src/views/card/judged.ts").contains(&listed));
 }
 
-/// A wrapped line continues below its first character: its class has the indentation.
+/// A wrapped line continues below its first character, because the CSS class of the line contains the indentation.
 #[tokio::test]
 async fn a_line_of_a_change_keeps_its_indentation_where_it_breaks() {
     let served = Served::new().await;

@@ -1,4 +1,5 @@
-//! Slow, silent and excess connections are closed, and agents that send too many requests must wait. People are served.
+//! Slow, silent and excess connections are closed, and agents that send too many requests are refused. People are still
+//! served.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -48,7 +49,7 @@ async fn headers_come_in_time_and_nobody_is_idle_for_ever() {
         let said = until_closed(&mut stream).await;
         assert!(said.starts_with(answer) && said.matches("HTTP/1.1").count() <= 1, "{what}: {said}");
     }
-    // A request that is being served may take longer.
+    // The time limit does not apply to a request that is being served.
     let asked = served.operator().ask().await;
     let path = format!("/v1/interrupts/{}?wait=1", asked["id"].as_str().unwrap());
     assert_eq!(ok(served.operator().get(&path).await), asked);
@@ -66,19 +67,19 @@ async fn a_flood_of_strangers_locks_nobody_out() {
     for n in 0..10 * STRANGERS {
         let words = if n % 2 == 0 { String::new() } else { format!("GET / HTTP/1.1\r\nHost: {host}\r\n") };
         flood.push(connect(&served, &words).await);
-        // A new client can connect at any moment.
+        // During the flood, new clients can always connect.
         if n % 40 == 39 {
             ok(served.operator().get("/v1/runs").await);
         }
     }
-    // The oldest connections were evicted. An authenticated one was not.
+    // The oldest connections were evicted. The authenticated connection was not evicted.
     for stream in &mut flood[..8 * STRANGERS] {
         assert_eq!(until_closed(stream).await, "");
     }
     ok(known.get("/v1/info").await);
 }
 
-/// A valid decision link authenticates its connection, which outlives the flood.
+/// A valid decision link authenticates its connection, so the flood does not evict the connection.
 #[tokio::test]
 async fn whoever_holds_a_link_is_no_stranger() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
@@ -112,7 +113,7 @@ async fn whoever_holds_a_link_is_no_stranger() {
     }
 }
 
-/// Sockets that have not authenticated share the quota of unauthenticated connections, and take no permit for a stream.
+/// Unauthenticated sockets share the quota of unauthenticated connections, and take no permit for a stream.
 #[tokio::test]
 async fn sockets_that_say_nothing_give_way_too() {
     let tuning = Tuning { unauthenticated_connections: Some(4), ..Tuning::default() };
@@ -135,7 +136,7 @@ async fn sockets_that_say_nothing_give_way_too() {
     assert!(String::from_utf8_lossy(&rest).contains("are not authenticated"));
 }
 
-/// Agents have a quota of connections, for sockets and for idle ones alike.
+/// Agents have a quota of connections, which applies to sockets and idle connections.
 #[tokio::test]
 async fn a_flood_of_agents_connections_locks_nobody_out() {
     const SHARE: usize = 4;
@@ -162,7 +163,7 @@ async fn a_flood_of_agents_connections_locks_nobody_out() {
     assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"1".parse().unwrap()));
     assert_eq!(refused.json::<Value>().await.unwrap()["code"], "too_many_connections");
     ok(served.operator().get("/v1/runs").await);
-    // A closed socket frees its place like any other connection.
+    // A closed socket no longer counts towards the quota.
     drop(open.remove(2));
     let room = async {
         while agent.get("/v1/info").await.0 == 429 {
@@ -177,7 +178,7 @@ async fn agents_that_ask_too_often_are_told_to_wait_and_people_are_not() {
     let served = Served::with(|options| options.agent_requests = 1).await;
     let agent = served.agent();
     let mut refused = None;
-    // Enough for the burst of five seconds.
+    // These requests use up the burst of five seconds.
     for _ in 0..100 {
         let response = agent.request(Method::GET, "/v1/info").send().await.unwrap();
         if response.status() == 429 {

@@ -1,12 +1,12 @@
-//! The conversation of a session over REST. A message answers a question, reaches a run or starts one, exactly once,
-//! and can be read again.
+//! The conversation of a session over REST. A message answers a question, reaches a run or starts a run, exactly once.
+//! All messages can be read later.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Served, created, ok, read, refusal, text};
 
-/// Each run asks a question and then says that it is done.
+/// Script in which each run asks a question and then ends.
 const SCRIPT: &str = "    - calls:
         - {tool: ask_human, arguments: {question: Which page?}}
     - {text: It is done.}
@@ -31,7 +31,7 @@ async fn conversation(api: &Api, session: &Value) -> Vec<(String, String)> {
     let mut said = Vec::new();
     let mut cursor = String::new();
     loop {
-        // Small pages, so that the cursor is tested too.
+        // The pages are small, so that the cursor is tested too.
         let page = ok(api.get(&format!("{}?limit=2{cursor}", path(session, "conversation"))).await);
         for item in page["items"].as_array().unwrap() {
             said.push((text(item, "by").to_owned(), text(item, "text").to_owned()));
@@ -57,7 +57,7 @@ async fn what_is_said_begins_a_run_answers_it_and_begins_the_next() {
     let run = text(&begun, "run").to_owned();
     let question = served.next_of(&run).await;
 
-    // A message that names no question answers none. It goes to the run.
+    // A message that names no question answers no question, and goes to the run.
     let told = say(&api, &session, &json!({"text": "And quickly."})).await;
     assert_eq!(told, json!({"session": session["id"], "run": run}));
     assert_eq!(served.next_of(&run).await["id"], question["id"]);
@@ -69,7 +69,7 @@ async fn what_is_said_begins_a_run_answers_it_and_begins_the_next() {
     assert_ne!(next["run"], begun["run"]);
     let read = ok(api.get(&format!("/v1/sessions/{}", text(&session, "id"))).await);
     assert_eq!((&read["front_run"], &read["runs"]), (&next["run"], &json!([next["run"], begun["run"]])));
-    // The model of the next run gets the earlier messages, but they are not in the input of that run.
+    // The model of the next run gets the previous messages, but the input of the next run does not contain them.
     let second = text(&next, "run").to_owned();
     let asked = served.next_of(&second).await;
     let request = ok(api.get(&format!("/v1/runs/{second}/model-requests/1")).await);
@@ -80,7 +80,7 @@ async fn what_is_said_begins_a_run_answers_it_and_begins_the_next() {
     let started = ok(api.get(&format!("/v1/runs/{second}")).await);
     assert_eq!(started["input"], json!({"task": "And the next one."}));
 
-    // A restart does not change this for a run that continues.
+    // After a restart, the model of the continued run still gets them.
     let served = served.restart().await;
     let api = served.operator();
     say(&api, &session, &json!({"text": "The second.", "to": asked["id"]})).await;
@@ -123,7 +123,7 @@ async fn the_same_key_says_it_once() {
     let run = text(&begun.1, "run").to_owned();
     let question = served.next_of(&run).await;
 
-    // A message to the session, a message to the run itself, and an answer.
+    // A message to the session, a message to the run, and an answer.
     for path in [messages.clone(), format!("/v1/runs/{run}/messages")] {
         for replayed in [false, true] {
             let (was, said) = keyed(path.clone(), "k 2", json!({"text": "Quickly."})).await;
@@ -139,7 +139,7 @@ async fn the_same_key_says_it_once() {
     assert_eq!(said.iter().filter(|(_, text)| text == "Quickly.").count(), 2, "{said:?}");
     assert_eq!(ok(api.get("/v1/runs").await)["items"].as_array().unwrap().len(), 1);
 
-    // Several requests at once: one starts the run, and the others get its answer.
+    // Of several requests at the same time, one starts the run, and the others get the response to this request.
     let session = opened(&served).await;
     let at_once = (0..6).map(|_| keyed(path(&session, "messages"), "k 4", json!({"text": "Go."})));
     let said = futures::future::join_all(at_once).await;
@@ -176,7 +176,7 @@ async fn what_can_not_be_said() {
         (&session, json!({"text": "x", "too": 1}), (422, "invalid_request", vec!["/too"])),
         (&session, json!({"text": "x", "agent": "bob"}), (422, "invalid_request", vec!["/agent"])),
         (&session, json!({"text": "x", "to": "nonsense"}), (404, "not_found", vec![])),
-        // A question of another session.
+        // `to` names a question of a different session.
         (&session, json!({"text": "x", "to": asked["id"]}), (404, "not_found", vec![])),
         (&empty, json!({"text": "x"}), (422, "invalid_request", vec![""])),
     ];
@@ -201,13 +201,13 @@ async fn what_can_not_be_said() {
         let refused = api.post("/v1/sessions", &body).await;
         assert_eq!(refusal(&refused), (422, "invalid_request", vec![pointer]), "{body}");
     }
-    // A session that is not open starts no run.
+    // No run starts in a session that is not open.
     ok(api.post(&path(&session, "suspend"), &json!({})).await);
     let refused = api.post(&path(&session, "messages"), &json!({"text": "x"})).await;
     assert_eq!(refusal(&refused), (409, "session_suspended", vec![]));
 }
 
-/// A message to another agent cancels the run of the front agent. The other agent stays in front.
+/// A message to a different agent cancels the run of the agent in front. The named agent is then in front.
 #[tokio::test]
 async fn another_agent_takes_the_front() {
     let workflow = "name: own

@@ -1,4 +1,4 @@
-//! The order of refusals: known, role, repeat, expired, resolved, version, option and schema.
+//! The order of refusals of a decision: unknown interrupt, role, repeat, expired, resolved, version, option and schema.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn refusals_come_in_one_order() {
     let (agent, operator) = (served.agent(), served.operator());
     let nonsense = json!({"option": "nonsense", "version": 9, "colour": "red"});
 
-    // An unknown interrupt is refused first, for every caller and every body.
+    // An unknown interrupt is reported first, for every caller and every body.
     for (api, body) in [(&operator, &nonsense), (&agent, &nonsense)] {
         assert_eq!(refusal(&api.post(UNKNOWN, body).await), (404, "not_found", vec![]));
     }
@@ -44,7 +44,8 @@ async fn refusals_come_in_one_order() {
 
     let decision = json!({"option": "approve", "text": "go", "version": 1});
     let decided = ok(operator.decide(&asked, &decision).await);
-    // A repeated decision returns the existing result. Another decision is refused with it.
+    // A repeat of the same decision returns the existing result. A different decision is refused, and the error
+    // contains the existing result.
     assert_eq!(ok(operator.decide(&asked, &decision).await), decided);
     let other = operator.decide(&asked, &json!({"option": "reject", "version": 9})).await;
     assert_eq!(refusal(&other), (409, "already_resolved", vec![]));
@@ -71,7 +72,7 @@ async fn an_edit_must_fit_the_schema_that_was_asked_for() {
     );
 }
 
-/// An agent asks with schemas that libraries print, and a person answers in their form.
+/// An agent asks with schemas as libraries print them, and a person answers in the form of the schema.
 #[tokio::test]
 async fn a_question_is_answered_in_the_form_that_was_asked_for() {
     let served = Served::new().await;
@@ -142,7 +143,7 @@ async fn the_channel_is_recorded_and_only_known_ones_are() {
     }
 }
 
-/// Returns the interrupt of one call, and its server.
+/// Returns the interrupt about a call, and its server.
 async fn held(call: &str) -> (Served, Value) {
     let served = Served::playing(&format!("    - calls:\n        - {call}\n    - {{text: done}}\n")).await;
     std::fs::write(served.workspace().join("a.txt"), "one\n").unwrap();
@@ -150,8 +151,8 @@ async fn held(call: &str) -> (Served, Value) {
     (served, held)
 }
 
-/// An edit that no tool can carry out is refused with a pointer to the invalid argument, like an edit of a plan. The
-/// interrupt stays open.
+/// An edit with which no tool could run is refused with a JSON pointer to the invalid argument, like an edit of a plan.
+/// The interrupt stays open.
 #[tokio::test]
 async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     let path = |path: &str| json!({"path": path, "content": "x"});
@@ -206,8 +207,8 @@ async fn an_edit_that_no_tool_could_carry_out_leaves_it_open() {
     }
 }
 
-/// An edit may need a file that an earlier call creates, and is then checked in its turn. An edit that no file could
-/// make valid is refused.
+/// An edit may need a file that an earlier call creates. Such an edit is checked again before its call runs. An edit
+/// that no earlier call could make valid is refused.
 #[tokio::test]
 async fn an_edit_may_need_what_an_earlier_call_makes() {
     let calls = "    - calls:\n        - {tool: write_file, arguments: {path: new.md, content: one}}\n        \
@@ -224,7 +225,7 @@ async fn an_edit_may_need_what_an_earlier_call_makes() {
     let decided = ok(operator.decide(&of("edit_file"), &edit("new.md")).await);
     assert_eq!(decided["resolution"]["effect"], "proceed_with_edit");
     ok(operator.decide(&of("write_file"), &json!({"option": "approve"})).await);
-    // The edit is valid in its turn, so the person who made it is not asked again.
+    // The edit is valid when its call runs, so the person is not asked again.
     assert_eq!(served.ended(&run).await["status"], "completed");
     assert_eq!(std::fs::read_to_string(served.workspace().join("new.md")).unwrap(), "two");
 }
@@ -286,7 +287,7 @@ async fn an_edit_that_no_earlier_call_could_mend_is_refused() {
     }
 }
 
-/// A symbolic link to a missing folder does not prevent a write: the target folder is created.
+/// A symbolic link to a missing directory does not prevent a write, because the directory is created.
 #[tokio::test]
 async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
     let (served, asked) = held("{tool: write_file, arguments: {path: b.txt, content: x}}").await;
@@ -298,7 +299,7 @@ async fn a_file_below_a_dangling_link_is_written_where_it_leads() {
     assert_eq!(std::fs::read_to_string(served.workspace().join("missing/x")).unwrap(), "x");
 }
 
-/// An edit for an agent that runs elsewhere replaces the whole payload, unless the agent named a part of it.
+/// An edit for an external agent replaces the whole payload, unless the agent named a part of the payload.
 #[tokio::test]
 async fn sending_back_what_another_agent_showed_is_an_approval() {
     let served = Served::new().await;

@@ -1,4 +1,4 @@
-//! All events, in the order of their commits.
+//! The stream of all events, in the order of their commits.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ async fn take(stream: &mut Stream, count: usize) -> Vec<Frame> {
     frames
 }
 
-/// Opens a stream that starts now. Returns it with its start position.
+/// Opens a stream that starts now. Returns the stream and its start position.
 async fn start(api: &Api) -> (Stream, String) {
     let mut stream = Stream::at(api, PATH, None).await;
     let first = stream.next().await.unwrap();
@@ -56,7 +56,8 @@ async fn events_of_all_streams_come_in_the_order_of_their_commits_also_after_a_r
     assert_eq!(seen, expected);
     drop(stream);
 
-    // A stream from the first position repeats the events. With two positions, the later one is used.
+    // A stream from the first position repeats the events. If a request contains two positions, the later position is
+    // used.
     let served = served.restart().await;
     let operator = served.operator();
     let mut again = Stream::at(&operator, &format!("{PATH}?position={position}"), None).await;
@@ -70,7 +71,7 @@ async fn events_of_all_streams_come_in_the_order_of_their_commits_also_after_a_r
     operator.ask().await;
     followed = take(&mut rest, 2).await;
     assert_eq!(types(&followed), ["run_started", "interrupt_opened"]);
-    // They are the events of the run, apart from their positions.
+    // Except for their positions, the events equal the events of the run.
     let page = ok(operator.get(&format!("/v1/runs/{first}/events")).await);
     let mut last = frames[10].data.clone();
     last.as_object_mut().unwrap().remove("position");

@@ -1,4 +1,4 @@
-//! Shared recent events: they are read once for all followers that have caught up, and no client sees a difference.
+//! Shared recent events. They are read once for all followers that have caught up, and clients notice no difference.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,12 @@ use crate::harness::{Api, SOON, Served, ok, text};
 use crate::socket::{Socket, fill, types};
 use crate::streams::{Frame, Stream};
 
-/// Number of shared events, so small that a client which does not read at once falls behind.
+/// Number of shared events. It is so small that a client which does not read immediately falls behind.
 const RECENT: usize = 4;
 
 const ALL: &str = "/v1/events?previews=false";
 
-/// Follows everything from a position on, and waits for the first frame.
+/// Follows all events after a position, and waits for the first frame.
 async fn follow(api: &Api, after: Option<&str>) -> Stream {
     let mut stream = Stream::at(api, ALL, after).await;
     assert_eq!(stream.next().await.unwrap().event.as_deref(), Some("position"));
@@ -34,7 +34,7 @@ async fn read(stream: &mut Stream, count: usize) -> Vec<Frame> {
     frames
 }
 
-/// Reads `count` frames in a task, as they come.
+/// Reads `count` frames in a separate task, as they arrive.
 fn reading(mut stream: Stream, count: usize) -> JoinHandle<Vec<Frame>> {
     tokio::spawn(async move { read(&mut stream, count).await })
 }
@@ -47,7 +47,7 @@ fn positions(places: impl Iterator<Item = usize>) -> Vec<String> {
     places.map(|place| format!("p{place}")).collect()
 }
 
-/// Opens a stream whose client does not read yet and has small buffers.
+/// Opens a stream whose client has small buffers and does not read yet.
 async fn unread(served: &Served) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(16 * 1024).unwrap();
@@ -61,11 +61,11 @@ async fn unread(served: &Served) -> TcpStream {
     stream
 }
 
-/// Returns the bytes of the stream until the event with this id is complete, without the chunk framing.
+/// Returns the bytes of the stream until the event with this id is complete. The chunked encoding is removed.
 async fn until(stream: &mut TcpStream, id: &str) -> String {
     let (mut got, last) = (Vec::new(), format!("id: {id}\n"));
     loop {
-        // A chunk contains whole events.
+        // A chunk contains only complete events.
         if got.ends_with(b"\n\n\r\n") {
             let said = String::from_utf8_lossy(&got);
             if said.contains(&last) {
@@ -84,7 +84,7 @@ async fn whoever_lags_behind_is_told_the_same_as_those_who_have_caught_up() {
     let mut late = unread(&served).await;
     let mut socket = Socket::operator(&served).await;
     socket.subscribe(json!({"id": "all", "topic": "all"})).await;
-    // More than the buffers of the clients that do not read hold, and many times the shared events.
+    // These events exceed the buffers of the clients that do not read, and are many times the number of shared events.
     assert_eq!(fill(&served).await, 151);
     let events = socket.events("all", 151).await;
     let expected = positions(1..=151 + 2);
@@ -98,7 +98,7 @@ async fn whoever_lags_behind_is_told_the_same_as_those_who_have_caught_up() {
     assert_eq!(ids(&frames), expected);
     assert_eq!(frames.into_iter().map(|frame| frame.data).collect::<Vec<_>>(), events);
     got.push_str(&until(&mut late, "p153").await);
-    // The id of the request in the headers and the first position come before the events.
+    // The request id in the headers and the first position come before the events.
     let told = got.split("id: ").skip(3).map(|rest| rest.split('\n').next().unwrap());
     assert_eq!(told.collect::<Vec<_>>(), expected);
     for event in &events {
@@ -116,7 +116,7 @@ async fn a_cursor_on_either_side_of_what_is_shared_has_no_gap_and_no_repeat() {
     for _ in 0..BEFORE / 2 {
         operator.ask().await;
     }
-    // The last four events are shared from now on.
+    // From now on, the last four events are shared.
     assert_eq!(ids(&read(&mut first, BEFORE).await), positions(1..=BEFORE));
     let cursors = positions(0..=BEFORE);
     let mut streams = join_all(cursors.iter().map(|cursor| follow(&operator, Some(cursor)))).await;
@@ -165,7 +165,7 @@ async fn those_who_follow_one_run_share_it_too() {
             streams.push((since, Stream::open(api, run, "", Some(since)).await));
         }
     }
-    // Other runs continue too, so the shared events are too few for all.
+    // Other runs continue too, so the shared events do not suffice for all runs.
     for n in 0..6 {
         operator.ask().await;
         ok(operator.post(&format!("/v1/runs/{run}/messages"), &json!({"text": n.to_string()})).await);
@@ -233,7 +233,7 @@ async fn the_connection_of_a_client_that_does_not_read_is_closed_and_the_others_
     let filled = fill(&served).await;
     assert_eq!(ids(&others.await.unwrap()), positions(1..=filled));
 
-    // The client has not read a byte. It notices the closed connection only by writing.
+    // The client has read nothing, so it notices the closed connection only when it writes.
     let began = Instant::now();
     while slow.write_all(b"\r\n").await.is_ok() {
         assert!(began.elapsed() < SOON, "the connection is held");
@@ -243,7 +243,7 @@ async fn the_connection_of_a_client_that_does_not_read_is_closed_and_the_others_
     let ended = timeout(SOON, slow.read_to_end(&mut got)).await.unwrap();
     assert!(!got.ends_with(b"0\r\n\r\n"), "a stream that is given up has no end: {ended:?}");
 
-    // The last complete id is a valid position to continue from.
+    // The client can resume from the last id that arrived completely.
     let got = String::from_utf8_lossy(&got);
     let whole = got.rsplit_once("\n\n").map_or("", |(whole, _)| whole);
     let seen = whole

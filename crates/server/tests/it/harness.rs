@@ -1,4 +1,4 @@
-//! A server on a temporary folder, and an HTTP client with one token.
+//! A server on a temporary directory, and an HTTP client for each token.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Time limit of a wait. Everything in these tests happens at once or never.
+/// Time limit of a wait. Everything in these tests happens immediately or never.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 const ISSUER: &str = "https://issuer.example";
@@ -58,7 +58,7 @@ impl Served {
         Self::with(|_| ()).await
     }
 
-    /// Starts a server with a workflow of one checkpoint, which needs no model.
+    /// Starts a server with a workflow that has a single checkpoint and needs no model.
     pub(crate) async fn with_checkpoint() -> Self {
         let workflow = "name: look\n\
              description: A person looks\n\
@@ -66,7 +66,7 @@ impl Served {
         Self::with_workflow(workflow, |_| ()).await
     }
 
-    /// Starts a server with its own workflow.
+    /// Starts a server with the given workflow.
     pub(crate) async fn with_workflow(workflow: &str, change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workflows = folder.path().join("workflows");
@@ -80,8 +80,8 @@ impl Served {
         .unwrap()
     }
 
-    /// Starts a server with the workflow `own`. Its one agent plays the script in the folder `workspace`, and all its
-    /// calls ask for approval.
+    /// Starts a server with the workflow `own`. Its only agent plays the script in the directory `workspace`, and all
+    /// calls of the agent ask for approval.
     pub(crate) async fn playing(steps: &str) -> Self {
         let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [ask_human, \
              write_file, edit_file, run_command, create_plan, request_review]\n\
@@ -89,7 +89,7 @@ impl Served {
         Self::with_workflow_and_rehearsal(workflow, &format!("agents:\n  ada:\n{steps}")).await
     }
 
-    /// Starts a server with the workflow `own`, its script, and the folder `workspace`.
+    /// Starts a server with the workflow `own`, its script, and the directory `workspace`.
     pub(crate) async fn with_workflow_and_rehearsal(workflow: &str, rehearsal: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("workflows/own");
@@ -105,7 +105,7 @@ impl Served {
         self.folder.path().join("workspace")
     }
 
-    /// Starts a run of `playing`. Returns its first interrupt.
+    /// Starts a run on a server of [`Served::playing`]. Returns the first interrupt of the run.
     pub(crate) async fn held(&self) -> Value {
         let workspace = self.workspace();
         let config = json!({"workspace": workspace, "model": "rehearsal"});
@@ -114,12 +114,12 @@ impl Served {
         self.next_of(text(&run, "id")).await
     }
 
-    /// Returns the next interrupt that a run waits for.
+    /// Returns the next interrupt for which a run waits.
     pub(crate) async fn next_of(&self, run: &str) -> Value {
         self.open_of(run, 1).await.swap_remove(0)
     }
 
-    /// Returns the open interrupts of a run, once there are `count` of them.
+    /// Returns the open interrupts of a run when there are `count` of them.
     pub(crate) async fn open_of(&self, run: &str, count: usize) -> Vec<Value> {
         let path = format!("/v1/interrupts?status=open&run={run}");
         let waited = tokio::time::timeout(SOON, async {
@@ -137,7 +137,7 @@ impl Served {
         open
     }
 
-    /// Returns a run, once it has ended.
+    /// Returns a run after its end.
     pub(crate) async fn ended(&self, run: &str) -> Value {
         let waited = tokio::time::timeout(SOON, async {
             loop {
@@ -169,7 +169,7 @@ impl Served {
         Self::on(folder, |options| options.issuers = vec![issuer]).await.unwrap()
     }
 
-    /// Returns a caller with one role, authenticated by a token of the issuer.
+    /// Returns a caller with a single role, authenticated by a token of the issuer.
     pub(crate) fn issued(&self, id: &str, role: Role) -> Api {
         let header = json!({"alg": "HS256", "typ": "JWT"});
         let claims = json!({
@@ -183,7 +183,7 @@ impl Served {
         Self::on(tempfile::tempdir().unwrap(), change).await.unwrap()
     }
 
-    /// Starts a server with other time limits for slow clients.
+    /// Starts a server with these time limits for clients.
     pub(crate) async fn paced(pace: Pace) -> Self {
         let tuning = Tuning { pace, ..Tuning::default() };
         Self::tuned(tempfile::tempdir().unwrap(), tuning, |_| ()).await.unwrap()
@@ -213,12 +213,12 @@ impl Served {
         Ok(Self { server: Box::pin(start_tuned(options.clone(), tuning)).await?, options, tuning, folder })
     }
 
-    /// Starts a server on the folder of a stopped one.
+    /// Starts a server on the directory of a stopped server.
     pub(crate) async fn again(folder: TempDir) -> Self {
         Self::on(folder, |_| ()).await.unwrap()
     }
 
-    /// Returns the operator of a server that the test started itself.
+    /// Returns the operator of a server that the test itself started.
     pub(crate) fn client(server: &Server) -> Api {
         Api {
             base: format!("http://{}", server.address()),
@@ -228,7 +228,7 @@ impl Served {
         }
     }
 
-    /// Restarts the server on the same folder. It gets another port.
+    /// Restarts the server on the same directory. The port changes.
     pub(crate) async fn restart(self) -> Self {
         let Self { server, options, tuning, folder } = self;
         server.stop().await;
@@ -246,7 +246,7 @@ impl Served {
         self.restart().await
     }
 
-    /// Stops the server and expects that it does not start again. Returns the error.
+    /// Stops the server and expects that the next start fails. Returns the error.
     pub(crate) async fn restart_refused(self) -> String {
         let Self { server, options, tuning, folder: _folder } = self;
         server.stop().await;
@@ -262,7 +262,7 @@ impl Served {
         &self.options.data
     }
 
-    /// Restarts the server on the same folder and the same address.
+    /// Restarts the server on the same directory and the same address.
     pub(crate) async fn restart_here(mut self) -> Self {
         self.options.listen = self.address();
         self.restart().await
@@ -334,7 +334,7 @@ pub(crate) struct Api {
     client: reqwest::Client,
 }
 
-/// Returns a client that does not decompress answers.
+/// Returns a client that does not decompress responses.
 fn client() -> reqwest::Client {
     holdshort_http::plain().no_gzip().no_brotli().no_deflate().no_zstd().build().unwrap()
 }
@@ -342,12 +342,12 @@ fn client() -> reqwest::Client {
 /// Credentials of a signed-in browser.
 #[derive(Clone)]
 pub(crate) struct Login {
-    /// `holdshort_PORT=VALUE`.
+    /// Cookie in the form `holdshort_PORT=VALUE`.
     pub(crate) cookie: String,
     pub(crate) secret: String,
 }
 
-/// Status and body of an answer.
+/// Status and body of a response.
 pub(crate) type StatusAndBody = (u16, Value);
 
 impl Api {
@@ -365,12 +365,11 @@ impl Api {
         }
     }
 
-    /// Returns the token of the caller.
     pub(crate) fn token(&self) -> &str {
         self.token.as_deref().unwrap_or_default()
     }
 
-    /// Requests a page from a route that could also answer with a stream.
+    /// Sends a GET request for JSON to a route that can also return a stream.
     pub(crate) async fn get_json(&self, path: &str) -> StatusAndBody {
         send_request(self.request(Method::GET, path).header("accept", "application/json")).await
     }
@@ -395,7 +394,7 @@ impl Api {
         send_request(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Posts a body that may be invalid JSON.
+    /// Sends a POST request whose body may be invalid JSON.
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> StatusAndBody {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         send_request(request.body(body)).await
@@ -417,7 +416,7 @@ impl Api {
     }
 }
 
-/// An answer as a browser receives it.
+/// Response as a browser receives it.
 pub(crate) struct PageResponse {
     pub(crate) status: u16,
     pub(crate) headers: reqwest::header::HeaderMap,
@@ -436,7 +435,7 @@ impl PageResponse {
     }
 }
 
-/// Returns a request for an approval by an agent of another framework.
+/// Returns a request of an external agent for an approval.
 pub(crate) fn question() -> Value {
     json!({
         "kind": "tool_approval", "title": "Archive 41 branches", "message": "All are merged.",
@@ -451,7 +450,7 @@ pub(crate) async fn send_request(request: RequestBuilder) -> StatusAndBody {
 pub(crate) async fn read(response: Response) -> StatusAndBody {
     let status = response.status().as_u16();
     let bytes = response.bytes().await.unwrap();
-    // A body that is not JSON is returned as text. Metrics are an example.
+    // A body that is not JSON, such as metrics, is returned as text.
     let text = || Value::String(String::from_utf8_lossy(&bytes).into_owned());
     let body = if bytes.is_empty() {
         Value::Null
@@ -471,7 +470,7 @@ pub(crate) fn ok(said: StatusAndBody) -> Value {
     said.1
 }
 
-/// Returns the status, code and pointers of a problem.
+/// Returns the status, the code and the JSON pointers of a problem.
 pub(crate) fn refusal(said: &StatusAndBody) -> (u16, &str, Vec<&str>) {
     let errors = said.1["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let pointers = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();

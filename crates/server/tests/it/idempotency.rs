@@ -22,7 +22,7 @@ async fn a_repeated_question_is_asked_once() {
     let body = question().to_string();
     let (status, replayed, first) = keyed(&agent, "/v1/interrupts", "k 1", &body).await;
     assert_eq!((status, replayed), (201, None));
-    // Spaces and the order of keys do not matter.
+    // White space and the order of members do not matter.
     let spaced = serde_json::to_string_pretty(&question()).unwrap();
     let (status, replayed, second) = keyed(&agent, "/v1/interrupts", "k 1", &spaced).await;
     assert_eq!((status, replayed.as_deref(), &second), (201, Some("true"), &first));
@@ -31,14 +31,14 @@ async fn a_repeated_question_is_asked_once() {
     let (status, _, said) = keyed(&agent, "/v1/interrupts", "k 1", &other).await;
     assert_eq!((status, &said["code"]), (422, &json!("idempotency_key_reused")));
 
-    // Another actor, route or key makes another request.
+    // With a different actor, route or key, the request is a new request.
     let (status, replayed, _) = keyed(&served.operator(), "/v1/interrupts", "k 1", &body).await;
     assert_eq!((status, replayed), (201, None));
     let run = json!({"workflow": "external"}).to_string();
     let (status, replayed, started) = keyed(&agent, "/v1/runs", "k 1", &run).await;
     assert_eq!((status, replayed), (201, None));
 
-    // Keys survive a restart. The answer is the current state of the resource.
+    // Keys survive a restart. The response contains the current state of the resource.
     ok(served.operator().decide(&first, &json!({"option": "approve"})).await);
     let served = served.restart().await;
     let (status, replayed, third) = keyed(&served.agent(), "/v1/interrupts", "k 1", &body).await;

@@ -1,4 +1,4 @@
-//! Invalid input: each kind has its own error and changes nothing.
+//! Invalid input. Each kind has its own error and changes nothing.
 
 use futures::stream;
 use reqwest::{Body, Method};
@@ -162,7 +162,7 @@ async fn what_does_not_fit_is_named() {
     assert_eq!(ok(operator.get("/v1/runs").await)["items"], json!([]), "nothing was started");
 }
 
-/// Checks that the message names no Rust type.
+/// Checks that the error message contains no name of a Rust type.
 fn in_plain_words(refused: &Value) {
     let message = text(&refused["errors"][0], "message");
     for word in ["struct", "enum", "u64", "Option"] {
@@ -264,7 +264,7 @@ async fn strange_characters_are_data() {
             "options": [{"id": id, "label": strange}]
         })
     };
-    // The id of an option is part of lines of the record, so it must be a name.
+    // The id of an option appears in lines of the record, so it must have the form of a name.
     let refused = served.agent().post("/v1/interrupts", &question(strange)).await;
     assert_eq!(refusal(&refused), (422, "invalid_request", vec!["/options/0/id"]));
     let asked = created(served.agent().post("/v1/interrupts", &question("go")).await);

@@ -1,4 +1,4 @@
-//! Agents of other frameworks ask, wait and get the resolution.
+//! External agents ask, wait and get the resolution.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     let waiting = ok(agent.get(&format!("/v1/runs/{run}")).await);
     assert_eq!((&waiting["status"], &waiting["open_interrupts"]), (&json!("waiting"), &json!([id])));
 
-    // The long poll may have started when the decision comes.
+    // The long poll may already wait when the decision arrives.
     let poll = tokio::spawn({
         let (agent, id) = (agent.clone(), id.clone());
         async move { agent.get(&format!("/v1/interrupts/{id}?wait=15")).await }
@@ -51,7 +51,7 @@ async fn an_agent_asks_waits_and_gets_the_resolution() {
     assert_eq!(ended["result"]["outcome"], "rejected");
 }
 
-/// A long poll returns the resolution at once, whether the decision comes while it starts, waits or reads.
+/// A long poll returns the resolution immediately, even if the decision arrives while the long poll starts or reads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_poll_that_meets_the_decision_tells_the_resolution() {
     let served = Served::new().await;
@@ -73,7 +73,7 @@ async fn a_poll_that_meets_the_decision_tells_the_resolution() {
     }
 }
 
-/// An agent must offer an option that does not release its work. Otherwise the question is refused.
+/// A question whose options all release work is refused.
 #[tokio::test]
 async fn an_agent_can_not_offer_only_what_releases() {
     let served = Served::new().await;
@@ -100,7 +100,7 @@ async fn an_agent_can_not_offer_only_what_releases() {
     created(agent.post("/v1/interrupts", &offer(&["approve", "reject"])).await);
 }
 
-/// A choice with one option also accepts a free text.
+/// A choice with a single option also accepts a free text.
 #[tokio::test]
 async fn a_choice_can_be_answered_in_ones_own_words() {
     let served = Served::new().await;
@@ -116,7 +116,7 @@ async fn a_choice_can_be_answered_in_ones_own_words() {
     assert_eq!((text(resolution, "outcome"), text(resolution, "text")), ("answered", "Not on a Friday."));
 }
 
-/// Deadlines that passed while no server ran are settled before the first answer.
+/// Deadlines that passed while no server ran take effect before the first response.
 #[tokio::test]
 async fn deadlines_that_passed_meanwhile_are_settled_before_the_server_answers() {
     let served = Served::new().await;
@@ -177,7 +177,7 @@ async fn an_external_run_asks_several_times_and_finishes() {
     let second = created(agent.post("/v1/interrupts", &ask("second")).await);
     assert_eq!(first["session"], run["session"]);
 
-    // The second question is answered while the first one is open.
+    // The second question is answered while the first question is still open.
     ok(operator.decide(&second, &json!({"option": "answer", "text": "2"})).await);
     let open = ok(agent.get(&format!("/v1/runs/{id}")).await)["open_interrupts"].clone();
     assert_eq!(open, json!([first["id"]]));
@@ -215,7 +215,7 @@ async fn a_question_may_join_a_session_that_is_there() {
     let listed = ok(served.operator().get(&path).await);
     let shown = listed["items"].as_array().expect("a list").iter().map(|item| {
         let mut item = item.clone();
-        // An agent never decides, so its items do not say whether it may.
+        // An agent never decides, so its items have no field `you`.
         item.as_object_mut().expect("an object").remove("you");
         item
     });

@@ -1,4 +1,4 @@
-//! Keys of agents and services: their rights, and how they end.
+//! Keys of agents and services: their permissions, and the ways in which they end.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, ok, question, refusal, send_request, 
 use crate::socket::{Socket, SocketMessage};
 use crate::streams::Stream;
 
-/// Makes a key. Returns it with a client that uses its secret.
+/// Creates a key. Returns the key, and a client that uses its secret.
 async fn key(served: &Served, body: Value) -> (Value, Api) {
     let made = created(served.operator().post("/v1/keys", &body).await);
     let api = served.api(Some(text(&made, "secret")));
@@ -101,7 +101,7 @@ async fn each_role_may_what_its_column_says() {
     for (role, path, reads, decides) in table {
         let (_, api) = key(&served, json!({"name": format!("the-{role}"), "role": role})).await;
         assert_eq!(api.get(path).await.0, reads, "{role}");
-        // No key makes keys or login links, because these could give more rights than it has.
+        // A key cannot create keys or login links, because they could have more permissions than the key.
         assert_eq!(refusal(&api.get("/v1/keys").await), (403, "forbidden_role", vec![]), "{role}");
         let made = api.post("/v1/keys", &json!({"name": "mine"})).await;
         assert_eq!(refusal(&made), (403, "forbidden_role", vec![]), "{role}");
@@ -157,7 +157,7 @@ async fn what_is_refused() {
     }
     assert_eq!(refusal(&operator.get("/v1/keys/key_01k6f0000000000000000000aa").await).0, 404);
     assert_eq!(refusal(&operator.delete("/v1/keys/key_01k6f0000000000000000000aa").await).0, 404);
-    // The answer does not say why a secret is invalid.
+    // The response does not say why a secret is invalid.
     let unknown = format!("hs_key_{}", "0".repeat(64));
     let bodies: Vec<Value> = {
         let mut bodies = Vec::new();
@@ -191,7 +191,7 @@ async fn a_rotated_secret_counts_no_more_or_for_a_while() {
     for api in [&second, &third] {
         assert_eq!(ok(api.get("/v1/login").await)["person"], "bot");
     }
-    // A further rotation ends the overlap of the second secret.
+    // A second rotation ends the overlap of the previous secret.
     ok(operator.post(&rotate, &json!({})).await);
     assert_eq!(refused(&second).await["code"], "unauthenticated");
 }
@@ -207,7 +207,7 @@ async fn a_revocation_is_one_and_final() {
     assert_eq!(ok(operator.delete(&path(&made)).await)["revoked_at"], revoked["revoked_at"]);
     let rotated = operator.post(&format!("{}/rotate", path(&made)), &json!({})).await;
     assert_eq!(refusal(&rotated), (409, "key_ended", vec![]));
-    // The name is free, but the old secret does not authenticate its next holder.
+    // The name can be used again, but the old secret does not authenticate the new key.
     agent(&served, "bot").await;
     assert_eq!(refused(&bot).await["code"], "unauthenticated");
 }
@@ -220,7 +220,7 @@ async fn an_expired_key_says_so() {
     let opened = bot.get("/v1/login").await;
     assert!(opened.1["expires_at"].is_string(), "{opened:?}");
     socket.say(&json!({"type": "hello", "token": bot.token()})).await;
-    // A socket that authenticated before the expiry is closed then.
+    // A socket that was opened before the expiry is closed at the expiry.
     let (_, close) = last(&mut socket).await;
     assert_eq!(close, Some(4401));
     let expired = bot.get("/v1/runs").await;
@@ -238,8 +238,8 @@ async fn last(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// Every way to end a key closes its open connections: a socket, streams, a long poll. Connections of other keys stay
-/// open.
+/// Whenever a key ends, its open connections are closed: a socket, streams, and a long poll. Connections of other keys
+/// stay open.
 #[tokio::test]
 async fn what_is_open_ends_with_the_key() {
     let served = Served::new().await;
@@ -268,7 +268,7 @@ async fn what_is_open_ends_with_the_key() {
         } else {
             ok(operator.post(&format!("{}/rotate", path(&made)), &json!({})).await);
         }
-        // Committed after the key has ended, so no connection of the key gets it.
+        // The decision is committed after the key has ended, so no connection of the key receives it.
         ok(operator.decide(&json!({"id": id}), &json!({"option": "approve"})).await);
         let (frame, code) = last(&mut socket).await;
         assert_eq!((text(&frame["problem"], "code"), code), ("access_ended", Some(4401)), "{end}");
@@ -291,7 +291,7 @@ async fn what_is_open_ends_with_the_key() {
     }
 }
 
-/// Signing out closes the sockets of the browser, on every connection.
+/// A sign-out closes all sockets of the browser.
 #[tokio::test]
 async fn what_is_open_ends_with_the_login() {
     let served = Served::new().await;
@@ -305,7 +305,7 @@ async fn what_is_open_ends_with_the_login() {
     assert_eq!((text(&frame["problem"], "code"), code), ("access_ended", Some(4401)));
 }
 
-/// A decision link ends with the key that made it.
+/// A decision link ends with the key that created it.
 #[tokio::test]
 async fn a_decision_link_ends_with_its_key() {
     let served = Served::new().await;

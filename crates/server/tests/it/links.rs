@@ -1,4 +1,4 @@
-//! Decision links: a page that shows, and a form that decides.
+//! Decision links: a page that shows the interrupt, and a form that decides.
 
 use holdshort_core::digest::Digest;
 use holdshort_web::links::{Claim, Links};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::harness::{Api, PageResponse, Served, created, fetch_page, ok, refusal, send_request, text};
 use crate::people::{approve, peopled};
 
-/// Names of fields with the typed values.
+/// Names of form fields, with the typed values.
 type Typed = &'static [(&'static str, &'static str)];
 
-/// Makes a link. Returns its path.
+/// Creates a link. Returns the path of the link.
 async fn link(served: &Served, interrupt: &Value) -> String {
     link_for(served, interrupt, &json!({})).await
 }
@@ -77,7 +77,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     // A form that is sent twice gets the existing result.
     let again = send(&served, &path, &[("option", "approve"), ("text", "only\r\nmerged ones")]).await;
     assert_eq!(again.status, 200, "{}", again.text);
-    // Another decision is refused with the existing result, its people and its time.
+    // A different decision is refused. The page shows the existing result, with its people and its time.
     let other = send(&served, &path, &[("option", "reject")]).await;
     assert_eq!(other.status, 409);
     for part in ["Already decided", "Approved", "Approve", "operator", text(resolution, "at"), "merged ones"]
@@ -91,7 +91,7 @@ async fn a_link_shows_changes_nothing_and_decides_once() {
     assert_eq!((refusal(&late), &late.1["resolution"]), ((409, "already_resolved", vec![]), resolution));
 }
 
-/// An agent can label its options freely, so the page adds the real effect of each.
+/// An agent can choose any label for an option, so the page adds the real effect of the option.
 #[tokio::test]
 async fn a_label_does_not_hide_what_its_option_does() {
     let served = Served::new().await;
@@ -138,7 +138,7 @@ async fn no_other_token_says_anything() {
             assert!(!page.text.contains("branches"), "{}", page.text);
         }
     }
-    // A link stays valid after a restart, but not after its token is replaced.
+    // A link stays valid after a restart, but not after the operator's token is replaced.
     let served = served.restart().await;
     assert_eq!(get(&served, &path).await.status, 200);
     std::fs::remove_file(served.data().join("tokens.json")).unwrap();
@@ -148,8 +148,8 @@ async fn no_other_token_says_anything() {
     assert_eq!(open["items"].as_array().unwrap().len(), 2, "none of this decided anything");
 }
 
-/// A link decides only on content with the digest that it was made for. A link with another digest is rejected, even
-/// with the server's own seal.
+/// A link decides only on content with the digest in the link. A link with a different digest is rejected, even if this
+/// server sealed it.
 #[tokio::test]
 async fn a_link_is_for_what_it_was_made_for() {
     let served = Served::new().await;
@@ -174,7 +174,7 @@ async fn links_and_interrupts_expire() {
     let served = Served::new().await;
     let asked = served.operator().ask().await;
     let path = link_for(&served, &asked, &json!({"expires_in_ms": 1})).await;
-    // A millisecond passes sooner or later.
+    // Repeats until the link has expired.
     while get(&served, &path).await.status == 200 {}
     for page in [get(&served, &path).await, send(&served, &path, &[("option", "approve")]).await] {
         assert_eq!(page.status, 410);
@@ -312,8 +312,8 @@ async fn a_change_is_typed_as_json_and_is_never_lost_by_the_wrong_button() {
     assert_eq!(interrupt["resolution"]["option"], "approve", "an edit that changes nothing");
 }
 
-/// An answer whose schema cannot be a form is typed as JSON. The field is open and empty, and an invalid answer is
-/// kept in it.
+/// If a form cannot represent the schema of an answer, the answer is typed as JSON. The field is open and empty, and
+/// keeps an invalid answer.
 #[tokio::test]
 async fn an_answer_of_data_is_typed_as_json() {
     let served = Served::new().await;
@@ -360,7 +360,7 @@ fn felt() -> Value {
             "rpe": {"type": "integer", "maximum": 10}, "hours": {"type": "number"}, "note": {"type": "string"}}}})
 }
 
-/// An answer of plain values has a field for each member, and no field has a default.
+/// If an answer is an object of plain values, each member has a field. No field has a default.
 #[tokio::test]
 async fn an_answer_that_nobody_gave_is_never_sent() {
     let served = Served::new().await;
@@ -457,17 +457,17 @@ async fn where_the_risk_is_high_a_tick_comes_first() {
         send(&served, &path, &[("option", "approve"), ("confirm", "yes"), ("edit", "The output")]).await;
     assert_eq!(page.status, 200, "{}", page.text);
 
-    // An option that stops work needs no tick.
+    // An option that stops the work needs no tick.
     let asked = served.held().await;
     let path = link(&served, &asked).await;
     assert_eq!(send(&served, &path, &[("option", "reject"), ("edit", "The output")]).await.status, 200);
 }
 
-/// A change that the page does not show completely needs a tick to confirm this. Look-alike letters are marked.
+/// If the page does not show the whole change, a tick is required. Look-alike letters are marked.
 #[tokio::test]
 async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     const LINES: usize = 4_000;
-    // Every other line is unchanged, so that the card shows lines of both kinds.
+    // Every second line is unchanged, so the card has both kinds of lines.
     let line =
         |n: usize, word: &str| if n % 2 == 1 { format!("{word} {n}\n") } else { format!("line {n}\n") };
     let new = |n: usize| if n == 1 { "p\u{430}ypal\n".to_owned() } else { line(n, "new") };
@@ -495,7 +495,7 @@ async fn what_a_page_does_not_show_of_a_change_needs_a_tick() {
     let refused = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.text.contains("this page does not show the whole change"), "{}", refused.text.len());
-    // A refusal needs no tick.
+    // A rejection needs no tick.
     assert_eq!(send(&served, &path, &[("option", "reject")]).await.status, 200);
 
     let asked = served.next_of(text(&asked, "run")).await;
@@ -523,7 +523,7 @@ async fn a_page_says_who_is_asked_who_has_decided_and_who_is_missing() {
     let refused = send(&served, &path, &[("option", "approve")]).await;
     assert_eq!(refused.status, 403, "{}", refused.text);
 
-    // The page says none of this if any single operator may decide.
+    // If any single operator may decide, the page shows no approvers and votes.
     let usual = served.agent().ask().await;
     let page = get(&served, &link(&served, &usual).await).await.text;
     assert!(!page.contains("Approvers") && !page.contains("may not decide"), "{page}");

@@ -8,7 +8,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|item| text(item, "id").to_owned()).collect()
 }
 
-/// Returns the ids of every page of a list, in order.
+/// Returns the ids on all pages of a list, in their order.
 async fn all(api: &Api, path: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut cursor = String::new();
@@ -37,7 +37,7 @@ async fn pages_follow_one_another_without_gap_or_repeat() {
         assert_eq!(all(&operator, &format!("/v1/interrupts?limit={limit}")).await, interrupts);
         assert_eq!(all(&operator, &format!("/v1/runs?limit={limit}")).await, runs);
     }
-    // Another question is asked between two pages.
+    // A new question is asked between the two pages.
     let first = ok(operator.get("/v1/runs?limit=3").await);
     operator.ask().await;
     let rest = format!("/v1/runs?limit=50&cursor={}", text(&first, "next_cursor"));

@@ -1,4 +1,4 @@
-//! Sign-in of a browser, and the credentials that keep it signed in.
+//! Sign-in of a browser, and the credentials of a signed-in browser.
 
 use reqwest::Method;
 use serde_json::json;
@@ -66,7 +66,7 @@ async fn cookie_and_secret_count_together_and_nothing_else_does() {
         (&[("cookie", &another_port), ("x-holdshort-secret", secret)], 401),
         (&[("cookie", cookie), ("x-holdshort-secret", secret), ("x-holdshort-secret", secret)], 401),
         (&[("cookie", cookie), ("authorization", &format!("Bearer {secret}"))], 401),
-        // Never both kinds of credentials.
+        // A request with both kinds of credentials is rejected.
         (&[("cookie", cookie), ("x-holdshort-secret", secret), ("authorization", "Bearer x")], 400),
     ];
     for (headers, expected) in table {

@@ -1,4 +1,4 @@
-//! The server over real HTTP, in this process, on a data folder of its own.
+//! Tests of the server over real HTTP. The server runs in this process, on a separate data directory.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

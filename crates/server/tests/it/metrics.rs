@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::{Served, created, fetch_page, ok, text};
 
-/// Returns the value of a line by its name and labels.
+/// Returns the value of a metric by its name and labels.
 fn value(told: &str, name: &str) -> f64 {
     let found = told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     found.unwrap_or_else(|| panic!("no {name} in\n{told}"))
@@ -38,14 +38,14 @@ async fn what_waits_and_what_was_decided_is_counted() {
     ] {
         assert!((value(&told, name) - expected).abs() < f64::EPSILON, "{name} in\n{told}");
     }
-    // A write may be queued at any moment.
+    // A write may be queued at any time, so any count is accepted.
     assert!(value(&told, "holdshort_writes_waiting") >= 0.0, "{told}");
     assert!(value(&told, "holdshort_appends_total") >= 3.0, "{told}");
     assert!(value(&told, "holdshort_runs_started_total") >= 1.0, "{told}");
     assert!(told.ends_with("# EOF\n"), "{told}");
 }
 
-/// Auditors may read the metrics, because these contain no text of any person. Agents may not.
+/// Auditors may read the metrics, because metrics contain no text of any person. Agents may not read them.
 #[tokio::test]
 async fn an_auditor_may_scrape_and_an_agent_may_not() {
     let served = Served::with_issuer().await;
@@ -66,7 +66,7 @@ async fn calls_of_models_and_their_tokens_are_counted() {
     let start = json!({"workflow": "ask", "input": {"task": "t"}});
     let run = created(operator.post("/v1/runs", &start).await);
     assert_eq!(served.ended(text(&run, "id")).await["status"], "completed");
-    // The metric changes a moment after the event is written.
+    // The metric changes shortly after the event is written.
     let ended = "holdshort_runs_ended_total{outcome=\"completed\"} 1";
     let told = eventually("the run is counted", async || {
         let told = fetch_page(operator.request(Method::GET, "/metrics")).await.text;

@@ -1,4 +1,4 @@
-//! Runs that Holdshort executes itself, seen from outside: a checkpoint, and the freeze.
+//! Runs that Holdshort itself executes, as clients see them: a checkpoint, and a freeze.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ async fn the_installation_freezes_and_thaws() {
     let stands = (true, Some(1), vec!["a look by operator".to_owned()]);
     assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &all).await)), stands);
     assert_eq!(frozen(&ok(operator.post("/v1/system/freeze", &all).await)), stands, "twice is once");
-    // A second reason is refused, so that it is neither lost nor hides the first one.
+    // A freeze with a second reason is refused, so that it neither hides the first reason nor is lost.
     let again = operator.post("/v1/system/freeze", &json!({"reason": "another look"})).await;
     assert_eq!(refusal(&again), (409, "frozen", vec![]));
     assert!(text(&again.1, "detail").contains("by operator (a look); lift the freeze before"), "{again:?}");
@@ -96,7 +96,7 @@ async fn a_part_is_frozen_on_its_own() {
     let nowhere = json!({"reason": "why", "run": "run_01k6f0000000000000000000cc"});
     assert_eq!(freeze(nowhere).await.0, 404);
 
-    // A frozen agent that runs elsewhere gets no approval.
+    // A frozen external agent gets no approval.
     let review = json!({"kind": "review", "title": "A text", "payload": {"content": "Hello."}});
     let asked = created(served.agent().post("/v1/interrupts", &review).await);
     let agent = json!({"reason": "it sends too much", "agent": "agent"});

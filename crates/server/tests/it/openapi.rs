@@ -1,4 +1,4 @@
-//! The committed document is the one that the server serves, and it describes the real routes.
+//! The committed OpenAPI document equals the document that the server serves, and it describes the real routes.
 
 use std::path::Path;
 
@@ -31,7 +31,8 @@ async fn is_up_to_date(name: &str) {
     );
 }
 
-/// Every reference has a target. Every operation has a success response, its error responses and its rights.
+/// Every reference has a target. Every operation has a success response, error responses and the permission that it
+/// needs.
 #[test]
 fn the_document_is_complete() {
     let document = holdshort_server::openapi();
@@ -72,7 +73,7 @@ fn the_document_is_complete() {
     }
     let text = document["components"]["responses"].to_string();
     for code in Code::ALL {
-        // Codes of addresses and pages that the document does not describe.
+        // Codes of paths and pages that the document does not describe.
         let is_elsewhere =
             [Code::MethodNotAllowed, Code::NotAwaited, Code::Frozen, Code::LinkExpired].contains(code);
         if !is_elsewhere {
@@ -81,7 +82,7 @@ fn the_document_is_complete() {
     }
 }
 
-/// Collects every `$ref` of a document.
+/// Collects all values of `$ref` in a document.
 pub(crate) fn collect(value: &Value, references: &mut Vec<String>) {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! People over HTTP: setting them, signing in, lists of reviewers, and decisions of several people.
+//! People over HTTP: setting people, signing in, lists of reviewers, and decisions of several people.
 
 use holdshort_web::limits::LEFT_INTERRUPTS;
 use reqwest::Method;
@@ -14,12 +14,12 @@ impl Served {
         ok(send_request(request).await)
     }
 
-    /// Returns a browser that is signed in as this person.
+    /// Returns a browser in which this person is signed in.
     pub(crate) async fn signed_in_as(&self, person: &str) -> Api {
         self.let_in_by(&self.operator(), person).await
     }
 
-    /// Returns a browser that is signed in as this person with a link that `by` made.
+    /// Returns a browser in which this person is signed in with a login link that `by` created.
     pub(crate) async fn let_in_by(&self, by: &Api, person: &str) -> Api {
         let link = created(by.post("/v1/login-links", &json!({"person": person})).await);
         let (_, code) = text(&link, "url").split_once('#').expect("a code");
@@ -45,7 +45,7 @@ pub(crate) async fn approve(api: &Api, asked: &Value) -> StatusAndBody {
     api.decide(asked, &json!({"option": "approve"})).await
 }
 
-/// Starts a server with a people file, and with a workflow `own` whose one checkpoint has this assignment.
+/// Starts a server with a people file and with a workflow `own`, whose only checkpoint has this assignment.
 pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfile::TempDir) {
     let gate = format!("        assignment: {assignment}");
     let workflow = [
@@ -65,7 +65,7 @@ pub(crate) async fn looked_at(assignment: &str, people: &str) -> (Served, tempfi
     (Served::with_workflow(&workflow, |options| options.people = Some(file.clone())).await, folder)
 }
 
-/// Starts a server with three people: `anna` and `ben` are in legal, `cleo` is in finance.
+/// Starts a server with three people: `anna` and `ben` are in `legal`, `cleo` is in `finance`.
 pub(crate) async fn peopled() -> Served {
     let served = Served::new().await;
     served.set("anna", &["reviewer"], &["legal"]).await;
@@ -115,7 +115,7 @@ async fn people_are_set_listed_changed_and_removed() {
     assert_eq!(code(&served.operator().delete("/v1/people/anna").await), (404, "not_found"));
 }
 
-/// A quorum needs different people, each with their own login.
+/// A quorum needs votes of different people, each with a separate login.
 #[tokio::test]
 async fn two_of_a_group_release_it() {
     let served = peopled().await;
@@ -182,7 +182,7 @@ async fn stages_come_one_after_the_other() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "cleo"]));
 }
 
-/// An assignment by an agent is refused with a pointer if an approver does not exist or may not decide.
+/// If an agent's assignment names an approver who does not exist or may not decide, it is refused with a JSON pointer.
 #[tokio::test]
 async fn who_is_named_has_to_be_there() {
     let served = peopled().await;
@@ -282,7 +282,7 @@ async fn it_is_reassigned_and_delegated() {
     assert_eq!((&seen[0]["id"], &seen[0]["you"]["in_place_of"]), (&anybodys["id"], &json!("olga")));
 }
 
-/// A delegate is offered no grant, because their grant would cover no call.
+/// A delegate is offered no grant, because a grant by a delegate would cover no call.
 #[tokio::test]
 async fn whoever_stands_in_is_offered_no_grant() {
     let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\
@@ -311,7 +311,7 @@ async fn whoever_stands_in_is_offered_no_grant() {
     assert_eq!(ok(approve(&cleo, &held).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// Opens a browser's socket that follows the inbox as this person.
+/// Opens a socket on which this person follows the inbox.
 async fn inbox_of(served: &Served, who: &str) -> Socket {
     let browser = served.signed_in_as(who).await;
     let origin = format!("http://localhost:{}", served.address().port());
@@ -323,7 +323,7 @@ async fn inbox_of(served: &Served, who: &str) -> Socket {
     socket
 }
 
-/// A reviewer's inbox contains events of their own interrupts and of no others.
+/// The inbox of a reviewer contains only events of the reviewer's interrupts.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     let served = peopled().await;
@@ -338,8 +338,8 @@ async fn the_inbox_of_a_reviewer_tells_of_what_is_theirs() {
     assert!(told.iter().all(|event| event["run"] != of_finance["run"]), "{told:?}");
 }
 
-/// A reviewer is always told of an interrupt that is delegated to them. The event may be read before the run in memory
-/// has changed.
+/// A reviewer gets the event of every interrupt that is delegated to them, even if the event is read before the run in
+/// memory has changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     const TIMES: usize = 60;
@@ -350,7 +350,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
         let asked = served.ask_of(json!({"approvers": ["anna"]})).await;
         let path = format!("/v1/interrupts/{}/delegate", text(&asked, "id"));
         ok(anna.post(&path, &json!({"to": "cleo"})).await);
-        // `interrupt_opened` comes too if the interrupt was already delegated when that event was read.
+        // If the interrupt was already delegated when `interrupt_opened` was read, the inbox contains this event too.
         let mut told = socket.events("in", 1).await;
         if types(&told) == ["interrupt_opened"] {
             told = socket.events("in", 1).await;
@@ -360,7 +360,7 @@ async fn the_inbox_of_a_reviewer_tells_of_what_becomes_theirs() {
     }
 }
 
-/// Earlier approvers get the event of a reassignment, and no later events of the interrupt.
+/// Previous approvers get the event of the reassignment, and no later events of the interrupt.
 #[tokio::test]
 async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     let served = peopled().await;
@@ -380,7 +380,7 @@ async fn the_inbox_of_a_reviewer_tells_that_it_went_to_others() {
     }
 }
 
-/// The edit of a vote is visible, so that another approver can agree by sending the same edit.
+/// The edit in a vote is visible, so that a second approver can agree by sending the same edit.
 #[tokio::test]
 async fn an_edit_to_agree_with_stands_in_its_vote() {
     let served = peopled().await;
@@ -398,7 +398,7 @@ async fn an_edit_to_agree_with_stands_in_its_vote() {
     assert_eq!(settled["resolution"]["by"], json!(["anna", "ben"]));
 }
 
-/// The inbox contains each change of votes and approvers.
+/// The inbox contains each change of the votes and of the approvers.
 #[tokio::test]
 async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     let served = peopled().await;
@@ -429,7 +429,8 @@ async fn the_inbox_tells_of_votes_taken_back_and_of_others_who_are_asked() {
     );
 }
 
-/// When approvers are removed and the rest cannot settle a vote, it escalates to admins and operators.
+/// If approvers are removed and the remaining approvers cannot decide, the interrupt is escalated to admins and
+/// operators.
 #[tokio::test]
 async fn what_leaving_empties_escalates() {
     let served = peopled().await;
@@ -449,8 +450,8 @@ async fn what_leaving_empties_escalates() {
     assert_eq!(ok(approve(&served.operator(), &asked).await)["resolution"]["by"], json!(["operator"]));
 }
 
-/// The answer to a removal lists the interrupts that named the person, and whether other approvers can settle each.
-/// This matches the later state.
+/// The response to a removal lists the interrupts that named the person, and says for each whether other approvers can
+/// decide. This agrees with the state after the removal.
 #[tokio::test]
 async fn whoever_removes_somebody_is_told_what_that_leaves() {
     let served = peopled().await;
@@ -459,7 +460,7 @@ async fn whoever_removes_somebody_is_told_what_that_leaves() {
     let either = served.ask_of(json!({"approvers": ["anna", "ben"]})).await;
     let both = served.ask_of(json!({"approvers": ["anna", "ben"], "quorum": {"required": 2}})).await;
     let or_group = served.ask_of(json!({"approvers": ["anna"], "groups": ["finance"]})).await;
-    // None of these names her: an interrupt of her group, a resolved one, and one that another person delegated to her.
+    // None of these interrupts names her: one of her group, a resolved one, and one that she has as a delegate.
     served.ask_of(json!({"groups": ["legal"]})).await;
     let settled = served.ask_of(json!({"approvers": ["anna"]})).await;
     ok(approve(&anna, &settled).await);
@@ -531,7 +532,7 @@ async fn out_of_office_with_a_delegate() {
     assert_eq!(ok(approve(&cleo, &asked).await)["resolution"]["by"], json!(["cleo"]));
 }
 
-/// 20 reviewers vote ten times each, at once, with a quorum of two. The work is released once, by two of them.
+/// 20 reviewers vote ten times each, at the same time, with a quorum of two. The work is released once, by two of them.
 #[tokio::test]
 async fn many_vote_at_once() {
     let served = Served::new().await;
@@ -575,7 +576,7 @@ async fn a_gate_of_a_workflow_names_people_of_the_file() {
     )
     .await;
     assert_eq!(code(&changed), (409, "other_source"));
-    // Ben is removed from the file. A server with a workflow that needs two people of legal does not start.
+    // Ben is removed from the file. The server does not start, because a workflow needs two people of legal.
     let file = folder.path().join("people.yaml");
     std::fs::write(file, "people:\n  anna: {roles: [reviewer], groups: [legal]}\n").expect("it is written");
     let refused = served.restart_refused().await;

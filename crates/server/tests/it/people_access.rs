@@ -1,4 +1,4 @@
-//! Access of people and its end: sign-ins, links, lists, and open connections.
+//! Access of people and its end: logins, links, lists, and open connections.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ impl Served {
     }
 }
 
-/// Returns the code of the last problem of a socket, and its close code.
+/// Returns the last problem of a socket, and the close code of the socket.
 async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     let mut last = Value::Null;
     loop {
@@ -35,7 +35,7 @@ async fn end(socket: &mut Socket) -> (Value, Option<u16>) {
     }
 }
 
-/// A socket is closed when its person is removed or gets other rights. Sockets of other people stay open.
+/// A socket is closed when its person is removed or gets different permissions. Sockets of other people stay open.
 #[tokio::test]
 async fn what_is_open_ends_with_what_somebody_was() {
     let served = peopled().await;
@@ -57,7 +57,8 @@ async fn what_is_open_ends_with_what_somebody_was() {
     assert_eq!(others.ask(&json!({"type": "ping", "id": "1"})).await["type"], "pong");
 }
 
-/// A person who is added again under the same name has to sign in again. Old logins and old links are invalid.
+/// A person who was removed and added again under the same name must sign in again. Old logins and login links are
+/// invalid.
 #[tokio::test]
 async fn sign_ins_and_links_end_when_somebody_leaves() {
     let served = peopled().await;
@@ -106,7 +107,8 @@ async fn links_to_decide_by_end_when_their_person_leaves_also_where_they_come_ba
     assert_eq!(shows(&second).await, 200);
 }
 
-/// Signing out everywhere ends all logins of one person and of no other. An admin can do it for other people.
+/// *Sign out everywhere* ends all logins of one person, and no logins of other people. An admin can sign other people
+/// out.
 #[tokio::test]
 async fn somebody_is_signed_out_everywhere() {
     let served = peopled().await;
@@ -137,7 +139,8 @@ async fn somebody_is_signed_out_everywhere() {
     assert_eq!(by, ["anna", "operator"]);
 }
 
-/// Login links exist only for people of the installation. The journal records who made one, without its code.
+/// Login links can be created only for people of the installation. The journal records who created a link, without its
+/// code.
 #[tokio::test]
 async fn login_links_are_of_people_and_in_the_journal() {
     let served = peopled().await;
@@ -173,7 +176,7 @@ async fn people_come_in_pages() {
         seen.extend(page["items"].as_array().expect("a list").iter().map(|one| text(one, "id").to_owned()));
         let Some(next) = page["next_cursor"].as_str() else { break };
         cursor = format!("&cursor={next}");
-        // The cursor also works if its person was removed.
+        // The cursor works even if the person in the cursor was removed.
         if next == "ben" {
             assert_eq!(served.operator().delete("/v1/people/ben").await.0, 200);
         }
@@ -182,7 +185,7 @@ async fn people_come_in_pages() {
     assert_eq!(code(&served.operator().get("/v1/people?limit=0").await), (400, "invalid_query"));
 }
 
-/// Four eyes: the person who started a run may not release its work, but may stop it.
+/// Four-eyes principle: the person who started a run may stop its work, but may not release it.
 #[tokio::test]
 async fn own_work_is_refused() {
     let people = "people:\n  anna: {roles: [operator]}\n";
@@ -202,7 +205,7 @@ async fn own_work_is_refused() {
     assert_eq!(settled["resolution"]["by"], json!(["operator"]));
 }
 
-/// An admin who signs in as other people is treated as one person with all of them. The record shows this.
+/// An admin who signs in as other people is treated as the same person as all of them. The record shows this.
 #[tokio::test]
 async fn whoever_signs_in_as_others_is_one_person() {
     let legal = |id: &str| format!("  {id}: {{roles: [reviewer], groups: [legal]}}\n");
@@ -213,7 +216,7 @@ async fn whoever_signs_in_as_others_is_one_person() {
     let dora = served.signed_in_as("dora").await;
     let (anna, ben) = (served.let_in_by(&dora, "anna").await, served.let_in_by(&dora, "ben").await);
     let start = json!({"workflow": "own", "input": {"task": "t"}});
-    // A run that she started as another person is her own work too.
+    // A run that she started while signed in as a different person is also her own work.
     for starter in [&dora, &served.let_in_by(&dora, "otto").await] {
         let run = created(starter.post("/v1/runs", &start).await);
         let own = served.next_of(text(&run, "id")).await;
@@ -237,7 +240,7 @@ async fn whoever_signs_in_as_others_is_one_person() {
     assert!(page.contains("signed in with a link of <bdi>dora</bdi>"), "{page}");
 }
 
-/// A delegate's list leaves out interrupts of an approver who may not decide any more.
+/// The list of a delegate leaves out interrupts of an approver who may no longer decide.
 #[tokio::test]
 async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     let served = peopled().await;
@@ -253,7 +256,7 @@ async fn a_reviewer_is_listed_what_they_may_take_part_in() {
     assert_eq!(code(&approve(&cleo, &asked).await), (403, "not_an_approver"));
 }
 
-/// A person with two roles reads with the role that sees more, and is shown whether the other role may decide.
+/// A person with two roles reads with the role that sees more. The response says whether the other role may decide.
 #[tokio::test]
 async fn an_auditor_who_reviews_is_told_what_they_decide() {
     let served = peopled().await;
@@ -285,7 +288,7 @@ async fn a_people_file_that_others_may_write_is_refused() {
     assert!(refused.contains("mode 664") && refused.contains("chmod go-w"), "{refused}");
 }
 
-/// A people file may contain as many people as an installation may have, with all common fields.
+/// A people file may contain the maximum number of people of an installation, with all common fields.
 #[tokio::test]
 async fn a_people_file_holds_everybody() {
     let mut text = "people:\n".to_owned();
@@ -308,7 +311,7 @@ fn text_of(page: &Value) -> Vec<&str> {
     page["items"].as_array().expect("a list").iter().map(|one| text(one, "id")).collect()
 }
 
-/// Times in facts of events are formatted as times in every place.
+/// Timestamps in the facts of events have the same format in every response.
 #[tokio::test]
 async fn times_of_people_and_keys_are_told_as_times() {
     let served = peopled().await;
@@ -332,7 +335,7 @@ async fn times_of_people_and_keys_are_told_as_times() {
     assert!(fact("key_rotated", "/previous_until").is_string(), "{events}");
 }
 
-/// Each decision and each sign-in returns the rest of the caller's quota. Each caller has their own quota.
+/// Each decision and each sign-in reports the remaining quota of the caller. Each caller has a separate quota.
 #[tokio::test]
 async fn rates_are_told_and_kept() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 2 };
@@ -354,15 +357,15 @@ async fn rates_are_told_and_kept() {
     }
     let expected = [(422, "r=1", true), (422, "r=0", true), (429, "r=0", false)];
     assert_eq!(came, expected.map(|(status, left, retry)| (status, left.to_owned(), retry)));
-    // An agent may not decide, but has its own quota.
+    // An agent may not decide, but its requests count against its own quota.
     assert_eq!(told(decide(served.agent())).await.0, 403);
 
-    // Decisions over a socket share the quota.
+    // Decisions over a socket count against the same quota.
     let mut socket = Socket::operator(&served).await;
     let frame = json!({"type": "decide", "id": "d", "interrupt": asked["id"], "option": "nothing"});
     let over = socket.ask(&frame).await;
     assert_eq!((&over["type"], &over["problem"]["code"]), (&json!("error"), &json!("too_many_requests")));
-    // A browser gets the error as a page.
+    // A browser gets the refusal as a page.
     let form =
         || served.api(None).request(Method::POST, "/d/x").header("accept", "text/html,*/*;q=0.8").body("");
     let mut pages = Vec::new();
@@ -371,7 +374,7 @@ async fn rates_are_told_and_kept() {
         pages.push((page.status, page.header("content-type").starts_with("text/html")));
     }
     assert_eq!(pages.last(), Some(&(429, true)), "{pages:?}");
-    // Callbacks without authentication share the same quota.
+    // Requests without authentication from one address share a quota.
     for path in ["/v1/login/backchannel", "/integrations/slack/interactions"] {
         assert_eq!(told(served.api(None).request(Method::POST, path).body("")).await.0, 429, "{path}");
     }
@@ -386,7 +389,7 @@ async fn rates_are_told_and_kept() {
     assert_eq!(other, (200, <[String; 3]>::default()), "nothing else is counted");
 }
 
-/// Each route declares its rate limit, also in the document.
+/// Each route declares the rate limit against which its requests count. The document contains it.
 #[test]
 fn each_route_declares_the_rate_that_it_counts_against() {
     let document = holdshort_server::openapi();
@@ -411,7 +414,7 @@ fn each_route_declares_the_rate_that_it_counts_against() {
     assert_eq!(limited, expected);
 }
 
-/// Decisions of one person share a quota over all routes. Reads are not limited.
+/// Decisions of one person count against the same quota on all routes. Reads are not limited.
 #[tokio::test]
 async fn decisions_count_on_every_way_that_they_come() {
     const NONE: &str = "int_01k6f0000000000000000000aa";
@@ -445,7 +448,7 @@ async fn decisions_count_on_every_way_that_they_come() {
     }
 }
 
-/// Decisions with links and decisions with a token share one quota.
+/// Decisions with a link and decisions with a token count against the same quota.
 #[tokio::test]
 async fn decisions_with_a_link_count_for_the_person_whom_it_is_for() {
     let rates = holdshort_server::PerMinute { sign_ins: 3, decisions: 4 };

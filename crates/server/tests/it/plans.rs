@@ -1,10 +1,10 @@
-//! The layout of a draft: each subtask gets a place, also in an unfinished draft.
+//! The layout of a draft plan. Each subtask gets a position, even in an unfinished draft.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Served, ok, refusal};
 
-/// Subtask ids with the ids that each depends on.
+/// Subtask ids, each with the ids of the subtasks that it depends on.
 type Subtasks = &'static [(&'static str, &'static [&'static str])];
 
 fn draft(subtasks: Subtasks) -> Value {
@@ -24,7 +24,7 @@ async fn a_draft_is_laid_out_also_one_that_can_not_be_carried_out() {
             &[("a", &[]), ("b", &[]), ("c", &["a", "b"]), ("d", &["b"])],
             json!([[0, 0], [0, 1], [1, 0], [1, 1]]),
         ),
-        // A cycle, and a subtask that does not exist.
+        // A cycle, and a dependency on a subtask that does not exist.
         (&[("a", &["b"]), ("b", &["a"])], json!([[0, 0], [0, 1]])),
         (&[("a", &["ghost"])], json!([[0, 0]])),
     ];

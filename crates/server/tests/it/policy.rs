@@ -1,5 +1,5 @@
-//! Gates for calls of agents that run elsewhere, over HTTP: rules of a file, interrupts that they end at once, grants,
-//! checks.
+//! Gates for calls of external agents, over HTTP: rules of a file, interrupts that rules resolve immediately, grants,
+//! and policy checks.
 
 use holdshort_core::digest::Digest;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ async fn a_rule_allows_and_another_forbids_at_once() {
         (&json!("rejected"), &json!("rule"), &json!("system/0"))
     );
     assert_eq!(refused["risk"]["reasons"][0]["text"], "Pushes are for people.");
-    // Neither call asks a person. Both are in the journal and in the agent's feed.
+    // No person is asked about either call. Both interrupts are in the journal and in the feed of the agent.
     assert_eq!(ok(served.operator().get("/v1/interrupts?status=open").await)["items"], json!([]));
     let told = ok(agent.get("/v1/agent/decisions").await);
     let causes: Vec<&Value> = told["items"]
@@ -97,7 +97,7 @@ async fn what_asks_says_why_and_a_grant_covers_the_next() {
     let check = json!({"call": call("touch a"), "session": session});
     let told = ok(agent.post("/v1/policy/check", &check).await);
     assert_eq!((&told["verdict"], &told["allowed_by"]), (&json!("allow"), &json!("grant")));
-    // The grant is not valid in another session.
+    // The grant does not apply in a different session.
     let other = ask(&agent, &call("touch a"), json!({})).await;
     assert_eq!(other["status"], "open");
 
@@ -161,7 +161,7 @@ async fn rules_of_a_file_stay_and_change_with_it() {
     assert!(why.contains("rules.yaml:2") && why.contains("tols"), "{why}");
 }
 
-/// When a rule changes to forbid an open call, the interrupt is rejected and the agent is sent the reason.
+/// If a changed rule forbids an open call, the interrupt is rejected, and the agent gets the reason.
 #[tokio::test]
 async fn rules_that_change_end_what_they_forbid() {
     let (served, folder) = served("rules: []\n").await;
@@ -181,7 +181,7 @@ async fn rules_that_change_end_what_they_forbid() {
     assert_eq!(ok(served.agent().get(&path).await)["status"], "open");
 }
 
-/// A changed rule also ends open calls of native agents.
+/// If a changed rule forbids an open call of a native agent, the interrupt is rejected too.
 #[tokio::test]
 async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     let steps = "    - calls:\n        - {tool: write_file, arguments: {path: a.txt, content: x}}\n    - text: Done.\n";
@@ -198,7 +198,7 @@ async fn rules_that_change_end_what_they_forbid_of_agents_here() {
     assert!(!served.workspace().join("a.txt").exists());
 }
 
-/// The risk is derived from the call. An agent cannot set the risk of its own request.
+/// The risk is derived from the call. An agent cannot set the risk of its request.
 #[tokio::test]
 async fn no_agent_says_how_risky_its_own_ask_is() {
     let (served, _folder) = served(RULES).await;

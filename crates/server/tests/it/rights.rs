@@ -1,4 +1,4 @@
-//! The table of rights as it is enforced: each route of the document × each role.
+//! The table of permissions as the server enforces it, for each route of the document and each role.
 
 use std::path::Path;
 
@@ -9,19 +9,21 @@ use serde_json::{Value, json};
 
 use crate::harness::{Served, send_request, text};
 
-/// Returns true if the role has the permission for an item that belongs to an agent and is assigned to nobody.
+/// Returns true if the role has the permission for an object that belongs to an agent and is assigned to nobody.
 fn may(role: Role, needs: &Value) -> bool {
     let named = |name: &Value| TABLE.iter().find(|(permission, _)| permission.name() == *name);
     let (permission, _) = named(&needs["permission"]).expect("a permission of the table");
     match (extent(role, *permission), needs["of"] == "all") {
         (Extent::All, _) | (Extent::Unassigned, false) => true,
         (Extent::Own, false) => role == Role::Agent,
-        // Assignments are checked when an interrupt is named. None is assigned to the reviewer here.
+        // Assignments are checked when a request names an interrupt. No interrupt is assigned to the reviewer in this
+        // test.
         (Extent::Nothing | Extent::Own | Extent::Assigned | Extent::Unassigned, _) => false,
     }
 }
 
-/// Routes that name no item. A role with the permission for some items may call them, and sees these items only.
+/// Routes that name no object. A role with the permission for some objects may call them, and then sees only these
+/// objects.
 const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/policy/check",
     "get /v1/agent/decisions",
@@ -35,7 +37,7 @@ const OF_WHATEVER_IS_THEIRS: [&str; 15] = [
     "post /v1/me/push",
     "delete /v1/me/push/{id}",
     "get /v1/interrupts",
-    // The person does not exist. An authorized caller gets that answer.
+    // The person in the path does not exist. An authorized caller gets 404.
     "get /v1/people/{person}",
     "put /v1/people/{person}/away",
     "delete /v1/people/{person}/away",
@@ -52,12 +54,12 @@ async fn each_route_lets_in_whom_the_table_says() {
         for (method, operation) in item.as_object().expect("operations") {
             let name = format!("{method} {path}");
             let Some(needs) = operation.get("x-needs") else { continue };
-            // The WebSocket authenticates in a frame.
+            // The WebSocket authenticates its client with a frame.
             if path == "/v1/ws" {
                 continue;
             }
             for role in ROLES {
-                // The operator of a local start is also an admin, so another token is needed for each single role.
+                // The operator of a local start is also an admin, so each single role needs a separate token.
                 let api = match role {
                     Role::Agent => served.agent(),
                     role => served.issued(&format!("one-{}", role.as_str()), role),
@@ -95,7 +97,7 @@ async fn each_route_lets_in_whom_the_table_says() {
                 };
                 let request = api.request(method, &path).header("accept", "application/json").json(&body);
                 let (status, refusal) = send_request(request).await;
-                // Some routes end the interrupt, so a new one is needed.
+                // The route may have resolved the interrupt, so the next route gets a new interrupt.
                 if status >= 400 || name.starts_with("get ") {
                     asked = Some(own);
                 }
@@ -119,7 +121,7 @@ async fn each_route_lets_in_whom_the_table_says() {
     assert!(met > 5 * 35, "{met}");
 }
 
-/// The permission of each route, written out again. A permission that is changed by mistake shows here.
+/// Needed permission of each route, listed a second time, so that an unintended change of a permission fails this test.
 const NEEDS: &[(&str, &str, &str)] = &[
     ("get /metrics", "audit", "all"),
     ("get /v1/agent/decisions", "ask", "any"),
@@ -227,7 +229,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("get /v1/ws", "read", "any"),
 ];
 
-/// Every route under `/v1` declares the permission that it needs, or is listed as open to everybody.
+/// Every route under `/v1` declares the permission that it needs, or is listed as public.
 #[test]
 fn each_route_names_what_it_needs() {
     let document = holdshort_server::openapi();
@@ -259,7 +261,7 @@ fn each_route_names_what_it_needs() {
     assert_eq!(named, by_hand);
 }
 
-/// `docs/reference/rights.md` contains the table. `UPDATE_SNAPSHOTS=1` writes it.
+/// `docs/reference/rights.md` contains the table. With `UPDATE_SNAPSHOTS=1`, this test writes it.
 #[test]
 fn the_page_holds_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rights.md");

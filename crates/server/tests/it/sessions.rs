@@ -1,4 +1,4 @@
-//! Sessions as objects: opened, listed, suspended, resumed, closed, expired.
+//! Sessions as objects: open, list, suspend, resume, close, expire.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ async fn open(api: &Api, body: &Value) -> Value {
     created(api.post("/v1/sessions", body).await)
 }
 
-/// Applies a verb to the session. Returns the session afterwards.
+/// Sends a verb to the session. Returns the session afterwards.
 async fn steer(api: &Api, session: &Value, verb: &str) -> Value {
     ok(api.post(&format!("/v1/sessions/{}/{verb}", text(session, "id")), &json!({})).await)
 }
@@ -181,7 +181,7 @@ async fn a_closed_session_is_over_for_good() {
     assert_eq!(refusal(&refused), (409, "session_closed", vec![]));
 }
 
-/// A session that expired while no server ran is closed when the next server starts.
+/// A session that expired while no server ran is closed at the next start of a server.
 #[tokio::test]
 async fn a_session_in_which_nothing_happens_expires() {
     let served = Served::new().await;
@@ -208,7 +208,7 @@ async fn a_session_in_which_nothing_happens_expires() {
     assert_eq!(expired.await.unwrap()["end_reason"], "expired");
     let refused = operator.post("/v1/runs", &external(&idle)).await;
     assert_eq!(refusal(&refused), (409, "session_closed", vec![]));
-    // The other session has an open interrupt, so it is not idle, however long it waits.
+    // The second session has an open interrupt, so it never expires.
     assert_eq!(listed(&operator, "state=open").await, std::slice::from_ref(&busy["id"]));
     ok(operator.decide(&asked, &json!({"option": "answer", "text": "yes"})).await);
 }
@@ -245,7 +245,7 @@ async fn sessions_are_listed_by_state_and_workflow_page_by_page() {
     assert_eq!(first["items"][0], single);
 }
 
-/// Each change of a session is in its stream, and in the stream of all events.
+/// Each change of a session is in the stream of the session, and in the stream of all events.
 #[tokio::test]
 async fn what_is_done_to_a_session_is_told() {
     let served = Served::new().await;
@@ -263,7 +263,7 @@ async fn what_is_done_to_a_session_is_told() {
         .iter()
         .map(|event| (event["stream"].clone(), text(event, "type")))
         .collect();
-    // Closing suspends the session first, so that no run starts in it while its runs end.
+    // Closing a session suspends it first, so that no run starts in the session while its runs end.
     let types =
         ["session_opened", "session_suspended", "session_resumed", "session_suspended", "session_closed"];
     assert_eq!(told, types.map(|kind| (session["id"].clone(), kind)));

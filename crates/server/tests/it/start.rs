@@ -1,4 +1,4 @@
-//! Reasons why a server does not start, and their errors.
+//! Reasons why a server does not start, with their error messages.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -47,7 +47,7 @@ async fn tokens_that_others_can_read_are_not_used() {
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     let error = start(options(&data)).await.err().unwrap();
     assert!(matches!(error, StartError::Secrets(_)), "{error}");
-    // The failed start has released the folder.
+    // The failed start has released the lock of the directory.
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     start(options(&data)).await.unwrap().stop().await;
 }

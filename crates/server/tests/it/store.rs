@@ -1,4 +1,4 @@
-//! A damaged or full store: typed errors, and all other work continues.
+//! A damaged or full store. Errors have a type, and work that is not affected continues.
 
 use holdshort_server::{Tuning, start, start_tuned};
 use holdshort_testkit::by_hand;
@@ -27,7 +27,7 @@ async fn a_damaged_run_stops_and_the_others_go_on() {
     assert_eq!(report["damages"].as_array().unwrap().len(), 1);
 }
 
-/// Restarts the server after the head of the second event of a run was changed.
+/// Restarts the server after a change to the head of the second event of a run.
 async fn damage(served: Served, run: &str, change: &str) -> Served {
     let data = served.data().to_owned();
     let folder = served.stop().await;
@@ -95,7 +95,7 @@ async fn a_full_disk_is_said_and_tears_nothing() {
         assert!(asked.len() < 1_000, "the disk never fills");
     };
     assert_eq!(refusal(&full), (507, "disk_full", vec![]));
-    // The existing data is complete and can be read.
+    // The existing data are complete and readable.
     let listed = ok(api.get("/v1/interrupts?limit=200").await);
     let ids: Vec<_> = listed["items"].as_array().unwrap().iter().map(|each| text(each, "id")).collect();
     assert_eq!(ids, asked);
@@ -103,7 +103,7 @@ async fn a_full_disk_is_said_and_tears_nothing() {
     assert_eq!((&before["intact"], &before["events"]), (&json!(true), &json!(2 * asked.len())));
     server.stop().await;
 
-    // With free space the server works again.
+    // After space becomes free, the server works again.
     let server = start(options(data.path())).await.unwrap();
     let api = Served::client(&server);
     created(api.post("/v1/interrupts", &large).await);

@@ -1,4 +1,4 @@
-//! Server-sent events: every event once, in order, across disconnects and restarts.
+//! Server-sent events. Each event arrives once and in order, even after disconnects and restarts.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::harness::{Api, SOON, Served, ok, refusal, send_request, text};
 
-/// A stream whose frames are read as they come.
+/// Stream whose frames are read as they arrive.
 pub(crate) struct Stream {
     response: Response,
     buffer: String,
@@ -28,7 +28,7 @@ impl Stream {
     }
 
     pub(crate) async fn at(api: &Api, path: &str, last: Option<&str>) -> Self {
-        // The timeout applies to each frame, so that of the request is longer.
+        // The time limit of a wait applies to each frame, so the time limit of the whole request is longer.
         let request = api.request(Method::GET, path).timeout(10 * SOON);
         let mut request = request.header("accept", "text/event-stream");
         if let Some(last) = last {
@@ -40,7 +40,7 @@ impl Stream {
         Self { response, buffer: String::new() }
     }
 
-    /// Returns the next frame with data. None at the end.
+    /// Returns the next frame with data; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Frame> {
         loop {
             if let Some(end) = self.buffer.find("\n\n") {
@@ -75,7 +75,7 @@ impl Stream {
 }
 
 impl Frame {
-    /// Returns the id as the sequence number of an event of a run.
+    /// Returns the id as the sequence number of an event in a run.
     pub(crate) fn seq(&self) -> Option<u64> {
         self.id.as_ref().map(|id| id.parse().unwrap())
     }
@@ -99,7 +99,7 @@ async fn a_stream_follows_the_run_to_its_end() {
     assert_eq!(types(&frames)[2..], ["decision_made", "interrupt_resolved", "run_completed"]);
     assert_eq!(frames.iter().map(Frame::seq).collect::<Vec<_>>(), (1..=5).map(Some).collect::<Vec<_>>());
 
-    // The page has the same events.
+    // The page contains the same events.
     let page = ok(agent.get(&format!("/v1/runs/{run}/events")).await);
     assert_eq!(page["items"], json!(frames.iter().map(|frame| &frame.data).collect::<Vec<_>>()));
     assert_eq!(page.get("next_cursor"), None);

@@ -1,4 +1,4 @@
-//! Votes of several people over HTTP: the effect of an edit on votes, required members, votes that count twice, and the
+//! Votes of several people over HTTP: the effect of an edit on votes, required members, people with two votes, and the
 //! approvers.
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::{Api, Served, created, ok, refusal, text};
 use crate::people::{approve, code, looked_at, peopled};
 
-/// Starts a server with four people: `anna`, `ben` and `dirk` are in legal, `cleo` is in finance.
+/// Starts a server with four people: `anna`, `ben` and `dirk` are in `legal`, `cleo` is in `finance`.
 async fn team() -> (Served, [Api; 4]) {
     let served = peopled().await;
     served.set("dirk", &["reviewer"], &["legal"]).await;
@@ -19,7 +19,7 @@ async fn team() -> (Served, [Api; 4]) {
     (served, people)
 }
 
-/// Asks for a review by two people of legal. `more` extends the assignment.
+/// Asks for a review by two people of `legal`. `more`: additional fields of the assignment.
 async fn text_of_two(served: &Served, more: &Value) -> Value {
     let mut assignment = json!({"groups": ["legal"], "quorum": {"required": 2}});
     assignment.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -37,14 +37,14 @@ fn voters(shown: &Value) -> Vec<&str> {
     shown["votes"].as_array().into_iter().flatten().map(|vote| text(vote, "by")).collect()
 }
 
-/// An edit withdraws earlier votes, because these were for another text.
+/// An edit withdraws existing votes, because they are for a different text.
 #[tokio::test]
 async fn an_edit_takes_back_what_others_had_voted() {
     let (served, [anna, ben, _, dirk]) = team().await;
     let asked = text_of_two(&served, &json!({})).await;
     assert_eq!(voters(&ok(approve(&anna, &asked).await)), ["anna"]);
     assert_eq!(voters(&edit(&ben, &asked).await), ["ben"]);
-    // A vote for the original text is now the only one for it.
+    // After the edit, only this vote is for the original text.
     let seen = ok(approve(&dirk, &asked).await);
     assert_eq!((&seen["status"], voters(&seen)), (&json!("open"), vec!["ben", "dirk"]));
     let settled = edit(&anna, &asked).await;
@@ -88,7 +88,7 @@ async fn one_person_counts_in_two_stages_where_the_ask_says_so() {
     assert_eq!(ok(approve(&anna, &asked).await)["resolution"]["outcome"], "approved");
 }
 
-/// A gate that names the starter can be passed by the starter only.
+/// If a gate names the starter of the run, only the starter can pass the gate.
 #[tokio::test]
 async fn whoever_started_it_confirms_it_and_nobody_else_does() {
     let people = "people:\n  anna: {roles: [operator]}\n  ben: {roles: [operator]}\n";

@@ -1,4 +1,4 @@
-//! Events while an interrupt waits, over REST: reminders, escalation, snoozing, working hours of groups.
+//! Events while an interrupt waits, over REST: reminders, escalation, snoozing, and working hours of groups.
 
 use holdshort_core::time::Timestamp;
 use holdshort_engine::{Clock, SystemClock};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{Api, SOON, Served, created, ok, refusal, send_request, text};
 use crate::people::{approve, code, peopled};
 
-/// Returns the events of these types in the interrupt's run.
+/// Returns the events of these types in the run of the interrupt.
 async fn happened(served: &Served, asked: &Value, kinds: &[&str]) -> Vec<Value> {
     let path = format!("/v1/runs/{}/events", text(asked, "run"));
     let page = ok(served.operator().get(&path).await);
@@ -16,7 +16,7 @@ async fn happened(served: &Served, asked: &Value, kinds: &[&str]) -> Vec<Value> 
     events.into_iter().filter(|event| kinds.contains(&text(event, "type"))).collect()
 }
 
-/// Reads a path until the answer fulfils the condition.
+/// Reads a path repeatedly until the response fulfils the condition.
 async fn until(api: &Api, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let waited = tokio::time::timeout(SOON, async {
         loop {
@@ -75,7 +75,7 @@ async fn those_who_are_asked_are_reminded_and_then_others_are_asked() {
     assert_eq!((&decided["remind_at"], &decided["escalates"]), (&Value::Null, &Value::Null));
 }
 
-/// Deadlines that pass while no server runs have their effect at the next start, once.
+/// Deadlines that pass while no server runs take effect once, at the next start.
 #[tokio::test]
 async fn a_server_that_was_down_makes_up_for_it_once() {
     let served = peopled().await;
@@ -166,7 +166,7 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     });
     let asked = created(served.agent().post("/v1/interrupts", &ask).await);
     let at: Timestamp = text(&asked, "remind_at").parse().expect("a time");
-    // The first day of 1970 was a Thursday. During working hours in Berlin the date is that of UTC.
+    // The first day of 1970 was a Thursday. During working hours in Berlin, the date is the same as in UTC.
     let weekday = (at.as_millis() / 86_400_000 + 4) % 7;
     assert!(weekday == 1 || weekday == 2, "{at}");
     ask["assignment"] = json!({"groups": ["finance"]});
@@ -178,7 +178,7 @@ async fn the_hours_of_a_group_are_set_and_counted_in() {
     assert_eq!(refusal(&forget().await), (404, "not_found", vec![]));
 }
 
-/// No deadline expires while the installation is frozen. Overdue ones have their effect after the freeze is lifted.
+/// No deadline expires while the installation is frozen. Overdue deadlines take effect after the freeze is lifted.
 #[tokio::test]
 async fn no_deadline_runs_out_while_everything_is_frozen() {
     let served = Served::new().await;

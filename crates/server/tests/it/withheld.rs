@@ -1,4 +1,4 @@
-//! Withheld values are in no byte that a reviewer is sent, over any route. Callers who see everything get them.
+//! Withheld values. No response to a reviewer contains them, on any route. Callers who see everything get the values.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::harness::{Api, Served, created, fetch_page, ok, text};
 use crate::people::{code, peopled};
 use crate::socket::Socket;
 
-/// A value that is placed in the withheld fields, and in every text that contains them.
+/// Value of the withheld fields. All texts that could reveal it contain it too.
 const SECRET: &str = "DE02-1203-0000";
 
 fn ask(assignment: &Value) -> Value {
@@ -22,7 +22,7 @@ fn ask(assignment: &Value) -> Value {
     })
 }
 
-/// Returns the body of a page, as this caller receives it.
+/// Returns the body of a page that this caller receives.
 async fn bytes(api: &Api, path: &str) -> String {
     fetch_page(api.request(Method::GET, path)).await.text
 }
@@ -31,7 +31,7 @@ async fn ask_of(served: &Served, assignment: Value) -> Value {
     created(served.agent().post("/v1/interrupts", &ask(&assignment)).await)
 }
 
-/// Opens a socket of this caller.
+/// Opens a socket as this caller.
 async fn socket_of(served: &Served, api: &Api) -> Socket {
     let origin = format!("http://localhost:{}", served.address().port());
     let headers = [("cookie", &*api.login().cookie), ("origin", &*origin)];
@@ -81,7 +81,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
         sent.push(bytes(&anna, &way).await);
     }
 
-    // Each of these actions returns the card.
+    // The response to each of these actions contains the card.
     for (verb, body) in [
         ("claim", json!({})),
         ("release", json!({})),
@@ -91,7 +91,8 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
         sent.push(ok(anna.post(&format!("{path}/{verb}"), &body).await).to_string());
     }
 
-    // A person who sees the value edits it. The reviewer agrees to the edit as it is shown to them.
+    // A person who sees the value edits the arguments. The reviewer agrees to the edit, of which they see only the
+    // redacted form.
     let mut arguments = json!({"iban": "DE99-SECOND-000", "sum": 6, "items": [{"to": SECRET, "n": 1}]});
     let edit = json!({"option": "edit", "edit": arguments});
     let two = json!({"assignment": {"groups": ["legal"], "approvers": ["operator"]}});
@@ -99,7 +100,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     ok(served.operator().decide(&asked, &edit).await);
     let card = ok(anna.get(&path).await);
     sent.push(card.to_string());
-    // Errors do not contain the value either.
+    // Errors do not contain the value.
     arguments = card["votes"][0]["edit"].clone();
     let mut moved = arguments.clone();
     moved["iban"] = json!("DE00");
@@ -120,7 +121,7 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     sent.push(bytes(&ben, &path).await);
     sent.push(bytes(&ben, "/v1/interrupts?status=resolved").await);
 
-    // The events of the socket, and the list of events.
+    // Events on the socket, and the list of events.
     let told = socket.events("in", 5).await;
     sent.extend(told.iter().map(Value::to_string));
     assert!(told.iter().any(|event| event["type"] == "interrupt_opened"), "{told:?}");
@@ -140,12 +141,12 @@ async fn no_byte_of_it_leaves_for_a_reviewer() {
     assert!(bytes(&audrey, &path).await.contains(SECRET), "an auditor sees all, whatever else they are");
     assert!(bytes(&served.agent(), &path).await.contains(SECRET));
 
-    // Redacting her own guess would tell her that it is right.
+    // Her own guess is not redacted, because a redaction would tell her that the guess is right.
     ok(anna.post(&format!("{path}/comments"), &json!({"text": format!("DE01-0000, {SECRET}")})).await);
     assert!(bytes(&anna, &format!("{path}/comments")).await.contains(SECRET));
 }
 
-/// A decision link shows what its maker may see now, after they have lost the role of an operator.
+/// The page of a decision link shows only what its creator may see now. The creator has lost the role of an operator.
 #[tokio::test]
 async fn no_byte_of_it_is_on_the_page_of_a_link() {
     let served = peopled().await;
@@ -172,7 +173,7 @@ async fn no_byte_of_it_is_on_the_page_of_a_link() {
     assert_eq!(card["resolution"]["outcome"], "approved");
 }
 
-/// A workflow declares the withheld fields once for all its interrupts.
+/// A workflow declares the withheld fields for all its interrupts.
 #[tokio::test]
 async fn a_workflow_withholds_what_its_agents_call_with() {
     let workflow = "name: own\nagents:\n  ada:\n    instructions: Do it.\n    tools: [write_file]\n\

@@ -1,5 +1,5 @@
-//! The progress that the HTTP kit reports for writes to a WebSocket. A wire whose clients disconnect silently continues
-//! from there.
+//! The HTTP kit reports which frames of a WebSocket were written. An edge whose clients disconnect silently resumes
+//! from the last written frame.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-/// More frames than all buffers between the two ends hold.
+/// Number of frames that exceeds all buffers between the client and the server.
 const FRAMES: u32 = 60;
 const FRAME_BYTES: usize = 1024 * 1024;
 const LONG: Duration = Duration::from_mins(1);
 
-/// Frames for a client that does not read are not reported as written, however many are queued. Frames for a client
-/// that reads are.
+/// If a client does not read, its frames are not reported as written, however many are queued. If a client reads, its
+/// frames are reported as written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_queued_is_not_yet_written() {
     let (written, mut told) = watch::channel(0);

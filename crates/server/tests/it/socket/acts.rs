@@ -1,4 +1,4 @@
-//! Commands over a socket have the same effect as over HTTP, and never wait for subscriptions.
+//! Commands over a socket. They have the same effect as over HTTP, and never wait for subscriptions.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,8 @@ async fn a_decision_has_the_answers_and_refusals_that_it_has_over_http() {
     let interrupt = ok(served.operator().get(&path).await);
     assert_eq!(decided, json!({"type": "decided", "id": "d", "interrupt": interrupt}));
     assert_eq!(interrupt["resolution"]["outcome"], "approved");
-    // A repeated decision returns the existing result. Another decision is refused with it.
+    // A repeat of the same decision returns the existing result. A different decision is refused, and the error
+    // contains the existing result.
     assert_eq!(socket.ask(&with(json!({"text": "go", "version": 1}))).await, decided);
     let other = socket.ask(&decide("other", &asked, "reject")).await;
     assert_eq!(error(&other), (Some("other"), "already_resolved", vec![]));
@@ -128,7 +129,7 @@ async fn a_decision_gets_in_while_a_long_stream_is_stuck() {
     let asked = [operator.ask().await, operator.ask().await];
     let mut socket = Socket::operator(&served).await;
     socket.subscribe(json!({"id": "all", "topic": "all", "position": "p0"})).await;
-    // The client does not read, so the events fill every buffer.
+    // The client does not read, so the events fill all buffers.
     for (n, interrupt) in asked.iter().enumerate() {
         socket.say(&decide(&n.to_string(), interrupt, "approve")).await;
         let path = format!("/v1/interrupts/{}?wait=20", text(interrupt, "id"));

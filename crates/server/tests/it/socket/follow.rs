@@ -1,4 +1,4 @@
-//! Events of subscriptions arrive once and in order, across disconnects and restarts.
+//! Events of subscriptions. Each event arrives once and in order, even after disconnects and restarts.
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ async fn a_run_is_followed_to_its_end() {
     ok(operator.decide(&asked, &json!({"option": "approve"})).await);
     events.extend(socket.events("r", 3).await);
     assert_eq!(socket.next().await, json!({"type": "ended", "id": "r"}));
-    // The page has the same events.
+    // The page contains the same events.
     assert_eq!(ok(operator.get(&format!("/v1/runs/{run}/events")).await)["items"], json!(events));
 
-    // The id can be used again. Earlier events are not repeated.
+    // The id of an ended subscription can be used again. Earlier events are not repeated.
     let start = socket.subscribe(json!({"id": "r", "topic": "run", "run": run, "since": 4})).await;
     assert_eq!(start["seq"], 4);
     assert_eq!(types(&socket.events("r", 1).await), ["run_completed"]);
@@ -81,7 +81,7 @@ async fn a_client_that_comes_back_with_its_position_misses_nothing() {
     let asked = served.agent().ask().await;
     let mut seen = socket.events("all", 1).await;
     drop(socket);
-    // Events continue while the client is away, also in streams other than runs.
+    // While the client is disconnected, more events are written, also to streams that are not runs.
     ok(served.operator().post("/v1/system/freeze", &json!({"reason": "a look"})).await);
     ok(served.operator().decide(&asked, &json!({"option": "reject"})).await);
 
@@ -129,7 +129,7 @@ async fn what_is_listed_after_the_welcome_and_followed_from_it_has_no_gap() {
     );
     let asked = served.agent().ask().await;
     let listed = ok(served.operator().get("/v1/interrupts").await);
-    // Items of a list also say whether the reader may decide.
+    // The items of a list say whether the reader may decide.
     assert_eq!(
         (listed["items"].as_array().map(Vec::len), &listed["items"][0]["id"]),
         (Some(1), &asked["id"])

@@ -1,4 +1,4 @@
-//! Frames that a socket refuses, reasons that close it, and the error of each.
+//! Frames that a socket refuses, and reasons that close a socket, with the error for each.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ async fn a_socket_has_so_many_subscriptions_each_with_an_id_of_its_own() {
     assert_eq!(told, (0..64).map(|n| n.to_string()).collect::<Vec<_>>());
 }
 
-/// Sends a message and returns how the socket ends.
+/// Sends a message. Returns the last frame and the close message of the socket.
 async fn end(mut socket: Socket, message: Option<Message>) -> (Value, SocketMessage) {
     if let Some(message) = message {
         socket.send(message).await;
@@ -169,12 +169,12 @@ async fn whoever_does_not_say_who_it_is_stays_outside() {
         let (frame, came) = end(socket, message).await;
         assert_eq!((error(&frame).1, came), (code, SocketMessage::Close(Some(4401))), "{first:?}");
     }
-    // The header alone is enough.
+    // The header authenticates the client without a `hello` frame.
     let mut socket = Socket::open(&served, &[("authorization", &agent)]).await.unwrap();
     assert_eq!(socket.ask(&json!({"type": "hello"})).await["role"], "agent");
 }
 
-/// An agent over its rate gets `too_many_requests` at `hello`, and not an authentication error.
+/// An agent beyond its rate gets `too_many_requests` after `hello`, and not an authentication error.
 #[tokio::test]
 async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
     let served = Served::with(|options| options.agent_requests = 1).await;
@@ -193,8 +193,8 @@ async fn an_agent_over_its_rate_is_told_so_when_it_says_hello() {
     Socket::operator(&served).await;
 }
 
-/// Frames are limited like requests: excess frames are refused one by one, and a flood closes the socket. People have
-/// no rate.
+/// Frames of agents are limited like requests. Excess frames are refused one by one, and a flood closes the socket.
+/// People have no rate limit.
 #[tokio::test]
 async fn an_agents_flood_ends_its_socket() {
     let served = Served::with(|options| options.agent_requests = 1).await;
@@ -210,7 +210,7 @@ async fn an_agents_flood_ends_its_socket() {
             SocketMessage::Close(close) => break close,
         }
     };
-    // The last error belongs to no frame.
+    // The last error is the reason for the close, and belongs to no frame.
     let last = refused.pop().unwrap();
     assert_eq!((error(&last), close), ((None, "too_many_requests", vec![]), Some(4429)));
     assert_eq!(refused.len(), 100);
@@ -253,7 +253,7 @@ async fn a_client_that_does_not_read_is_dropped_and_comes_back_missing_nothing()
     let events = fill(&served).await;
     let mut socket = Socket::operator(&served).await;
     socket.subscribe(json!({"id": "all", "topic": "all", "position": "p0"})).await;
-    // The closed connection is noticed only by writing.
+    // The client notices the closed connection only when it writes.
     while socket.try_send(Message::Ping(Vec::new().into())).await {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -277,7 +277,7 @@ async fn a_client_that_is_not_there_any_more_is_given_up() {
     let served = Served::paced(pace).await;
     let mut gone = Socket::operator(&served).await;
     let mut there = Socket::operator(&served).await;
-    // One client answers pings because it waits for a frame. The other does nothing at all.
+    // One client responds to pings because it waits for a frame. The other client does nothing.
     let waits = tokio::spawn(async move {
         there.subscribe(json!({"id": "in", "topic": "inbox"})).await;
         there.next().await

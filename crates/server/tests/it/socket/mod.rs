@@ -1,4 +1,4 @@
-//! The WebSocket, tested with a client library that is independent of the server.
+//! Tests of the WebSocket, with a client library that is independent of the server.
 
 mod acts;
 mod follow;
@@ -21,7 +21,7 @@ pub(crate) struct Socket(WebSocketStream<TcpStream>);
 #[derive(Debug, PartialEq)]
 pub(crate) enum SocketMessage {
     Frame(Value),
-    /// The close code, if there was one.
+    /// Close code, if the server sent a code.
     Close(Option<u16>),
 }
 
@@ -35,7 +35,7 @@ impl Socket {
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
-        // Small, so that the server soon notices a client that does not read.
+        // The buffer is small, so that the server soon notices a client that does not read.
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(64 * 1024).unwrap();
         let stream = socket.connect(served.address()).await.unwrap();
@@ -94,7 +94,7 @@ impl Socket {
         }
     }
 
-    /// Returns the frames up to the first one of this type.
+    /// Returns the frames up to the first frame of this type.
     pub(crate) async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -105,13 +105,13 @@ impl Socket {
         }
     }
 
-    /// Sends a frame. Returns the answer.
+    /// Sends a frame. Returns the response.
     pub(crate) async fn ask(&mut self, frame: &Value) -> Value {
         self.say(frame).await;
         self.next().await
     }
 
-    /// Subscribes. Returns the answer with the start position.
+    /// Subscribes. Returns the response, which contains the start position.
     pub(crate) async fn subscribe(&mut self, wish: Value) -> Value {
         let mut frame = wish;
         frame["type"] = "subscribe".into();
@@ -132,7 +132,7 @@ impl Socket {
     }
 }
 
-/// Starts a run with more events than the buffers of a client hold. Returns the number of events.
+/// Starts a run with so many events that they exceed the buffers of a client. Returns the number of events.
 pub(crate) async fn fill(served: &Served) -> usize {
     const LARGE: usize = 150;
     let operator = served.operator();
@@ -145,7 +145,7 @@ pub(crate) async fn fill(served: &Served) -> usize {
     1 + LARGE
 }
 
-/// Returns the id, code and pointers of an error.
+/// Returns the id, the code and the JSON pointers of an error frame.
 pub(crate) fn error(frame: &Value) -> (Option<&str>, &str, Vec<&str>) {
     assert_eq!(frame["type"], "error", "{frame}");
     let problem = &frame["problem"];
