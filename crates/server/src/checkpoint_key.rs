@@ -1,4 +1,5 @@
-//! The key with which this server signs checkpoints. It is created at the first start and stored in the data directory.
+//! The key with which this server signs checkpoints. The key is created at the first start and stored in the data
+//! directory.
 
 use std::io;
 use std::path::Path;

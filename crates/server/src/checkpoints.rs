@@ -15,8 +15,8 @@ use holdshort_web::app::App;
 /// File to which checkpoints are written, and the interval.
 #[derive(Clone, Debug)]
 pub struct KeepCheckpoints {
-    /// File to which checkpoints are appended. It is created if it is missing. If this is `None`, checkpoints are only
-    /// sent to channels.
+    /// File to which checkpoints are appended. A missing file is created. `None` if checkpoints are only sent to
+    /// channels.
     pub file: Option<PathBuf>,
     pub every: Duration,
 }
@@ -81,7 +81,8 @@ async fn try_to_write(app: &Arc<App>, file: &Path, covered: u64) -> io::Result<u
 }
 
 /// Sends a checkpoint to the channels at each interval if the journal has grown. The journal records when a checkpoint
-/// was sent. So a restart sends no checkpoint twice, and only one of several nodes sends it.
+/// was sent. Because of this record, a restart sends no checkpoint twice, and only one of several nodes sends each
+/// checkpoint.
 pub(crate) async fn send_at_intervals(app: Arc<App>, every: Duration) {
     loop {
         let wait = match send_if_due(&app, every).await {
@@ -100,8 +101,8 @@ async fn send_if_due(app: &Arc<App>, every: Duration) -> Result<Duration, Error>
     let every_ms = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
     let soon = every.min(LOOK_AGAIN);
     let system = app.driver.system().await?;
-    // A server that was restored from a backup is frozen. It sends no checkpoint until a person has checked and
-    // unfrozen it.
+    // A server that was restored from a backup is frozen. A restored server sends no checkpoint until a person has
+    // unfrozen the installation.
     if system.freezes.all.is_some() {
         return Ok(soon);
     }

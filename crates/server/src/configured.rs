@@ -80,7 +80,8 @@ impl Configured {
 }
 
 /// Checks whether a server would start with these options, as far as this can be known without a start. Creates no file
-/// and opens no socket. `people`: people of an existing journal, if they are known. They may be approvers too.
+/// and opens no socket. `people`: people of an existing journal, if they are known. People of the journal may be
+/// approvers too.
 pub fn check(options: &Options, people: Option<&People>) -> Result<(), StartError> {
     let configured = Configured::read(options)?;
     if let Some(file) = options.checkpoints.as_ref().and_then(|to| to.file.clone()) {

@@ -1,4 +1,4 @@
-//! Links in the messages of channels. They lead to the inbox, or to a decision page for one person.
+//! Links in the messages of channels. A link leads to the inbox, or to a decision page for one person.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document. It is generated from the handlers, so it lists exactly the existing routes.
+//! The `OpenAPI` document. The document is generated from the handlers, so it lists exactly the existing routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

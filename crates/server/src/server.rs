@@ -59,21 +59,21 @@ pub struct Options {
     /// Address to listen on. Port 0 selects a free port. If other machines can reach the address, the server needs a
     /// public URL, and people, keys or issuers.
     pub listen: SocketAddr,
-    /// Data directory with the journal and the tokens. It is created if it is missing. Only one server at a time may
-    /// use it.
+    /// Data directory with the journal and the tokens. A missing directory is created. Only one server at a time may
+    /// use the directory.
     pub data: PathBuf,
     /// Database that holds the journal instead of the data directory, so that several servers can use the journal.
     pub database: Option<postgres::Config>,
-    /// Directory of workflows. They are added to the shipped workflows. A workflow with the name of a shipped workflow
-    /// replaces it.
+    /// Directory of workflows, which are added to the shipped workflows. A workflow with the name of a shipped workflow
+    /// replaces the shipped workflow.
     pub workflows: Option<PathBuf>,
     /// Tools and workflows of packs.
     pub packs: Packs,
-    /// The people file. If this is `None`, the people that were loaded at an earlier start are kept.
+    /// The people file. Without a people file, the people that were loaded at an earlier start are kept.
     pub people: Option<PathBuf>,
-    /// The rules file. If this is `None`, the rules that were loaded at an earlier start are kept.
+    /// The rules file. Without a rules file, the rules that were loaded at an earlier start are kept.
     pub rules: Option<PathBuf>,
-    /// The channels file. If this is `None`, no notifications are sent.
+    /// The channels file. Without a channels file, no notifications are sent.
     pub channels: Option<PathBuf>,
     pub model: holdshort_models::Settings,
     /// Program that implements the hidden subcommand `sandbox-exec`.
@@ -87,16 +87,15 @@ pub struct Options {
     /// Identity provider at which people sign in.
     pub provider: Option<Oidc>,
     pub front: PublicEndpoint,
-    /// File for checkpoints, and the interval between checkpoints. If this is `None`, checkpoints are signed only on
-    /// request.
+    /// File for checkpoints, and the interval between checkpoints. `None` if checkpoints are signed only on request.
     pub checkpoints: Option<KeepCheckpoints>,
     /// Settings for callbacks of agents, such as the allowed addresses.
     pub callbacks: callbacks::Settings,
     /// Settings of the crew edge.
     pub crew: crew::Settings,
-    /// Destination of traces of runs. If this is `None`, no traces are exported.
+    /// Destination of traces of runs. `None` if no traces are exported.
     pub otlp: Option<traces::Settings>,
-    /// Time for which the content of ended runs is kept. If this is `None`, the content is kept without a limit.
+    /// Time for which the content of ended runs is kept. `None` if the content is kept without a time limit.
     pub keep_content: Option<Duration>,
     /// Number of acknowledged events that may be missing from the journal in the data directory. If another number of
     /// events is missing, the server does not start.
@@ -457,14 +456,14 @@ impl Server {
         &self.app.tokens.operator
     }
 
-    /// Returns the token of external agents. With it, agents may ask, and read the runs that they started.
+    /// Returns the token of external agents. With this token, agents may ask, and read the runs that they started.
     pub fn agent_token(&self) -> &str {
         &self.app.tokens.agent
     }
 
-    /// Returns a login link for the operator. It signs in one browser, once, within 15 minutes. Show the link only to
-    /// the operator. The journal does not record it, because the person who starts the server has the operator's token
-    /// anyway.
+    /// Returns a login link for the operator. The link signs in one browser, once, within 15 minutes. Show the link
+    /// only to the operator. The journal does not record the link, because the person who starts the server has the
+    /// operator's token anyway.
     pub fn login_link(&self) -> Result<String, secrets::Error> {
         let (code, _) =
             self.app.logins.invite(LOCAL_OPERATOR, self.app.standing.borrow().seq, self.app.now())?;
@@ -478,8 +477,9 @@ impl Server {
         async move { app.journal().failed().await }
     }
 
-    /// Stops the server. It accepts and starts no new work, ends streams and long polls, waits for open requests and
-    /// running tools, and closes the store. The next start settles work that is still running after the time limit.
+    /// Stops the server. The server accepts and starts no new work, ends streams and long polls, waits for open
+    /// requests and running tools, and closes the store. The next start settles work that is still running after the
+    /// time limit.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         // A delivery that is being sent stays claimed. The next start sends it again with the same id.

@@ -27,7 +27,7 @@ use crate::tls::Tls;
 /// Pause after a failed attempt to accept a connection, for example because no file descriptor was free.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves connections until the server stops. Then waits until open requests are complete.
+/// Serves connections until the server stops, and then waits until open requests are complete.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<Arc<Tls>>, service: Router, app: Arc<App>) {
     // No message is sent over this channel. The channel closes when the last connection has ended.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);

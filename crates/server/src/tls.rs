@@ -1,4 +1,4 @@
-//! TLS: the certificate and its private key. They are read when the server starts, and again when the files change.
+//! TLS: the certificate and its private key, which are read when the server starts, and again when the files change.
 //!
 //! Unusable files never replace a usable certificate. The server keeps the certificate in use, and reports the error in
 //! the log, in `GET /v1/info` and to `holdshort doctor`.

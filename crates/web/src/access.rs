@@ -44,7 +44,7 @@ const NAP: Duration = Duration::from_mins(1);
 /// of authentication.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Token of the data directory. It is valid until the process ends.
+    /// Token of the data directory, which is valid until the process ends.
     Token,
     /// Login of a browser or terminal, with the person's roles and groups at the time of authentication.
     Login { login: Login, is: RolesAndGroups, since: u64 },
@@ -235,8 +235,8 @@ pub async fn publish_system_changes(app: Arc<App>, tell: watch::Sender<Arc<Syste
         match app.driver.system().await {
             Ok(system) => {
                 let (logins, known) = (app.clone(), system.clone());
-                // If this fails, the logins of removed people are rejected anyway, and the next change repeats the
-                // attempt.
+                // If the logins of removed people cannot be deleted, they are rejected anyway, and the next change
+                // repeats the deletion.
                 if blocking(move || logins.logins.purge(&known)).await.is_err() {
                     tracing::error!("the logins of people who left cannot be deleted from the login file");
                 }

@@ -70,8 +70,8 @@ pub struct App {
     /// Base URL of links: the public URL, or the address that the server listens on.
     pub base: String,
     pub public_url: Option<String>,
-    /// Error of the current certificate files. They are not used while they have one. The outer option is `None` if the
-    /// server uses no TLS.
+    /// Error that prevents the use of the current certificate files. The outer option is `None` if the server uses no
+    /// TLS.
     pub certificate: Option<watch::Receiver<Option<String>>>,
     pub streams: Arc<Semaphore>,
     pub polls: Arc<Semaphore>,

@@ -266,7 +266,7 @@ pub struct ShownInterrupt {
     pub subject: Digest,
 }
 
-/// Person who may only see one interrupt and decide on it. They came with a decision link or over a channel.
+/// Person who may only see one interrupt and decide on it. The person came with a decision link or over a channel.
 pub struct LinkBearer {
     pub app: Arc<App>,
     pub actor: Actor,

@@ -185,7 +185,7 @@ impl Client {
             {
                 Ok(false)
             }
-            // Too many clients have claimed this call before. It stays open for clients that list open calls.
+            // Too many clients have claimed this call before. The call stays open for clients that list open calls.
             Err(refused) if refused.code() == Code::LimitReached => {
                 tracing::warn!(run = %run.id, "a call is no longer handed out: {}", refused.0.detail);
                 Ok(false)

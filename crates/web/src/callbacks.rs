@@ -2,8 +2,8 @@
 //!
 //! The journal records only that an interrupt has a callback. The URL and the signing secret of the callback are
 //! [stored](crate::secret_store) outside the journal, under the id of the interrupt, before the event that opens the
-//! interrupt. They are deleted when the agent was notified, when a failed delivery cannot be retried, or when the run
-//! is erased. Each delivery attempt checks whether the callback is still allowed.
+//! interrupt. The URL and the secret are deleted when the agent was notified, when a failed delivery cannot be retried,
+//! or when the run is erased. Each delivery attempt checks whether the callback is still allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -80,7 +80,7 @@ pub struct Settings {
     pub allow: Vec<String>,
 }
 
-/// Reason for the rejection of a URL. It does not contain the URL, which may be a secret.
+/// Reason for the rejection of a URL. The message does not contain the URL, which may be a secret.
 const ELSEWHERE: &str = "leads to an address that is not allowed, or uses `http:` outside the networks in \
                          `callback_allow_networks`";
 

@@ -3,8 +3,8 @@
 //!
 //! Unauthenticated connections share one quota. A new unauthenticated connection beyond the quota evicts the oldest. A
 //! client keeps its connection if it authenticates before a flood has filled the quota. Connections of agents share a
-//! second quota. Beyond it, an agent's request is refused, and the connection of the request stays unauthenticated. The
-//! remaining connections are for people.
+//! second quota. When the quota of agents is used up, an agent's request is refused, and the connection of the request
+//! stays unauthenticated. The remaining connections are for people.
 //!
 //! A connection is counted until its socket is closed, because the TCP stream holds the [`Connection`]. While a request
 //! is served, its connection is task-local, so that `auth.rs` can find it.
@@ -56,8 +56,8 @@ struct Open {
     agents: BTreeSet<u64>,
 }
 
-/// Open connection. It is unauthenticated until a client authenticates over it, and no longer counted when it is
-/// dropped.
+/// Open connection. A connection is unauthenticated until a client authenticates over it, and no longer counted when it
+/// is dropped.
 pub struct Connection {
     number: u64,
     /// Address of the peer, which is a client or a proxy.

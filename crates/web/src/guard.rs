@@ -220,8 +220,8 @@ fn seal(headers: &mut HeaderMap) {
     }
 }
 
-/// Log entry of a request. It contains the client and the pattern of the route, but never the path, query, headers or
-/// body.
+/// Log entry of a request. The entry contains the client and the pattern of the route, but never the path, query,
+/// headers or body.
 ///
 /// With `access=debug` each request is logged. A request that failed because of a fault in this server is always
 /// logged.
@@ -252,7 +252,7 @@ impl Line {
     }
 }
 
-/// Returns true for refusals because the server is busy, stopping or outdated. They are not logged as faults.
+/// Returns true for refusals because the server is busy, stopping or outdated. Such refusals are not logged as faults.
 fn is_passing(code: Code) -> bool {
     matches!(
         code,

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// Time limit for the headers of a request, and for an idle connection. After it, the connection is closed.
+/// Time limit for the headers of a request, and for an idle connection. After this time, the connection is closed.
 pub const HEADERS_TIME: Duration = Duration::from_secs(10);
 /// Time after which a silent stream receives a ping (SSE: a comment), because proxies close silent streams.
 pub const PING_TIME: Duration = Duration::from_secs(15);
-/// Time limit for a WebSocket client without a pong. After it, the socket is closed (4408); the client resumes from its
-/// last position.
+/// Time limit for a WebSocket client without a pong. After this time, the socket is closed (4408); the client resumes
+/// from its last position.
 pub const SILENCE_TIME: Duration = Duration::from_mins(1);
-/// Time limit for the first frame of a WebSocket, `hello`. After it, the socket is closed (4401).
+/// Time limit for the first frame of a WebSocket, `hello`. After this time, the socket is closed (4401).
 pub const HELLO_TIME: Duration = Duration::from_secs(10);
-/// Time limit for a stalled reader of a stream. After it, the stream is closed; the client resumes from its last
+/// Time limit for a stalled reader of a stream. After this time, the stream is closed; the client resumes from its last
 /// position.
 pub const PATIENCE_TIME: Duration = Duration::from_secs(30);
 
@@ -29,19 +29,19 @@ pub const WEBHOOK_TIME: Duration = Duration::from_secs(30);
 pub const CALLBACK_ATTEMPTS: u64 = 8;
 /// Delay between the first and the second attempt of a callback. Each later delay is four times as long.
 pub const CALLBACK_RETRY_MS: u64 = 5_000;
-/// Time limit of one attempt of a callback. After it, the attempt fails.
+/// Time limit of one attempt of a callback. After this time, the attempt fails.
 pub const CALLBACK_TIMEOUT_MS: u64 = 10_000;
 /// Interval at which unused secrets of callbacks, webhooks and browsers are deleted.
 pub const KEPT_SWEEP_TIME: Duration = Duration::from_hours(1);
-/// Maximum age of a stored secret without an event in the journal. After it, the secret is deleted.
+/// Maximum age of a stored secret without an event in the journal. After this time, the secret is deleted.
 pub const KEPT_UNKNOWN_MS: u64 = 3_600 * 1_000;
 
 /// Maximum number of bytes of a request body. A larger body is refused with `body_too_large` (413).
 pub const BODY_BYTES: usize = 1024 * 1024;
-/// Maximum number of bytes of a refused body that are read and discarded, so that the client reads the refusal. After
-/// them, the connection is closed.
+/// Maximum number of bytes of a refused body that are read and discarded, so that the client reads the refusal. If the
+/// body is larger, the connection is closed.
 pub const DRAINED_BYTES: usize = 64 * 1024 * 1024;
-/// Time limit for a request body to arrive. After it, the request is refused with `request_timeout` (408).
+/// Time limit for a request body to arrive. After this time, the request is refused with `request_timeout` (408).
 pub const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Maximum number of characters of the caller's `X-Request-Id`. A longer id is replaced.
@@ -68,42 +68,42 @@ pub const READ_EVENTS: usize = 64;
 /// `invalid_request`.
 pub const LAYOUT_SUBTASKS: usize = 200;
 
-/// Maximum number of unauthenticated connections. The server lowers it to a quarter of the open files that the system
-/// allows. A new connection beyond it closes the oldest.
+/// Maximum number of unauthenticated connections. The server lowers this maximum to a quarter of the open files that
+/// the system allows. A new connection beyond the maximum closes the oldest connection.
 pub const UNAUTHENTICATED_CONNECTIONS: usize = 1_024;
-/// Maximum number of connections of agents. The server lowers it to half of the open files that the system allows. A
-/// connection beyond it is refused with `too_many_connections` (429; WebSocket: 4429).
+/// Maximum number of connections of agents. The server lowers this maximum to half of the open files that the system
+/// allows. A connection beyond the maximum is refused with `too_many_connections` (429; WebSocket: 4429).
 pub const AGENT_CONNECTIONS: usize = 10_000;
-/// Default of `--agent-requests`: average number of requests and frames of an agent per second. Requests beyond it are
-/// refused with `too_many_requests`.
+/// Default of `--agent-requests`: average number of requests and frames of an agent per second. Requests beyond this
+/// limit are refused with `too_many_requests`.
 pub const AGENT_REQUESTS: u32 = 200;
-/// Burst of an agent's requests, in seconds of the agent's rate. Requests beyond it are refused with
+/// Burst of an agent's requests, in seconds of the agent's rate. Requests beyond this limit are refused with
 /// `too_many_requests`.
 pub const AGENT_BURST_SECONDS: u32 = 5;
-/// Rate of all agents together, as a multiple of the rate of one agent. Requests beyond it are refused with
+/// Rate of all agents together, as a multiple of the rate of one agent. Requests beyond this limit are refused with
 /// `too_many_requests`.
 pub const AGENT_SHARES: u32 = 5;
 /// Maximum number of agents above their average rate. A request of an additional agent is refused with
 /// `too_many_requests`.
 pub const RATED_AGENTS: usize = 4_096;
 
-/// Default of `--sign-in-rate`: number of sign-in requests from one address per minute. Requests beyond it are refused
-/// with `too_many_requests`.
+/// Default of `--sign-in-rate`: number of sign-in requests from one address per minute. Requests beyond this limit are
+/// refused with `too_many_requests`.
 pub const SIGN_IN_REQUESTS: u32 = 120;
-/// Default of `--decision-rate`: number of decisions of one principal per minute. Decisions beyond it are refused with
-/// `too_many_requests`.
+/// Default of `--decision-rate`: number of decisions of one principal per minute. Decisions beyond this limit are
+/// refused with `too_many_requests`.
 pub const DECISIONS: u32 = 6_000;
-/// Maximum number of stored rates of addresses and principals. Beyond it, the least used rate is forgotten.
+/// Maximum number of stored rates of addresses and principals. Beyond this maximum, the least used rate is forgotten.
 pub const RATED: usize = 10_000;
 
-/// Maximum number of consecutive frames of an agent's WebSocket beyond the rate. After them, the socket is closed
+/// Maximum number of consecutive frames of an agent's WebSocket beyond the rate. With more frames, the socket is closed
 /// (4429).
 pub const OVER_RATE_FRAMES: u32 = 100;
 
-/// Maximum number of open event streams and WebSocket connections. A stream beyond it is refused with
+/// Maximum number of open event streams and WebSocket connections. A stream beyond this maximum is refused with
 /// `too_many_streams` (429).
 pub const STREAMS: u32 = 20_000;
-/// Maximum number of concurrent long polls. A long poll beyond it is refused with `too_many_streams` (429).
+/// Maximum number of concurrent long polls. A long poll beyond this maximum is refused with `too_many_streams` (429).
 pub const POLLS: usize = 10_000;
 /// Maximum `wait` of a long poll, in seconds. A longer `wait` is refused with `invalid_query` (400).
 pub const POLL_SECONDS: u16 = 60;
@@ -111,7 +111,8 @@ pub const POLL_SECONDS: u16 = 60;
 pub const RECENT_EVENTS: usize = 1_024;
 /// Maximum number of bytes of the recent events in memory, as encoded in the journal. Slower readers read the journal.
 pub const RECENT_BYTES: usize = 8 * 1024 * 1024;
-/// Maximum number of unread frames of a WebSocket. Beyond it, the server waits for the reader, at most `patience_time`.
+/// Maximum number of unread frames of a WebSocket. Beyond this maximum, the server waits for the reader, at most
+/// `patience_time`.
 pub const SOCKET_FRAMES: usize = 64;
 /// Delay before a stream's reader reconnects, as sent to the reader.
 pub const RETRY: Duration = Duration::from_secs(1);
@@ -123,60 +124,65 @@ pub const SCANNED_EVENTS: usize = 10_000;
 
 /// Maximum number of bytes of a frame of a WebSocket client. With a larger frame, the socket is closed (1009).
 pub const FRAME_BYTES: usize = 1024 * 1024;
-/// Maximum number of bytes that are read of an oversized frame, so that the client reads the refusal. After them, the
-/// socket is closed.
+/// Maximum number of bytes that are read of an oversized frame, so that the client reads the refusal. If the frame is
+/// larger, the socket is closed.
 pub const FRAME_READ_BYTES: usize = 4 * FRAME_BYTES;
 /// Number of bytes of the read buffer of each WebSocket.
 pub const READ_BUFFER_BYTES: usize = 4 * 1024;
 /// Number of bytes of small frames that a WebSocket collects before it sends them.
 pub const WRITE_BUFFER_BYTES: usize = 16 * 1024;
-/// Maximum number of subscriptions of one WebSocket. A subscription beyond it is answered with an error frame.
+/// Maximum number of subscriptions of one WebSocket. A subscription beyond this maximum is answered with an error
+/// frame.
 pub const SUBSCRIPTIONS: usize = 64;
-/// Maximum number of unread responses of one WebSocket. Beyond it, the server reads no more frames from the client.
+/// Maximum number of unread responses of one WebSocket. Beyond this maximum, the server reads no more frames from the
+/// client.
 pub const ANSWERS: usize = 64;
-/// Time limit for the closing frames of a WebSocket. After it, the connection is closed.
+/// Time limit for the closing frames of a WebSocket. After this time, the connection is closed.
 pub const GOODBYE_TIME: Duration = Duration::from_secs(3);
 
-/// Maximum number of unused login links. A new link beyond it replaces the oldest link.
+/// Maximum number of unused login links. A new link beyond this maximum replaces the oldest link.
 pub const LOGIN_CODES: usize = 1_000;
-/// Maximum number of unused login links of one person. A new link beyond it replaces the person's oldest link.
+/// Maximum number of unused login links of one person. A new link beyond this maximum replaces the person's oldest
+/// link.
 pub const LOGIN_CODES_OF_PERSON: usize = 10;
-/// Validity of a login link. After it, the link is refused with `login_code_spent` (403).
+/// Validity of a login link. After this time, the link is refused with `login_code_spent` (403).
 pub const LOGIN_CODE_MS: u64 = 15 * 60 * 1_000;
-/// Maximum number of signed-in browsers. A new login beyond it signs the oldest browser out.
+/// Maximum number of signed-in browsers. A new login beyond this maximum signs the oldest browser out.
 pub const LOGINS: usize = 1_000;
-/// Maximum number of signed-in browsers of one person. A new login beyond it signs the person's oldest browser out.
+/// Maximum number of signed-in browsers of one person. A new login beyond this maximum signs the person's oldest
+/// browser out.
 pub const LOGINS_OF_PERSON: usize = 100;
-/// Validity of a login. After it, the browser is signed out.
+/// Validity of a login. After this time, the browser is signed out.
 pub const LOGIN_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// Time limit for a sign-in at a provider. After it, the sign-in is refused with `sign_in_failed` (403).
+/// Time limit for a sign-in at a provider. After this time, the sign-in is refused with `sign_in_failed` (403).
 pub const SIGN_IN_MS: u64 = 10 * 60 * 1_000;
-/// Time limit for a browser that returns from a provider. After it, the sign-in is refused with `login_code_spent`
-/// (403).
+/// Time limit for a browser that returns from a provider. After this time, the sign-in is refused with
+/// `login_code_spent` (403).
 pub const SIGN_IN_CODE_MS: u64 = 60 * 1_000;
-/// Maximum number of completed sign-ins that are stored to detect reuse. Beyond it, the oldest is forgotten. The
-/// provider also rejects a reused code.
+/// Maximum number of completed sign-ins that are stored to detect reuse. Beyond this maximum, the oldest sign-in is
+/// forgotten. The provider also rejects a reused code.
 pub const SIGN_INS: usize = 10_000;
-/// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond it, the earliest is forgotten.
+/// Maximum number of unfinished sign-ins of one browser, such as in several tabs. Beyond this maximum, the earliest
+/// sign-in is forgotten.
 pub const SIGN_INS_OF_BROWSER: usize = 5;
-/// Time for which a terminal can fetch a missed result of its sign-in. After it, the terminal is refused with
+/// Time for which a terminal can fetch a missed result of its sign-in. After this time, the terminal is refused with
 /// `sign_in_failed` (403).
 pub const SIGN_IN_TOLD_MS: u64 = 60 * 1_000;
-/// Validity of the page that a link in a shared channel opens after a sign-in. After it, the page is refused with
-/// `link_expired` (410): open the link again.
+/// Validity of the page that a link in a shared channel opens after a sign-in. After this time, the page is refused
+/// with `link_expired` (410): open the link again.
 pub const SIGNED_IN_PAGE_MS: u64 = 3_600 * 1_000;
 /// Maximum number of bytes of the path that a browser opens after a sign-in. For a longer path, the browser opens the
 /// inbox.
 pub const SIGN_IN_TO_BYTES: usize = 1_000;
 
-/// Default validity of a decision link. After it, the link is refused with `link_expired` (410).
+/// Default validity of a decision link. After this time, the link is refused with `link_expired` (410).
 pub const LINK_DEFAULT_MS: u64 = 7 * 24 * 3_600 * 1_000;
 /// Maximum validity of a decision link. A longer validity is refused with `invalid_request`.
 pub const LINK_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
-/// Time limit for open requests and running commands of a stopping server. After it, requests are cut off, and commands
-/// end with `unknown_outcome`.
+/// Time limit for open requests and running commands of a stopping server. After this time, requests are cut off, and
+/// commands end with `unknown_outcome`.
 pub const STOP_TIME: Duration = Duration::from_secs(8);
 
 /// Maximum `expires_in_ms` of an agent's interrupt: ten years. A longer time is refused with `invalid_request`.
@@ -189,14 +195,14 @@ pub const SESSION_RUNS: usize = 50;
 
 /// Maximum number of runs that are listed for a node. More runs appear only as a number.
 pub const NODE_RUNS: usize = 100;
-/// Maximum number of leases that are read for the runs of nodes. Runs beyond it are not listed.
+/// Maximum number of leases that are read for the runs of nodes. Runs with more leases are not listed.
 pub const NODE_LEASES: usize = 10_000;
 
 /// Maximum number of files in the directory of `--workflows`. With more files, the server does not start.
 pub const WORKFLOW_FILES: usize = 1_000;
 
-/// Maximum number of attempts to release the calls of a client that disconnected. After them, the calls stay claimed
-/// until the next client claims them.
+/// Maximum number of attempts to release the calls of a client that disconnected. After these attempts, the calls stay
+/// claimed until the next client claims them.
 pub const LET_GO_ATTEMPTS: usize = 60;
 /// Delay between two attempts to release the calls of a client that disconnected.
 pub const LET_GO_PAUSE: Duration = Duration::from_secs(1);

@@ -31,7 +31,8 @@ const TOKEN_CHARS: usize = TOKEN_PREFIX.len() + 64;
 
 pub struct Logins {
     path: PathBuf,
-    /// Name of the cookie. It contains the port, so that two servers on one host do not sign each other's browsers out.
+    /// Name of the cookie. The name contains the port, so that two servers on one host do not sign each other's
+    /// browsers out.
     cookie: String,
     /// True if browsers may send the cookie only over TLS. The name then begins with `__Host-`, so that other hosts of
     /// the domain cannot set the cookie.

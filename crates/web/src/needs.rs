@@ -1,5 +1,5 @@
-//! The permission that a route needs. It is named where the route is declared, and checked during authentication. A
-//! route without a needed permission is forbidden to every caller.
+//! The permission that a route needs. The permission is named where the route is declared, and checked during
+//! authentication. A route without a needed permission is forbidden to every caller.
 
 use axum::Extension;
 use axum::routing::MethodRouter;

@@ -8,7 +8,7 @@ use crate::limits::{HEADERS_TIME, HELLO_TIME, PATIENCE_TIME, PING_TIME, SILENCE_
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Time limit for the headers of a request, counted from the start of the connection or from the previous response.
-    /// It also limits how long a connection may be idle.
+    /// This limit also applies to idle connections.
     pub headers: Duration,
     /// Time between two pings on a silent stream.
     pub ping: Duration,
@@ -16,8 +16,8 @@ pub struct Pace {
     pub silence: Duration,
     /// Time limit for the client of a socket to authenticate.
     pub hello: Duration,
-    /// Time limit for a stream whose reader takes no bytes. After it, the stream ends, and the reader reconnects with
-    /// its cursor.
+    /// Time limit for a stream whose reader takes no bytes. After this time, the stream ends, and the reader reconnects
+    /// with its cursor.
     pub patience: Duration,
 }
 

@@ -160,8 +160,8 @@ impl From<Error> for Refused {
             Error::Session(rejection @ session::Rejection::Limit { .. }) => {
                 Self::new(Code::LimitReached, rejection.to_string())
             }
-            // Each request to open a session draws a new id, and only the engine lets a session expire. So these
-            // rejections are faults of the server.
+            // Each request to open a session draws a new id, and only the engine lets a session expire. These two
+            // rejections are therefore faults of the server.
             Error::Session(session::Rejection::AlreadyThere | session::Rejection::NotIdle) => {
                 tracing::error!(%error, "the engine returned a rejection that cannot occur here");
                 Self::from_code(Code::Internal)

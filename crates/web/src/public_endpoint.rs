@@ -34,7 +34,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// URL that browsers and agents use. It has a scheme, a host and an optional port.
+/// URL that browsers and agents use, with a scheme, a host and an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Url);
 

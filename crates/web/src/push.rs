@@ -1,7 +1,7 @@
-//! Push subscriptions of browsers. The journal records which subscriptions exist. Their endpoints and encryption keys
-//! are [stored](crate::secret_store) outside the journal.
+//! Push subscriptions of browsers. The journal records which subscriptions exist. The endpoints and encryption keys of
+//! subscriptions are [stored](crate::secret_store) outside the journal.
 //!
-//! An endpoint and its keys are written before the event of the subscription. They are deleted if the journal does not
+//! An endpoint and its keys are written before the event of the subscription. Both are deleted if the journal does not
 //! contain the subscription.
 
 use std::collections::BTreeSet;
@@ -107,8 +107,8 @@ impl Push {
                 Ok(system) => Ok((id, system)),
                 Err(error) => {
                     let refused = Refused::from(error);
-                    // The event may be in the journal in spite of the error. In this case the sweep deletes the secrets
-                    // if they are unused.
+                    // The event may be in the journal in spite of the error. The secrets are kept, and the sweep
+                    // deletes them if the journal has no such event.
                     if !is_known && refused.wrote_nothing() {
                         app.push.kept.forget(&app, id.as_str()).await?;
                     }

@@ -63,7 +63,7 @@ pub struct BucketState {
     pub refused: Option<Duration>,
 }
 
-/// Bucket that counted a request. It is set when the request is counted, and reported in the response.
+/// Bucket that counted a request. The bucket is set when the request is counted, and reported in the response.
 #[derive(Debug, Default)]
 pub struct Meter(OnceLock<BucketState>);
 

@@ -1,4 +1,4 @@
-//! Rate limit of a route. It is declared where the route is registered, like the permission of the route.
+//! Rate limit of a route. The rate limit is declared where the route is registered, like the permission of the route.
 //!
 //! A limit by address counts a request before its handler runs. A limit by principal counts it during authentication. A
 //! WebSocket counts each frame with a decision, with [`Caller::count_decision`](crate::auth::Caller::count_decision).

@@ -15,7 +15,7 @@ type Code = Hmac<Sha256>;
 /// Number of bytes of an HMAC-SHA-256.
 const SEAL_BYTES: usize = 32;
 
-/// Seal for one purpose. It rejects a value that was sealed for a different purpose.
+/// Seal for one purpose. A value that was sealed for a different purpose is rejected.
 pub struct Seal(Code);
 
 impl Seal {

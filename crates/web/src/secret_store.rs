@@ -187,8 +187,8 @@ pub async fn sweep_periodically(app: Arc<App>) {
     }
 }
 
-/// Creates the directory, which only its owner may enter. It is synced to disk, so that it survives a power failure
-/// like the files in it.
+/// Creates the directory, which only its owner may enter. The directory is synced to disk, so that it survives a power
+/// failure like the files in it.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -5,8 +5,8 @@
 //! Without this cookie, the callback URL is useless, and any node can complete the sign-in. A completed sign-in is
 //! remembered until its expiry, so that it cannot be reused.
 //!
-//! The person is [admitted](crate::access) like the subject of any issuer's token. Then a code signs in the browser, or
-//! the terminal receives a token.
+//! The person is [admitted](crate::access) like the subject of any issuer's token. After the admission, a code signs in
+//! the browser, or the terminal receives a token.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +41,7 @@ use crate::view;
 
 /// Path on which a browser begins a sign-in.
 pub const BEGIN: &str = "/login/oidc";
-/// Path to which the provider sends the browser back. It is registered at the provider.
+/// Path to which the provider sends the browser back. The path is registered at the provider.
 pub const CALLBACK: &str = "/login/oidc/callback";
 /// Prefix of the paths in links that several people read; the id of an interrupt follows. A person who opens such a
 /// link signs in, and then decides on a page without scripts.
@@ -435,7 +435,7 @@ fn decided_at(place: &str) -> Option<InterruptId> {
 }
 
 /// Returns the URL of the page on which a person who has just signed in decides on an interrupt. The page uses no
-/// cookie. Its URL expires, and is valid only for this person and this content of the interrupt.
+/// cookie. The URL of the page expires, and is valid only for this person and this content of the interrupt.
 async fn page(
     app: &App,
     interrupt: InterruptId,

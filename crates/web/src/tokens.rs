@@ -1,5 +1,5 @@
-//! The two tokens of a local start: one for the operator, and one for agents. They are created once and stored in
-//! `tokens.json` of the data directory. They must never be logged or shown.
+//! The two tokens of a local start: one for the operator, and one for agents. The tokens are created once and stored in
+//! `tokens.json` of the data directory. The tokens must never be logged or shown.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
-//! Webhooks that clients register over the API. The journal records which webhooks exist. Their URLs and signing
-//! secrets are stored outside the journal.
+//! Webhooks that clients register over the API. The journal records which webhooks exist. The URLs and signing secrets
+//! of webhooks are stored outside the journal.
 //!
 //! The URLs and secrets are in a file of the data directory that only its owner may read. If several nodes share a
-//! database, the URLs and secrets are in the database with the nodes' tokens, because any node may send. They are
-//! written before the event of the webhook, and deleted if the journal does not contain the webhook.
+//! database, the URLs and secrets are in the database with the nodes' tokens, because any node may send. The URL and
+//! the secret of a webhook are written before its event, and deleted if the journal does not contain the webhook.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -229,8 +229,8 @@ impl Webhooks {
             let input = Input::RegisterWebhook { webhook: id.clone(), is };
             if let Err(error) = app.driver.change_system(input, actor).await {
                 let refused = Refused::from(error);
-                // If the event is in the journal in spite of the error, the webhook needs its URL and secrets. They are
-                // deleted only if the event was certainly not written.
+                // If the event is in the journal in spite of the error, the webhook needs its URL and secrets. The URL
+                // and secrets are deleted only if the event was certainly not written.
                 if refused.wrote_nothing() {
                     app.webhooks.keep(&app, &id, None).await?;
                 }
@@ -281,8 +281,8 @@ impl Webhooks {
     pub(crate) async fn sweep(&self, app: &App) -> Answer<()> {
         let _one = self.changing.lock().await;
         if app.journal().database().is_some() {
-            // Another node may be about to write the event of an entry. So the journal is read after the list of
-            // entries.
+            // The journal is read after the list of entries, because another node may be about to write the event of an
+            // entry.
             let settled: BTreeSet<WebhookId> = self.rows.settled(app).await?;
             let system = app.driver.system().await?;
             for id in settled.iter().filter(|id| !system.webhooks.contains_key(*id)) {

@@ -1,4 +1,4 @@
-//! The `AsyncAPI` document of the WebSocket. Its messages are generated from the types of the frames, so the document
+//! The `AsyncAPI` document of the WebSocket. The messages are generated from the types of the frames, so the document
 //! lists exactly the frames that the server understands. Only the pairs of request and response are written by hand.
 
 mod examples;
@@ -131,8 +131,8 @@ fn frames<T: ToSchema>(schemas: &mut Schemas) -> Vec<(String, Value)> {
 }
 
 /// Returns the `type` and the payload of a frame. If a separate type holds the fields of the frame, the payload is this
-/// type with the field `type` added. It must be a single object, because `additionalProperties` applies to a single
-/// object.
+/// type with the field `type` added. The payload must be a single object, because `additionalProperties` applies to a
+/// single object.
 fn payload(variant: Value, schemas: &mut Schemas) -> (String, Value) {
     let mut parts = match variant.get("allOf").and_then(Value::as_array) {
         Some(parts) => parts.clone(),

@@ -48,8 +48,8 @@ const PAGE: &str = "index.html";
 /// Directory of the build that contains the files which the page loads.
 const ASSETS: &str = "assets/";
 
-/// Files by their path. The path of a file that the page loads contains an id of the build. So the content at such a
-/// path never changes, and the page of a different build never loads it.
+/// Files by their path. The path of a file that the page loads contains an id of the build. The content at a path with
+/// a build id never changes, and the page of a different build never loads this content.
 static FILES: LazyLock<BTreeMap<String, File>> = LazyLock::new(|| {
     let all: BTreeMap<Cow<'static, str>, Asset> =
         holdshort_ui::paths().filter_map(|path| Some((path.clone(), holdshort_ui::asset(&path)?))).collect();

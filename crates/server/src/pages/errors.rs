@@ -41,7 +41,7 @@ pub(crate) fn raw(markdown: String) -> Response {
     ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown).into_response()
 }
 
-/// Returns a response with a page as HTML, for browsers. It links to the pages of the previous and the next code.
+/// Returns a response with a page as HTML, for browsers. The page links to the pages of the previous and the next code.
 pub(crate) fn drawn(title: &str, markdown: &str, code: Option<Code>) -> Response {
     let mut text = String::new();
     html::push_html(&mut text, Parser::new_ext(markdown, Options::ENABLE_TABLES));

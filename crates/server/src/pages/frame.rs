@@ -127,8 +127,8 @@ pub(super) fn page(status: StatusCode, title: &str, template: &str, values: Valu
     }
 }
 
-/// Renders a page that can be saved as a file. It contains its style, links to no other file, and is printed as it
-/// appears on the screen.
+/// Renders a page that can be saved as a file. The page contains its style, links to no other file, and is printed as
+/// it appears on the screen.
 pub(super) fn record(title: &str, card: Value, values: Value) -> Response {
     /// Allows only the style that is part of the page.
     const POLICY: &str =

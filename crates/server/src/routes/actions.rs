@@ -104,8 +104,8 @@ pub(crate) async fn delegate(
 /// Snooze an interrupt.
 ///
 /// A snooze affects only the caller. Until the given time, the caller's list leaves the interrupt out
-/// (`snoozed=false`), and the caller gets no reminders. After it, the caller is reminded. The interrupt does not change
-/// for other people, and its deadline stays. `null` ends the snooze.
+/// (`snoozed=false`), and the caller gets no reminders. After the given time, the caller is reminded. The interrupt
+/// does not change for other people, and its deadline stays. `null` ends the snooze.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/snooze", tag = "interrupts", operation_id = "snooze_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

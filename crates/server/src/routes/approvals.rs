@@ -27,8 +27,8 @@ use crate::openapi::{ReadsAll, UsesApproval, Withdraws};
 /// Returns resolved interrupts that the caller opened as an external agent, in the order of their resolution. The
 /// default response is a page of JSON that starts with the first decision. With `Accept: text/event-stream`, the
 /// response is a stream of server-sent events that starts now (event name `decision`, data `AgentDecision`). The stream
-/// begins with its start position (event name `position`). Each event has its `position` as its id. So a client that
-/// reconnects gets no gap and no duplicate, even after a restart of the server.
+/// begins with its start position (event name `position`). The id of each server-sent event is the `position` of the
+/// event, so a client that reconnects gets no gap and no duplicate, even after a restart of the server.
 #[utoipa::path(
     get, path = "/v1/agent/decisions", tag = "interrupts", operation_id = "read_agent_decisions",
     params(

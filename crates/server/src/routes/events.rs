@@ -18,11 +18,11 @@ pub(super) const STREAM: &str = "text/event-stream";
 /// Read or follow the events of a run.
 ///
 /// The default response is a page of JSON. With `Accept: text/event-stream`, the response is a stream of server-sent
-/// events. Each event has its `seq` as its id. So a client that reconnects gets no gap and no duplicate, even after a
-/// restart of the server. Previews come between the events (event name `preview`, no id, schema `Preview`). If an event
-/// is unreadable, the stream contains its error instead (event name `problem`, schema `Problem`). The stream ends after
-/// the event that ends the run. Status 204 means that you already have all events of the stream. Events that follow the
-/// end of a run, such as a legal hold, are only on pages.
+/// events. The id of each server-sent event is the `seq` of the event, so a client that reconnects gets no gap and no
+/// duplicate, even after a restart of the server. Previews come between the events (event name `preview`, no id, schema
+/// `Preview`). If an event is unreadable, the stream contains its error instead (event name `problem`, schema
+/// `Problem`). The stream ends after the event that ends the run. Status 204 means that you already have all events of
+/// the stream. Events that follow the end of a run, such as a legal hold, are only on pages.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/events", tag = "runs", operation_id = "read_run_events",
     params(
@@ -65,12 +65,12 @@ pub(crate) async fn read(
 /// Follow or read all events.
 ///
 /// The default response is a stream of server-sent events in the order of their commits. An operator gets all events,
-/// and an agent gets the events of the runs that it started. Each event has its `position` as its id. So a client that
-/// reconnects gets no gap and no duplicate, even after a restart of the server. Without a position, the stream starts
-/// now. The stream begins with its start position (event name `position`, data `{position}`). If a client opens the
-/// stream first and reads lists afterwards, the client misses no event. Previews and problems come between the events,
-/// as in the stream of a run. With `Accept: application/json`, the response is a page. Without a position, the page
-/// starts at the beginning of the journal.
+/// and an agent gets the events of the runs that it started. The id of each server-sent event is the `position` of the
+/// event, so a client that reconnects gets no gap and no duplicate, even after a restart of the server. Without a
+/// position, the stream starts now. The stream begins with its start position (event name `position`, data
+/// `{position}`). If a client opens the stream first and reads lists afterwards, the client misses no event. Previews
+/// and problems come between the events, as in the stream of a run. With `Accept: application/json`, the response is a
+/// page. Without a position, the page starts at the beginning of the journal.
 #[utoipa::path(
     get, path = "/v1/events", tag = "system", operation_id = "read_events",
     params(

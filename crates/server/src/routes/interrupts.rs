@@ -68,8 +68,8 @@ pub(crate) async fn ask(
     if let Some(run) = &run {
         caller.run(run).await?;
     }
-    // A repeated request opens no interrupt. So its callback is not checked, because the settings may have changed
-    // since the first request.
+    // The callback of a repeated request is not checked, because the settings may have changed since the first request,
+    // and a repeated request opens no interrupt.
     let is_repeat = match (&callback, &key) {
         (Some(_), Some(key)) => caller.app.is_used(key).await?,
         _ => false,
@@ -109,7 +109,7 @@ pub(crate) async fn ask(
             Some(run) => Box::pin(asking.driver.ask(&run, ask, key, actor)).await.map_err(Refused::from),
             None => Box::pin(asking.driver.start(start(ask, key), actor)).await.map_err(unknown_session),
         };
-        // The callback belongs to no interrupt. If it cannot be deleted now, the sweep deletes it later.
+        // The callback belongs to no interrupt. If the callback cannot be deleted now, the sweep deletes it later.
         if let Some(kept) = kept.filter(|_| opened_nothing(&started))
             && let Err(refused) = asking.callbacks.forget(&asking, &kept).await
         {
@@ -247,8 +247,8 @@ async fn is_theirs(caller: &Caller, row: &InterruptRow) -> Answer<bool> {
 
 /// Read an interrupt, or wait for its resolution.
 ///
-/// With `wait`, the response is sent when the interrupt is resolved, or after this number of seconds with the open
-/// interrupt. In the second case, send the request again.
+/// With `wait`, the response is sent when the interrupt is resolved, or after this number of seconds. If the interrupt
+/// in the response is still open, send the request again.
 #[utoipa::path(
     get, path = "/v1/interrupts/{id}", tag = "interrupts", operation_id = "read_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc"), WaitQuery),

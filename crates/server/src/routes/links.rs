@@ -19,7 +19,7 @@ use crate::openapi::Links;
 ///
 /// The link opens a page that shows the interrupt. Opening the page changes nothing; only its form decides. A person
 /// who has the link decides in the name of the person who created the link. The link is bound to the interrupt and to
-/// the action that will run. It becomes invalid when the interrupt is resolved.
+/// the action that will run. The link becomes invalid when the interrupt is resolved.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/links", tag = "interrupts", operation_id = "make_decision_link",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

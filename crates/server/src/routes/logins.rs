@@ -18,8 +18,8 @@ use crate::openapi::{Enters, Invites, Leaves, Reads};
 
 /// Create a login link, which signs in one browser.
 ///
-/// The link works once, within 15 minutes. Its code follows the `#`, so the browser sends the code only when the page
-/// behind the link redeems it. Without a `person`, the link signs in the caller.
+/// The link works once, within 15 minutes. The code of the link follows the `#`, so the browser sends the code only
+/// when the page behind the link redeems it. Without a `person`, the link signs in the caller.
 #[utoipa::path(
     post, path = "/v1/login-links", tag = "logins", operation_id = "make_login_link",
     request_body(content = Option<LoginLinkRequest>, description = "Optional"),

@@ -36,8 +36,8 @@ pub(crate) async fn list(caller: Caller, Params(query): Params<PageQuery>) -> An
 
 /// Read a person.
 ///
-/// Callers without the right to read all people can read only themselves. For them, other people are reported as not
-/// found.
+/// Callers without the right to read all people can read only themselves. For a caller without this right, other people
+/// are reported as not found.
 #[utoipa::path(
     get, path = "/v1/people/{person}", tag = "people", operation_id = "read_person",
     params(("person" = String, Path, example = "anna")),
@@ -68,7 +68,7 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 
 /// Remove a person.
 ///
-/// The person can no longer sign in or decide, even with a token of an identity provider. Their votes on open
+/// The person can no longer sign in or decide, even with a token of an identity provider. The person's votes on open
 /// interrupts become invalid. If the remaining approvers cannot decide on an interrupt, it is escalated to admins and
 /// operators. The response lists the open interrupts that named the person.
 #[utoipa::path(
@@ -78,8 +78,8 @@ pub(crate) async fn set(caller: Caller, Path(id): Path<String>, body: Body) -> A
 )]
 pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Answer<Json<RemovedPerson>> {
     let reader = caller.reader().await?;
-    // The interrupts are read before the removal. If they were read afterwards, a failed read would report a successful
-    // removal as failed.
+    // The interrupts are read before the removal. If the interrupts were read after the removal, a failed read would
+    // report a successful removal as failed.
     let named = view::removed_person::find_open_assignments(&caller.app, &id, &reader).await;
     let system = change(caller, Input::RemovePerson { id }).await?;
     Ok(Json(named.into_removed_person(&system.people)))

@@ -1,4 +1,4 @@
-//! The record of an interrupt as a page that people can save. It shows the events that a receipt proves.
+//! The record of an interrupt as a page that people can save. The record shows the events that a receipt proves.
 
 use axum::response::Response;
 use holdshort_core::envelope::{self, Sealed};
@@ -17,9 +17,9 @@ use crate::pages::decision::{self, Recorded};
 
 /// Read the record of an interrupt as a page that you can save.
 ///
-/// The response is one HTML file that needs no other file and can be printed. It contains the card, the events with
-/// their actors and times, and the checkpoint that covers the events. It also lists the notifications of channels,
-/// which no checkpoint covers. The receipt of the interrupt proves the events.
+/// The response is one HTML file that needs no other file and can be printed. The page contains the card, the events
+/// with their actors and times, and the checkpoint that covers the events. The record also lists the notifications of
+/// channels, which no checkpoint covers. The receipt of the interrupt proves the events.
 #[utoipa::path(
     get, path = "/v1/receipts/{interrupt}/page", tag = "interrupts", operation_id = "read_record",
     params(("interrupt" = String, Path, example = "int_01k6f0000000000000000000aa")),

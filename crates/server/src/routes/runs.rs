@@ -25,8 +25,8 @@ use crate::openapi::{Lists, ReadsOne, ReadsResult, Starts};
 
 /// Start a run.
 ///
-/// Agents may start runs of the workflow `external`, in which Holdshort executes nothing. They ask with `POST
-/// /v1/interrupts` and end the run with `POST /v1/runs/{id}/finish`.
+/// Agents may start runs of the workflow `external`, in which Holdshort executes nothing. An agent asks with `POST
+/// /v1/interrupts` and ends the run with `POST /v1/runs/{id}/finish`.
 #[utoipa::path(
     post, path = "/v1/runs", tag = "runs", operation_id = "start_run",
     params(

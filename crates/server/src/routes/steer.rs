@@ -121,11 +121,11 @@ fn short(note: Note) -> Answer<Note> {
 ///
 /// Stops the current work. The text that a model has produced so far is kept (`model_stopped`), and the output of a
 /// command is kept (`tool_stopped`). Calls that have not started are dropped, together with the questions about them,
-/// and their agent gets the code `interrupted`. File changes that are being written are completed. Then the run waits
-/// for a person (`turn`, position `interruption`), who chooses `submit` with a text, `continue` or `done`. A message to
-/// the run has the effect of `submit`. If this request has a `text`, the run continues immediately with the text. If
-/// the run already waits for such a turn, a request without a `text` has no effect, and a request with a `text` has the
-/// effect of `submit`.
+/// and their agent gets the code `interrupted`. File changes that are being written are completed. After the
+/// interruption, the run waits for a person (`turn`, position `interruption`), who chooses `submit` with a text,
+/// `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
+/// continues immediately with the text. If the run already waits for such a turn, a request without a `text` has no
+/// effect, and a request with a `text` has the effect of `submit`.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/interrupt", tag = "runs", operation_id = "interrupt_run",
     params(

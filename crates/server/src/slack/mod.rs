@@ -281,7 +281,7 @@ async fn decided(auth: &AuthState, payload: &Value, press: &Press, signature: &s
     })
 }
 
-/// Returns the idempotency key of a form. It is made from the id that Slack gave to the open form, or from the
+/// Returns the idempotency key of a form. The key is made from the id that Slack gave to the open form, or from the
 /// signature if there is no id.
 fn once(actor: &Actor, payload: &Value, signature: &str) -> IdempotencyKey {
     let id = text(payload, "/view/id");

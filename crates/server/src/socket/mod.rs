@@ -2,9 +2,9 @@
 //!
 //! Three tasks run concurrently and wait for each other only if a queue is full. `listen.rs` reads frames and carries
 //! them out in their order. `deliver.rs` merges the responses with the events of the subscriptions. `write.rs` writes
-//! frames. So a long stream never delays a decision, and a slow decision never delays a stream. The server keeps no
-//! state of a closed connection, and a disconnect changes nothing in the journal. The connection ends when the
-//! credentials of the client expire or are revoked.
+//! frames. Because of the separate tasks, a long stream never delays a decision, and a slow decision never delays a
+//! stream. The server keeps no state of a closed connection, and a disconnect changes nothing in the journal. The
+//! connection ends when the credentials of the client expire or are revoked.
 
 mod deliver;
 mod end;
@@ -57,7 +57,7 @@ pub(crate) fn open(
 /// Resources of the client before the `hello` frame, and the caller if the request was authenticated.
 struct Guest {
     known: Option<Caller>,
-    /// Permit for a stream. It is held once the client has authenticated.
+    /// Permit for a stream, which is held once the client has authenticated.
     permit: Option<OwnedSemaphorePermit>,
     /// Connection, which may be evicted until the client has authenticated.
     connection: Option<Arc<Connection>>,

@@ -1,5 +1,5 @@
-//! Positions as clients see them. They are opaque text, so that no client mistakes a position for the `seq` of an event
-//! in a run.
+//! Positions as clients see them. A position is opaque text, so that no client mistakes a position for the `seq` of an
+//! event in a run.
 
 use holdshort_store::Log;
 

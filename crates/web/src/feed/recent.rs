@@ -102,8 +102,8 @@ impl Recent {
     }
 }
 
-/// Reads new events while there are followers. Runs until the store is closed. It reads by position, and therefore also
-/// gets the events of other nodes.
+/// Reads new events while there are followers. Runs until the store is closed. The reader reads by position, and
+/// therefore also gets the events of other nodes.
 pub async fn keep_reading(app: Arc<App>, tell: watch::Sender<u64>) {
     let recent = &app.recent;
     let mut commits = app.journal().watch();

@@ -21,17 +21,18 @@ pub const CLAIM_VALUE_BYTES: usize = 200;
 pub const JWKS_BYTES: usize = 256 * 1_024;
 /// Maximum number of keys in a key set. A key set with more keys is refused.
 pub const JWKS_KEYS: usize = 100;
-/// Time limit for fetching a key set. After it, the fetch fails.
+/// Time limit for fetching a key set. After this time, the fetch fails.
 pub const JWKS_TIME: Duration = Duration::from_secs(5);
 /// Default of `jwks_max_age_s`: age at which a key set is fetched again.
 pub const JWKS_AGE_SECONDS: u64 = 600;
-/// Default of `jwks_pause_s`: minimum time between two fetches of a key set. In between, the cached key set is used.
+/// Default of `jwks_pause_s`: minimum time between two fetches of a key set. Between two fetches, the cached key set is
+/// used.
 pub const JWKS_PAUSE_SECONDS: u64 = 30;
-/// Default of `jwks_keep_s`: maximum age of a key set that cannot be fetched again. After it, tokens are refused with
-/// `identity_unavailable` (503).
+/// Default of `jwks_keep_s`: maximum age of a key set that cannot be fetched again. After this time, tokens are refused
+/// with `identity_unavailable` (503).
 pub const JWKS_KEPT_SECONDS: u64 = 86_400;
-/// Default of `leeway_s`: accepted difference between the clocks of the issuer and this server. Beyond it, a token is
-/// refused with `unauthenticated` or `credential_expired` (401).
+/// Default of `leeway_s`: accepted difference between the clocks of the issuer and this server. With a larger
+/// difference, a token is refused with `unauthenticated` or `credential_expired` (401).
 pub const LEEWAY_SECONDS: u64 = 60;
 /// Maximum of `leeway_s`. With a higher value, the server does not start.
 pub const LEEWAY_MOST_SECONDS: u64 = 600;
@@ -48,17 +49,18 @@ pub const ISSUERS: usize = 20;
 pub const DISCOVERY_BYTES: usize = 256 * 1_024;
 /// Age at which a provider's configuration is fetched again.
 pub const DISCOVERY_AGE: Duration = Duration::from_hours(1);
-/// Maximum age of a provider's configuration that cannot be fetched again. After it, sign-ins are refused with
+/// Maximum age of a provider's configuration that cannot be fetched again. After this time, sign-ins are refused with
 /// `identity_unavailable` (503).
 pub const DISCOVERY_KEPT: Duration = Duration::from_hours(24);
-/// Minimum time between two fetches of a provider's configuration. In between, the cached configuration is used.
+/// Minimum time between two fetches of a provider's configuration. Between two fetches, the cached configuration is
+/// used.
 pub const DISCOVERY_PAUSE: Duration = Duration::from_secs(2);
 /// Maximum number of bytes of a provider's response with tokens. With a larger response, the sign-in is refused with
 /// `identity_unavailable` (503).
 pub const PROVIDER_BYTES: usize = 256 * 1_024;
-/// Time limit of a request to a provider. After it, the sign-in is refused with `identity_unavailable` (503).
+/// Time limit of a request to a provider. After this time, the sign-in is refused with `identity_unavailable` (503).
 pub const PROVIDER_TIME: Duration = Duration::from_secs(10);
-/// Default of `session_s`: validity of a login through a provider. After it, the browser is signed out.
+/// Default of `session_s`: validity of a login through a provider. After this time, the browser is signed out.
 pub const SESSION_SECONDS: u64 = 12 * 3_600;
 /// Maximum of `session_s`. With a higher value, the server does not start.
 pub const SESSION_MOST_SECONDS: u64 = 30 * 24 * 3_600;

@@ -10,7 +10,7 @@ use super::variant_name;
 use crate::app::App;
 use crate::problem::Answer;
 
-/// Returns the erasure of an interrupt's run. It explains why the content of the interrupt is missing.
+/// Returns the erasure of an interrupt's run. The erasure explains why the content of the interrupt is missing.
 pub(super) async fn for_run(app: &App, id: &RunId) -> Answer<Option<wire::ErasedContent>> {
     for_row(app, &app.run_row(id).await?).await
 }

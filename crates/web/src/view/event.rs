@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::assignment::Reader;
 
-/// JSON pointers to facts that are times. They are numbers in the journal, and RFC 3339 texts for clients.
+/// JSON pointers to facts that are timestamps. A timestamp is a number in the journal, and an RFC 3339 text for
+/// clients.
 const TIMES: [&str; 9] = [
     "/expires_at",
     "/retry_at",

@@ -140,8 +140,8 @@ pub async fn covered_refusal(
     Ok(refused)
 }
 
-/// Returns the digest that binds a decision link to the subject of the decision. It is the digest of the action that
-/// will run, or else of the content of the card. It is the same for every person.
+/// Returns the digest that binds a decision link to the subject of the decision. The digest covers the action that will
+/// run, or else the content of the card, and is the same for every person.
 pub async fn subject_digest(app: &App, asked: &InterruptRef) -> Answer<Digest> {
     let (interrupt, _) = read(app, &app.interrupt_row(&asked.interrupt).await?).await?;
     Ok(digest(&interrupt))
@@ -194,7 +194,7 @@ fn show_to(
         return wire::Interrupt { you, frozen, ..shown };
     };
     // The task is in the words of the starter, and the digest of the approval could confirm a guess about the withheld
-    // values. So the task and the digest are left out.
+    // values. The task and the digest are therefore left out.
     let workspace = subject.workspace.map(|folder| cover.text(&folder));
     let subject = Subject { task: None, workspace, ..subject };
     let mut shown = show(run, session, subject, &seen);
@@ -209,8 +209,8 @@ pub(super) async fn read(app: &App, row: &InterruptRow) -> Answer<(Interrupt, Op
     let stream = StreamId::Run(row.run.clone());
     let event = app.event(&stream, row.opened_seq).await?;
     let event::Fact::Run(Fact::InterruptOpened(opened)) = event.fact else { return Err(damaged(row)) };
-    // Only the loaded run has all votes and all changes of approvers. Both are rare, so most interrupts need no loaded
-    // run.
+    // Only the loaded run has all votes and all changes of approvers. Several votes and changed approvers are rare, so
+    // most interrupts need no loaded run.
     if row.is_involved() || !opened.assignment.takes_one() || !opened.assignment.self_approval {
         let run = app.driver.load(&row.run).await?;
         let found = run.interrupts.get(&row.interrupt).ok_or_else(|| damaged(row))?;
@@ -460,7 +460,8 @@ pub fn risk(risk: &interrupt::Risk) -> wire::Risk {
     }
 }
 
-/// Returns the reasons that a judging model gave about a call. They are content, unlike reasons that are facts.
+/// Returns the reasons that a judging model gave about a call. Such reasons are content, unlike the other reasons,
+/// which are facts.
 fn judgement(payload: &Value) -> Vec<wire::Reason> {
     let said = payload.pointer("/judgement/reasons").and_then(Value::as_array).into_iter().flatten();
     said.filter_map(Value::as_str)

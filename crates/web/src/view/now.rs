@@ -1,4 +1,4 @@
-//! Current state of a run or an interrupt. It comes from memory if the run is loaded, and otherwise from a row.
+//! Current state of a run or an interrupt. The state comes from memory if the run is loaded, and otherwise from a row.
 
 use holdshort_core::id::RunId;
 use holdshort_engine::StartedRun;

@@ -29,7 +29,7 @@ where
             break;
         }
         let seen = match see(row).await {
-            // The run of this row is damaged. It is left out, so that the list still shows all undamaged runs.
+            // The damaged run of this row is left out, so that the list still shows all undamaged runs.
             Err(refused) if refused.code() == Code::JournalDamaged => {
                 tracing::error!(
                     detail = %refused.0.detail,

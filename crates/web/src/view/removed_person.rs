@@ -12,8 +12,8 @@ use super::interrupt;
 use crate::app::App;
 use crate::limits::LEFT_INTERRUPTS;
 
-/// Open interrupts whose assignment names a person. They are read before the removal, because an assignment whose last
-/// approver is removed no longer contains the name.
+/// Open interrupts whose assignment names a person. The interrupts are read before the removal, because an assignment
+/// whose last approver is removed no longer contains the name.
 pub struct OpenAssignments {
     asked: Vec<OpenAssignment>,
     is_cut: bool,
@@ -52,8 +52,8 @@ pub async fn find_open_assignments(app: &App, person: &str, reader: &Reader) -> 
                 continue;
             }
         };
-        // The index also finds interrupts of which the person is only a delegate. Their assignments do not contain the
-        // person.
+        // The index also finds interrupts of which the person is only a delegate. The assignments of such interrupts do
+        // not contain the person.
         if !interrupt.is_open() || !interrupt.assignment.people_and_groups().0.contains(person) {
             continue;
         }

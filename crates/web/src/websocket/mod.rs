@@ -102,9 +102,9 @@ impl End {
         Some(CloseFrame { code, reason: reason.into() })
     }
 
-    /// Returns true if more frames of the client can be read. Reading them lets the server respond to a client that
-    /// closes at the same time. If the server drops a connection with unread data, the client loses the last frames
-    /// that it was sent.
+    /// Returns true if more frames of the client can be read. Reading the remaining frames lets the server respond to a
+    /// client that closes at the same time. If the server drops a connection with unread data, the client loses the
+    /// last frames that it was sent.
     fn is_readable(&self) -> bool {
         !matches!(self, Self::Broken | Self::Evicted)
     }

@@ -185,7 +185,7 @@ impl Typed {
                 Value::Null
             });
         }
-        // The person changed the text, but chose an option that ignores the change. This is probably a mistake.
+        // The person changed the text, but chose an option that ignores the change, probably by mistake.
         if option.releases() && !typed.is_empty() && edit.is_changed(&typed) {
             let rule =
                 "is changed, but this option takes no change: choose another option, or undo your change";
@@ -214,7 +214,8 @@ pub(super) struct Form<'a> {
     /// Hint that explains how the text is used.
     words_are: &'static str,
     text: Field<'a>,
-    /// Inputs for the members of an answer that is an object of plain values. They replace `edit`.
+    /// Inputs for the members of an answer that is an object of plain values. These inputs replace the editor in
+    /// `edit`.
     members: Vec<MemberInput<'a>>,
     edit: Option<Editor<'a>>,
     keep: Option<Field<'a>>,
@@ -245,7 +246,7 @@ struct Suggestion<'a> {
     is_chosen: bool,
 }
 
-/// Input for one member of an answer. It has no default value.
+/// Input for one member of an answer, without a default value.
 #[derive(Serialize)]
 struct MemberInput<'a> {
     id: String,

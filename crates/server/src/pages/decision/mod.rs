@@ -83,8 +83,8 @@ async fn take(auth: &AuthState, token: &str, body: Body) -> Answer<Response> {
     if option.is_some_and(|option| option != decision.option) {
         return Err(Refused::invalid_at("/option", "is not the option of this link"));
     }
-    // For a resolved interrupt, the idempotency key of the link is not used. So a repeat of the decision gets the
-    // existing result.
+    // For a resolved interrupt, the idempotency key of the link is not used. A repeat of the decision therefore gets
+    // the existing result.
     let once = once.filter(|_| interrupt.status == InterruptStatus::Open);
     match decide::decide_on_page(&app, &asked, actor, decision, once).await {
         Ok(decided) => Ok(draw(&decided, model, number, News::Decided)),

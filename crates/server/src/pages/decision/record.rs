@@ -1,6 +1,6 @@
-//! The record of an interrupt as a page that can be saved. It contains the card, the events with their actors and
-//! times, and the checkpoint that covers the events. It also lists the notifications of channels, which no checkpoint
-//! covers.
+//! The record of an interrupt as a page that can be saved. The record contains the card, the events with their actors
+//! and times, and the checkpoint that covers the events. The record also lists the notifications of channels, which no
+//! checkpoint covers.
 
 use axum::response::Response;
 use holdshort_protocol::{

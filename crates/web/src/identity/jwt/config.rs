@@ -24,8 +24,8 @@ pub struct Jwt {
     pub audience: Vec<String>,
     /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` with `secret_file`; all others with a key set.
     pub algorithms: Vec<Algorithm>,
-    /// File with the secret that the issuer shares with this server. It has at least 32 bytes, and only its owner may
-    /// read it.
+    /// File with the secret that the issuer shares with this server. The secret has at least 32 bytes, and only the
+    /// owner of the file may read the file.
     #[serde(default)]
     pub secret_file: Option<PathBuf>,
     /// File with the key set of the issuer (RFC 7517).
@@ -48,7 +48,7 @@ pub struct Jwt {
     pub typ: Option<String>,
     #[serde(default = "leeway")]
     pub leeway_s: u64,
-    /// Prefix of each subject. It distinguishes the people of different issuers.
+    /// Prefix of each subject, which distinguishes the people of different issuers.
     #[serde(default)]
     pub prefix: String,
     #[serde(default)]
@@ -57,7 +57,7 @@ pub struct Jwt {
     pub roles: BTreeMap<String, Role>,
 }
 
-/// Names of the claims that are read. Each is a name, or a JSON pointer that begins with `/`.
+/// Names of the claims that are read. A claim is given by its name, or by a JSON pointer that begins with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Claims {

@@ -19,7 +19,7 @@ use crate::identity::limits::{
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Oidc {
-    /// URL of the issuer. It must equal the claim `iss` in the provider's tokens.
+    /// URL of the issuer. The URL must equal the claim `iss` in the provider's tokens.
     pub issuer: String,
     /// Name of the provider that people see when they sign in. The default is the host of the issuer.
     #[serde(default)]
@@ -147,7 +147,7 @@ impl Oidc {
     }
 }
 
-/// Checks a URL to which tokens or secrets are sent. It must use `https`, or `http` on this machine.
+/// Checks a URL to which tokens or secrets are sent. The URL must use `https`, or `http` on this machine.
 pub(super) fn check_url(text: &str) -> Result<Url, &'static str> {
     let url = Url::parse(text).map_err(|_| "is not a URL such as `https://login.example.org`")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
