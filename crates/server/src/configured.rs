@@ -30,8 +30,8 @@ pub(crate) struct Configured {
     pub(crate) model: Source,
     /// True if other machines can reach the server, but neither an issuer nor an identity provider is configured.
     pub(crate) needs_identity: bool,
-    /// The workflows, and the people with which they were validated. `None` if a journal may exist, because it may
-    /// contain more people.
+    /// The workflows, and the people with which they were validated. `None` if a journal may exist, because a journal
+    /// may contain more people.
     pub(crate) library: Option<(People, Library)>,
 }
 

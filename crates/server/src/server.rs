@@ -482,7 +482,8 @@ impl Server {
     /// time limit.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A delivery that is being sent stays claimed. The next start sends it again with the same id.
+        // A delivery that is being sent stays claimed. The next start of the server sends such a delivery again with
+        // the same id.
         self.sending.abort();
         self.registered.abort();
         let abort = self.serving.abort_handle();

@@ -81,7 +81,8 @@ impl Access {
     }
 }
 
-/// Time of the last use of each key on this node. Kept only in memory, because no decision depends on it.
+/// Time of the last use of each key on this node. The times are kept only in memory, because no decision depends on
+/// them.
 #[derive(Default)]
 pub struct KeyUsage(Mutex<BTreeMap<KeyId, Timestamp>>);
 

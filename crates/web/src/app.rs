@@ -1,4 +1,5 @@
-//! The state that handlers use. An extractor of `auth.rs` gives it to a handler, together with the caller's identity.
+//! The state that handlers use. An extractor of `auth.rs` gives the state to a handler, together with the caller's
+//! identity.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -96,7 +97,7 @@ impl App {
         self.driver.clock().now()
     }
 
-    /// Returns the row of a run. Reads it from memory if the run is loaded.
+    /// Returns the row of a run, which is read from memory if the run is loaded.
     pub async fn run_row(&self, id: &RunId) -> Answer<RunRow> {
         if let Some(row) = self.driver.current(id).await.and_then(|run| run.row()) {
             return Ok(row);
@@ -104,12 +105,12 @@ impl App {
         self.journal().run(id).await?.ok_or_else(|| Refused::not_found("run"))
     }
 
-    /// Returns the current state of a run. Reads it from memory if the run is loaded.
+    /// Returns the current state of a run, which is read from memory if the run is loaded.
     pub async fn run_now(&self, id: &RunId) -> Result<Arc<Run>, Error> {
         self.driver.now(id).await
     }
 
-    /// Returns the ids of an existing interrupt. Reads them from memory if the run of the interrupt is loaded.
+    /// Returns the ids of an existing interrupt, which are read from memory if the interrupt's run is loaded.
     pub async fn find_interrupt(&self, id: &InterruptId) -> Answer<InterruptRef> {
         match self.driver.asker(id) {
             Some(run) => Ok(InterruptRef { run, interrupt: id.clone() }),
@@ -117,7 +118,7 @@ impl App {
         }
     }
 
-    /// Returns the row of an interrupt. Reads it from memory if the run of the interrupt is loaded.
+    /// Returns the row of an interrupt, which is read from memory if the interrupt's run is loaded.
     pub async fn interrupt_row(&self, id: &InterruptId) -> Answer<InterruptRow> {
         let asker = self.driver.current_asker(id).await;
         if let Some(row) = asker.and_then(|run| run.interrupt_rows([id]).pop()) {
@@ -144,7 +145,7 @@ impl App {
         detached(async move { driver.send(&run, input, actor).await }).await
     }
 
-    /// Sends an input to the engine. Requests with the same idempotency key send it only once.
+    /// Sends an input to the engine. Requests with the same idempotency key send the input only once.
     pub async fn send_once(
         &self,
         run: &RunId,

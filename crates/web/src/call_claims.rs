@@ -64,7 +64,8 @@ struct ClientCalls {
     /// Runs in which a client decided on calls over this connection. The client may still get the calls that it
     /// approved.
     decided_in: BTreeSet<RunId>,
-    /// True once the HTTP response is complete. The client then keeps the calls that it was sent.
+    /// True once the HTTP response is complete. When the response is complete, the client keeps the calls that it was
+    /// sent.
     is_over: bool,
 }
 

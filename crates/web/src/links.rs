@@ -107,7 +107,7 @@ impl Links {
     }
 
     /// Returns the number that the page of a link shows and that the person types into the form. Programs that follow
-    /// links and submit forms by themselves do not type it.
+    /// links and submit forms by themselves do not type the number.
     pub fn number(token: &str) -> String {
         let digest = Digest::of_parts(&[b"holdshort shown number\n", token.as_bytes()]);
         let [a, b, ..] = digest.as_bytes();

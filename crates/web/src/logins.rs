@@ -100,7 +100,7 @@ pub struct Login {
     secret: Digest,
     pub created_at: Timestamp,
     /// Sequence number of the last known event of the installation's stream at the sign-in. Files of earlier versions
-    /// do not contain it.
+    /// do not contain this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
     /// Digests of the session and subject at the provider. A sign-out of the session or the subject at the provider

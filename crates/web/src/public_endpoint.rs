@@ -1,6 +1,7 @@
 //! The public address of this server, and the trusted proxies in front of it.
 //!
-//! Forwarding headers are read only from a connection of a trusted proxy. On all other connections they are ignored.
+//! Forwarding headers are read only from a connection of a trusted proxy. On all other connections, forwarding headers
+//! are ignored.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -151,7 +152,7 @@ impl Proxies {
     }
 
     /// Returns the address of the client. Each proxy appends the address of its peer, so the client is the last address
-    /// that is not a proxy. All addresses before it come from the client and may be false.
+    /// that is not a proxy. All addresses before the client's address come from the client and may be false.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         for text in values(headers, &FORWARDED_FOR).into_iter().rev() {

@@ -80,7 +80,8 @@ pub fn limit(asked: Option<u16>) -> Answer<usize> {
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
     /// Journal heads and checkpoint roots that you stored earlier (`1042:root:` and the 64 digits of the root),
-    /// separated by commas, at most 100. The response says for each of them whether the journal continues from it.
+    /// separated by commas, at most 100. For each head and root, the response says whether the journal continues from
+    /// there.
     #[param(example = "1042:3f2a91b0c4d5e6f708192a3b")]
     pub against: Option<String>,
 }
@@ -207,7 +208,7 @@ pub struct PageQuery {
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
     /// `seq` of the last event that you have, such as the `next_cursor` of the previous page. The response has the
-    /// events after it.
+    /// events after this `seq`.
     pub since: Option<u64>,
     /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]
@@ -219,7 +220,7 @@ pub struct EventsQuery {
 #[into_params(parameter_in = Query)]
 pub struct AllEventsQuery {
     /// Position of the last event that you have, such as the `next_cursor` of the previous page. The response has the
-    /// events after it.
+    /// events after this position.
     pub position: Option<String>,
     /// True if a stream includes previews. The default is true. Pages ignore this parameter.
     pub previews: Option<bool>,
@@ -258,7 +259,7 @@ pub struct AuditEventsQuery {
 #[into_params(parameter_in = Query)]
 pub struct DecisionsQuery {
     /// Position of the last decision that you have: the `next_cursor` of the previous page, or the `position` of an
-    /// item. The response has the decisions after it.
+    /// item. The response has the decisions after this position.
     pub cursor: Option<String>,
     /// Maximum number of items on the page: 1 to 200, by default 50. Streams ignore this parameter.
     #[param(minimum = 1, maximum = 200)]

@@ -1,5 +1,5 @@
-//! The id of a request. The response has it in the header `X-Request-Id`, and every log line of the request contains
-//! it.
+//! The id of a request. The response contains the id in the header `X-Request-Id`, and every log line of the request
+//! contains the id.
 //!
 //! A caller may send its own id, for example a proxy that has created one. The id is task-local while the request is
 //! served, so that a refusal (`problem.rs`) can contain it.

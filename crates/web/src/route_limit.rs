@@ -1,7 +1,8 @@
 //! Rate limit of a route. The rate limit is declared where the route is registered, like the permission of the route.
 //!
-//! A limit by address counts a request before its handler runs. A limit by principal counts it during authentication. A
-//! WebSocket counts each frame with a decision, with [`Caller::count_decision`](crate::auth::Caller::count_decision).
+//! A limit by address counts a request before its handler runs. A limit by principal counts a request during
+//! authentication. A WebSocket counts each frame with a decision, with
+//! [`Caller::count_decision`](crate::auth::Caller::count_decision).
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -115,7 +115,7 @@ pub struct DeviceSignIn {
 
 /// Progress of the sign-in of a terminal.
 pub enum Progress {
-    /// The terminal must wait before it polls again. If there is a new handle, the terminal uses it.
+    /// The terminal must wait before it polls again. If there is a new handle, the terminal uses the new handle.
     Pending {
         wait_ms: u64,
         handle: Option<String>,

@@ -242,7 +242,8 @@ impl Webhooks {
         .await
     }
 
-    /// Removes a webhook. From then on, no deliveries are created for the webhook, and none are sent to it.
+    /// Removes a webhook. After the removal, no deliveries are created for the webhook, and no deliveries are sent to
+    /// the webhook.
     pub async fn remove(app: &Arc<App>, id: WebhookId, actor: Actor) -> Answer<()> {
         let app = app.clone();
         detached(async move {

@@ -78,7 +78,7 @@ fn diff(call: &ForeignCall) -> Option<Value> {
     Some(holdshort_tools::diff(call.before.as_deref().unwrap_or_default(), after))
 }
 
-/// Maximum number of reminders if `every_ms` is given without `limit`. Workflows have the same default.
+/// Maximum number of reminders if `every_ms` is given without `limit`. The default in workflows is equal.
 const REMINDERS: u32 = 10;
 
 fn reminders(asked: &AskReminders) -> Reminders {

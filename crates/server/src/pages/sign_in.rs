@@ -51,8 +51,8 @@ async fn go(auth: &AuthState, headers: &HeaderMap, to: Option<&str>) -> Response
     }
 }
 
-/// Completes a sign-in at the provider. The browser keeps the cookie of the sign-in until the code has signed it in, or
-/// until the sign-in fails. A repeated response of the provider has no effect.
+/// Completes a sign-in at the provider. The browser keeps the cookie of the sign-in until the code has signed the
+/// browser in, or until the sign-in fails. A repeated response of the provider has no effect.
 pub(super) async fn finish(
     State(auth): State<AuthState>,
     headers: HeaderMap,

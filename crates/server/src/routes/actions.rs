@@ -38,7 +38,8 @@ pub(crate) async fn claim(
 
 /// Release a claimed interrupt.
 ///
-/// Only the person who claimed the interrupt and admins may release it. Releasing an unclaimed interrupt has no effect.
+/// The person who claimed the interrupt, or an admin, may release the interrupt. Releasing an unclaimed interrupt has
+/// no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/release", tag = "interrupts", operation_id = "release_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -54,10 +55,10 @@ pub(crate) async fn release(
 
 /// Reassign an interrupt to other approvers.
 ///
-/// If the request names only people and groups, they become the approvers of the current stage, whose quorum does not
-/// change. Approvers of the current stage may send such a request. Admins and operators may also set stages and a
-/// quorum, which must be at least as strict as those of the gate. Existing votes are withdrawn, so each approver must
-/// vote again.
+/// If the request names only people and groups, these people and groups become the approvers of the current stage. The
+/// quorum of the stage does not change. Approvers of the current stage may send such a request. Admins and operators
+/// may also set stages and a quorum, which must be at least as strict as those of the gate. Existing votes are
+/// withdrawn, so each approver must vote again.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/reassign", tag = "interrupts", operation_id = "reassign_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),
@@ -148,7 +149,7 @@ pub(crate) async fn comment(
 ///
 /// An app sends this request when it shows the card of the interrupt. Reading the interrupt over the API is not
 /// recorded. For each person, the first view of the open interrupt is recorded with the digest of the card that this
-/// person was shown. The record and the receipt contain it. Later views have no effect.
+/// person was shown. The record and the receipt contain the digest of the card. Later views have no effect.
 #[utoipa::path(
     post, path = "/v1/interrupts/{id}/views", tag = "interrupts", operation_id = "view_interrupt",
     params(("id" = String, Path, example = "int_01k6f0000000000000000000cc")),

@@ -28,8 +28,8 @@ pub(crate) async fn verify(caller: Caller, Params(query): Params<AuditQuery>) ->
 
 /// Read the head of the journal.
 ///
-/// The head contains the number of events and a hash of all events. Store the head outside this server. If you pass it
-/// as `against`, the verification shows whether a later journal continues from it.
+/// The head contains the number of events and a hash of all events. Store the head outside this server. If you pass the
+/// head as `against`, the verification shows whether a later journal continues from this head.
 #[utoipa::path(
     get, path = "/v1/audit/head", tag = "system", operation_id = "read_head",
     responses((status = 200, description = "The head", body = JournalHead), Reads)

@@ -20,8 +20,8 @@ use crate::openapi::{Reads, ReadsOne};
 /// Sign a checkpoint.
 ///
 /// A checkpoint contains the number of events in the journal and the root of their hash tree. Store the checkpoint
-/// where people who can change the journal cannot write. If you pass it as `against`, the verification shows every
-/// later change of the events that it covers.
+/// where people who can change the journal cannot write. If you pass the checkpoint as `against`, the verification
+/// shows every later change of the covered events.
 #[utoipa::path(
     post, path = "/v1/audit/checkpoints", tag = "system", operation_id = "sign_checkpoint",
     responses((status = 201, description = "The checkpoint", body = SignedCheckpoint), Reads)

@@ -34,7 +34,7 @@ use crate::openapi::{Asks, Lists, ReadsPart};
 ///
 /// For external agents. Without `run`, the request starts a run of the workflow `external`, which completes when the
 /// interrupt is resolved. Wait for the resolution with `GET /v1/interrupts/{id}?wait=25`, or pass a `callback` to which
-/// the server sends it.
+/// the server sends the resolution.
 #[utoipa::path(
     post, path = "/v1/interrupts", tag = "interrupts", operation_id = "ask",
     params(

@@ -105,8 +105,8 @@ pub(crate) async fn erase(caller: Caller, body: Body) -> Answer<Json<Erasure>> {
         }
         Erase { .. } => return Err(Refused::invalid_at("", "set either `run` or `subject`")),
     };
-    // If the callbacks cannot be deleted, the runs are erased nevertheless. Callbacks of erased runs are never sent,
-    // and the sweep deletes them later.
+    // If the callbacks cannot be deleted, the runs are erased nevertheless. The server never sends the callbacks of
+    // erased runs, and the sweep deletes these callbacks later.
     if let Err(refused) = caller.app.callbacks.forget_runs(&caller.app, &done.erased).await {
         let why = refused.0.detail;
         tracing::warn!(why, "the callbacks of erased runs could not be removed yet");

@@ -73,7 +73,7 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key>>
 /// Replace the secret of a key.
 ///
 /// The response contains the new secret. The old secret becomes invalid immediately, or after `overlap_ms`. Streams and
-/// sockets that were opened with the old secret end when it becomes invalid.
+/// sockets that were opened with the old secret end when the old secret becomes invalid.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", tag = "keys", operation_id = "rotate_key",
     params(("id" = String, Path, example = "key_01k6f0000000000000000000aa")),
@@ -102,7 +102,7 @@ pub(crate) async fn revoke(caller: Caller, Id(id): Id<KeyId>) -> Answer<Json<Key
     changed(caller, &id, Input::RevokeKey { key: id.clone() }).await.map(Json)
 }
 
-/// Changes a key. Returns it after the change has been published to the open streams and sockets of this server.
+/// Changes a key. Returns the key after the change has been published to the open streams and sockets of this server.
 async fn changed(caller: Caller, id: &KeyId, input: Input) -> Answer<Key> {
     let Caller { app, actor, .. } = caller;
     let driver = app.driver.clone();

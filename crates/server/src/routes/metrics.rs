@@ -23,7 +23,7 @@ type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 
 /// Read the metrics of the server.
 ///
-/// Counters count what this server has done since its start; add them up over all nodes. Gauges describe the current
+/// Counters count what this server has done since its start; add the counters of all nodes. Gauges describe the current
 /// journal and are the same on each node. Gauges count at most 10,000 open interrupts, live runs and deliveries.
 #[utoipa::path(
     get, path = "/metrics", tag = "system", operation_id = "measure",

@@ -57,7 +57,7 @@ pub(crate) async fn of_session(
 /// Replace the part of a plan that has not started.
 ///
 /// Subtasks that have started do not change. If plans need approval, the new version needs approval too. Until a person
-/// decides on it, no further subtask of the old version starts.
+/// decides on the new version, no further subtask of the old version starts.
 #[utoipa::path(
     put, path = "/v1/runs/{id}/plans/{phase}", tag = "plans", operation_id = "replace_plan",
     params(

@@ -165,8 +165,8 @@ pub(crate) async fn work(caller: Caller, Id(id): Id<RunId>) -> Answer<Json<List<
 /// Count the ignored files that a run has written.
 ///
 /// Tried commands write new ignored files to the layer of their run, and not to the workspace. `POST
-/// /v1/runs/{id}/merge` copies them into the workspace. With PostgreSQL, each node has its own layer of a run, and the
-/// response is about the layer on the node that responds.
+/// /v1/runs/{id}/merge` copies the files of the layer into the workspace. With PostgreSQL, each node has its own layer
+/// of a run, and the response is about the layer on the node that responds.
 #[utoipa::path(
     get, path = "/v1/runs/{id}/layer", tag = "runs", operation_id = "read_run_layer",
     params(("id" = String, Path, example = "run_01k6f0000000000000000000aa")),

@@ -107,8 +107,8 @@ pub(crate) async fn read(caller: Caller, Id(id): Id<SessionId>) -> Answer<Json<S
 
 /// Suspend a session.
 ///
-/// The runs of the session are suspended. No run starts or resumes in the session until it is resumed. Deadlines of
-/// interrupts continue.
+/// The runs of the session are suspended. No run starts or resumes in the session until the session is resumed.
+/// Deadlines of interrupts continue.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/suspend", tag = "sessions", operation_id = "suspend_session",
     params(("id" = String, Path, example = "ses_01k6f0000000000000000000bb")),

@@ -80,8 +80,8 @@ pub(crate) async fn begin(
 )]
 pub(crate) async fn progress(State(auth): State<AuthState>, body: Body) -> Answer<Json<DeviceProgress>> {
     let DeviceHandle { device } = body.json().await?;
-    // The poll is detached from the request, because the provider issues its token only once. If the client
-    // disconnects, it can send the request again.
+    // The poll is detached from the request, because the provider issues its token only once. A client that disconnects
+    // can send the request again.
     Ok(Json(match detached(async move { auth.poll_device(&device).await }).await? {
         Progress::Pending { wait_ms, handle } => {
             DeviceProgress { wait_ms: Some(wait_ms), device: handle, login: None }

@@ -120,8 +120,8 @@ fn short(note: Note) -> Answer<Note> {
 /// Interrupt a run.
 ///
 /// Stops the current work. The text that a model has produced so far is kept (`model_stopped`), and the output of a
-/// command is kept (`tool_stopped`). Calls that have not started are dropped, together with the questions about them,
-/// and their agent gets the code `interrupted`. File changes that are being written are completed. After the
+/// command is kept (`tool_stopped`). Calls that have not started are dropped, together with the questions about these
+/// calls, and the agent gets the code `interrupted`. File changes that are being written are completed. After the
 /// interruption, the run waits for a person (`turn`, position `interruption`), who chooses `submit` with a text,
 /// `continue` or `done`. A message to the run has the effect of `submit`. If this request has a `text`, the run
 /// continues immediately with the text. If the run already waits for such a turn, a request without a `text` has no

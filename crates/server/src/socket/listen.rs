@@ -37,7 +37,7 @@ pub(super) async fn all(
                 over_rate += 1;
                 Err(refused)
             }
-            // Boxed only while it runs, because an idle socket must stay small.
+            // The future is boxed only while the frame is carried out, because an idle socket must stay small.
             (Ok(()), Ok(frame)) => {
                 over_rate = 0;
                 Box::pin(carry_out(caller, frame)).await

@@ -62,7 +62,7 @@ async fn a_rule_allows_and_another_forbids_at_once() {
         (&json!("rejected"), &json!("rule"), &json!("system/0"))
     );
     assert_eq!(refused["risk"]["reasons"][0]["text"], "Pushes are for people.");
-    // No person is asked about either call. Both interrupts are in the journal and in the feed of the agent.
+    // The two calls ask no person. Both interrupts are in the journal and in the feed of the agent.
     assert_eq!(ok(served.operator().get("/v1/interrupts?status=open").await)["items"], json!([]));
     let told = ok(agent.get("/v1/agent/decisions").await);
     let causes: Vec<&Value> = told["items"]

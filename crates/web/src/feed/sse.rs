@@ -58,9 +58,9 @@ fn stream(start: Bytes, caller: Caller, feed: BoxStream<'static, Item>) -> Answe
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Body of a stream. The connection polls it when it has room for more bytes, so a slow reader causes fewer polls. If a
-/// reader takes no bytes at all, its connection is closed. No state is kept, because the next connection of the reader
-/// reads from the journal.
+/// Body of a stream. The connection polls the body when it has room for more bytes, so a slow reader causes fewer
+/// polls. If a reader takes no bytes at all, its connection is closed. No state is kept, because the next connection of
+/// the reader reads from the journal.
 struct Frames {
     start: Option<Bytes>,
     /// Feed; `None` after the feed has ended.

@@ -45,7 +45,7 @@ pub enum End {
     Evicted,
     /// A newer connection of the client replaced this connection.
     Replaced,
-    /// An event that follows is unreadable. The client was sent the error, if it still reads frames.
+    /// An event that follows is unreadable. The client was sent the error, if the client still reads frames.
     Unreadable,
     /// The maximum number of open streams is reached.
     Full(Refused),

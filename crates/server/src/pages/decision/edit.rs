@@ -12,7 +12,7 @@ pub(super) struct Edit {
     pub(super) label: &'static str,
     /// Text of the original value. Empty for a question, which has no answer yet.
     pub(super) text: String,
-    /// True if the value is edited as plain text. Otherwise it is edited as JSON.
+    /// True if the value is edited as plain text. Otherwise the value is edited as JSON.
     pub(super) is_text: bool,
 }
 

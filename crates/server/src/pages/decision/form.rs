@@ -298,7 +298,7 @@ struct Confirm<'a> {
     field: Field<'a>,
 }
 
-/// Number that the person must type. Programs that submit forms automatically do not type it.
+/// Number that the person must type. Programs that submit forms automatically do not type this number.
 #[derive(Serialize)]
 struct Number<'a> {
     shown: String,
@@ -525,7 +525,7 @@ fn offered(option: &Offer, origin: Origin, is_undo: bool, has_members: bool, is_
             Outcome::Answered | Outcome::Expired | Outcome::Superseded => "",
         },
         notes: notes.into_iter().filter(|(holds, _)| *holds).map(|(_, note)| note).collect(),
-        // For kept parts, the server checks whether they were shown when it receives the form.
+        // When the server receives the form, it checks whether the kept parts were shown.
         holds: !option.releases() || option.keeps_some(),
     }
 }

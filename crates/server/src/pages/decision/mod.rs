@@ -116,7 +116,7 @@ fn may_act(interrupt: &Interrupt) -> bool {
     interrupt.you.as_ref().is_some_and(|you| you.may_decide) || stops_alone(interrupt)
 }
 
-/// Returns true if the reader started the work. Such a reader may stop the work but not release it.
+/// Returns true if the reader started the work. A reader who started the work may stop the work but not release it.
 fn stops_alone(interrupt: &Interrupt) -> bool {
     let code = interrupt.you.as_ref().and_then(|you| you.code.as_deref());
     code == Some(Code::OwnWork.as_str())

@@ -20,7 +20,7 @@ pub(super) const TABLE: &str = "[[identity.jwt]]";
 pub struct Jwt {
     /// Exact value of the claim `iss`.
     pub issuer: String,
-    /// Accepted audiences. The claim `aud` must name one of them.
+    /// Accepted audiences. The claim `aud` of a token must name an accepted audience.
     pub audience: Vec<String>,
     /// Accepted signature algorithms: `HS256`, `HS384` and `HS512` with `secret_file`; all others with a key set.
     pub algorithms: Vec<Algorithm>,
@@ -254,8 +254,8 @@ impl Jwt {
     }
 }
 
-/// Returns true for `http` on a loopback address. Such a request does not leave this machine, so it needs no
-/// encryption.
+/// Returns true for `http` on a loopback address. A request to a loopback address does not leave this machine, so it
+/// needs no encryption.
 pub(crate) fn is_of_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();

@@ -57,7 +57,7 @@ pub struct AuthorizationRequest {
 /// Sign-in that a terminal began.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Code with which the terminal polls. Only the client that began the sign-in can redeem it.
+    /// Code with which the terminal polls. Only the client that began the sign-in can redeem the code.
     pub code: String,
     /// Code that the person types on the page `page`.
     pub user_code: String,
@@ -268,7 +268,7 @@ impl Provider {
             serde_json::from_value(began).map_err(|_| SignInError::Unavailable)?;
         let client = self.client(&said).set_device_authorization_url(DeviceAuthorizationUrl::from_url(place));
         let (waits, wait) = (Arc::new(Notify::new()), Arc::new(std::sync::Mutex::new(Duration::ZERO)));
-        // The library would poll until it has a result, but here the terminal decides when to poll.
+        // The library would poll until the sign-in has a result, but here the terminal decides when to poll.
         let pause = {
             let (waits, wait) = (waits.clone(), wait.clone());
             move |time: Duration| {
