@@ -1,8 +1,8 @@
-//! Rules of plain prose as data: openings and phrases that make a reader solve a sentence.
+//! Rules for plain prose, as data: openings and phrases that make a sentence hard to read.
 //!
-//! A match is a sentence to read once more, and nearly always to write again.
+//! A sentence that matches a rule should nearly always be rewritten.
 
-/// Openings of a sentence without its subject, as regular expressions. Each is matched at the start of a sentence.
+/// Openings of sentences without a subject, as regular expressions. They match only at the start of a sentence.
 pub(super) const OPENINGS: [&str; 18] = [
     "What",
     "Whom",
@@ -24,10 +24,10 @@ pub(super) const OPENINGS: [&str; 18] = [
     "Where (it|a|the|there|no|some|they)",
 ];
 
-/// Heading that may begin with a word that begins no sentence.
+/// Headings that may begin with one of [`OPENINGS`].
 pub(super) const HEADINGS: [&str; 1] = ["What can go wrong"];
 
-/// Phrases that stand in for a noun or a verb of the field, as regular expressions. Each is matched as whole words.
+/// Phrases to replace with a noun or a verb of the field, as regular expressions. They match only whole words.
 pub(super) const PHRASES: [&str; 29] = [
     "whoever|whomever",
     "(of|for|to|by|with) whom",
