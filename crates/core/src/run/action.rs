@@ -1,4 +1,5 @@
-//! Actions of the outside world, derived only from the state. A crash between commit and action derives them again.
+//! Actions of a run on the outside world. Every action is derived only from the state of the run. After a crash
+//! between commit and action, the same action is derived again.
 
 use std::fmt;
 
@@ -6,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Action outside the run. Trials, tool calls and model calls need a committed `begin` first; inspections do not.
+/// Action on the outside world. Trials, tool calls and model calls start only after a committed `begin`; inspections
+/// need no `begin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Inspect { call: String, revision: u32 },
@@ -15,7 +17,8 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Id of an action, stable across restarts. It is made from step, attempt and call.
+/// Id of an action, stable across restarts. It is made from the id of the call or step, and the number of the
+/// attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);

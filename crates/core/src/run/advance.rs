@@ -1,7 +1,8 @@
-//! Follow-up events: emitted after every input, until no more follow.
+//! Follow-up events, emitted after every input until no more follow.
 //!
-//! Phases whose needs are met start, asking tools open their interrupt, and steps that have their answer end. A reached
-//! limit asks, and a run without remaining work completes. All these events are in the same append.
+//! Phases whose needs are met start. Calls to asking tools open their interrupts. Steps that have received their
+//! answer end. A reached limit asks a person. A run without remaining work completes. All follow-up events of an
+//! input are in the same append as the input's own events.
 
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
 impl Draft<'_> {
-    /// Advances to the fixed point. Every round emits at least one event, and each kind of event can follow only
-    /// finitely often, so this ends.
+    /// Emits follow-up events until none is left. The loop ends: every round emits at least one event, and each kind
+    /// of event can follow only finitely often.
     pub(super) fn advance(&mut self) {
         if self.run.seq >= limits::EVENTS {
             let text = format!("the run has {} events, the maximum", self.run.seq);
@@ -47,7 +48,7 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to asking tools. These need no inspection and go to a person at once.
+    /// Opens the interrupts of calls to asking tools. Such calls need no inspection and go to a person at once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let due = self.run.calls.open().filter_map(|(id, call)| {
@@ -66,7 +67,7 @@ impl Draft<'_> {
                 | None => None,
             }
         });
-        // In the order in which they were proposed: `call_2` before `call_10`.
+        // Calls open in the order of their proposals: `call_2` before `call_10`.
         let next = due.min_by_key(|(id, ..)| (id.len(), id.as_str()));
         let next = next.map(|(id, call, opens)| (id.clone(), call.clone(), opens));
         let Some((id, call, opens)) = next else { return false };
@@ -89,7 +90,7 @@ impl Draft<'_> {
 
     fn open_plan(&mut self, id: &str, call: &Call) {
         let Some(step) = self.run.steps.get(&call.step) else { return };
-        // The plan may have any of its accepted forms. The check reports an invalid plan.
+        // The plan may have any of the accepted forms. `check_own_plan` reports an invalid plan.
         let sent = plan::sent(&call.arguments).unwrap_or_else(|| call.arguments.clone());
         match step.role {
             StepRole::Planner => {
@@ -97,7 +98,7 @@ impl Draft<'_> {
                 self.plan_called(id, call, &phase, &sent);
                 return;
             }
-            // No agent would carry out the plan, so it is not put before a person.
+            // No agent would carry out this plan, so a person is not asked about the plan.
             StepRole::Subtask => {
                 let text = "You are carrying out a part of a plan, and no plan is made within one: do your part \
                             yourself, or say what is missing.";
@@ -148,7 +149,7 @@ impl Draft<'_> {
         opening.message = clip(&self.said_with(call), 2_000);
         opening.risk = Level::Low;
         opening.reasons = self.run.reasons_about_plans();
-        // At a mandatory checkpoint a rejection fails the run, unless the workflow says otherwise (contracts A3, A6).
+        // At a mandatory checkpoint, a rejection fails the run unless the workflow says otherwise (contracts A3, A6).
         opening.reject = (!opening.reasons.is_empty()).then_some(Effect::FailRun);
         opening.payload = json!({ "plan": plan, "iteration": iteration, "call_id": id });
         opening.response_schema = self.run.spec(&call.tool).map(|spec| spec.parameters.clone());
@@ -163,7 +164,7 @@ impl Draft<'_> {
         opening.risk = match call.argument("risk_level") {
             Some("critical") => Level::Critical,
             Some("high") => Level::High,
-            // An agent can raise the risk, but not lower it.
+            // An agent can raise the risk above medium, but not lower it.
             Some(_) | None => Level::Medium,
         };
         let mut payload = call.arguments.clone();

@@ -1,5 +1,5 @@
-//! The only mutation of a run: applies one event at a time. It is infallible, reads no clock and never branches on
-//! content.
+//! The only code that changes a run: it applies one event at a time. `apply` cannot fail, reads no clock, and never
+//! branches on content.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Run {
                     look.message.clone_from(&text);
                 }
                 phase.input = Some(text);
-                // The call may have been gated until a person approved it.
+                // A gate may have held the call until a person approved it.
                 self.call(call, |call| call.state = CallState::Proposed);
                 let called = StartedPhase { call: call.clone(), nth: *nth, why: None, phase };
                 self.called.insert_mut(called.phase.id.clone(), Arc::new(called));
@@ -75,7 +75,7 @@ impl Run {
             Fact::StepStarted { step, phase, agent, role, subtask } => {
                 let mut new = Step::new(phase, *role, agent);
                 new.round = self.begin_round(phase, *role);
-                // Messages that came during an earlier round belong to that round.
+                // Messages that arrived during an earlier round belong to that round.
                 let heard = new.round.map_or(0, |n| self.rounds_of(phase).heard_before(n));
                 let unheard = self.messages.iter().skip(heard);
                 new.entries.extend(unheard.map(|text| Entry::Note { text: text.clone() }));
@@ -104,7 +104,8 @@ impl Run {
                     step.output = content.text.as_deref().map(Arc::from);
                     step.until = Some(seq);
                     step.until_at = Some(event.at);
-                    // A model call in progress no longer matters, and no retry follows.
+                    // The step is over: the outcome of a model call in progress no longer matters, and no retry
+                    // follows.
                     step.model = ModelCall::Idle;
                     step.stopped = false;
                     step.retry_at = None;
@@ -170,7 +171,8 @@ impl Run {
                     step.turn += 1;
                     step.used.rounds += 1;
                     step.used.calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
-                    // The next request may hold content that was left out of this one.
+                    // After a shortened request, the provider's token count is useless: the next request may hold
+                    // content that this request left out.
                     step.history.counted = if step.history.shortened { 0 } else { usage.input_tokens };
                     step.history.answered = Some(Arc::from(model.as_str()));
                     for listed in calls {
@@ -228,13 +230,14 @@ impl Run {
             Fact::ModelStopped { step, said, .. } => self.step(step, |step| {
                 step.model = ModelCall::Idle;
                 step.stopped = false;
-                // The next request is a new call. An excused turn stays excused.
+                // The next request is a new call. If a person excused the failures of this turn, the next turn is
+                // excused, too.
                 if step.excused == step.turn {
                     step.excused += 1;
                 }
                 step.turn += 1;
                 step.refused_ends = 0;
-                // A partial judgement is not used.
+                // An interrupted judgement is incomplete, so it is not used.
                 if (*said || content.text.is_some()) && !step.role.is_aside() {
                     let (agent, text) = (step.agent.clone(), Arc::from(content.as_text()));
                     let turn = Entry::Turn { agent, text, calls: Vec::new(), stop: Stop::Cut };
@@ -243,7 +246,7 @@ impl Run {
             }),
 
             Fact::ToolInspected { call, look } => self.call(call, |call| {
-                // A trial belongs to one inspection.
+                // A trial is valid only for the inspection that it followed.
                 if call.look.as_ref() != Some(look) {
                     call.trial = Trial { attempt: call.trial.attempt, ..Trial::default() };
                 }
@@ -296,7 +299,8 @@ impl Run {
                 call.judged = Some(*judgement);
                 call.judgement = content.data.clone();
             }),
-            // The inspection in the call's turn is a new one. A repeated result of this inspection must not answer it.
+            // The call is inspected again when its turn comes. The higher revision rejects a duplicate result of the
+            // inspection that deferred the call.
             Fact::ToolDeferred { call } => self.call(call, |call| {
                 call.revision += 1;
                 call.look_again = false;
@@ -309,7 +313,8 @@ impl Run {
                 call.effect.clone_from(effect);
             }),
             Fact::ToolStarted { call, attempt, epoch, .. } => {
-                // Any node can hand out a call of the client. The work stays with the node that drives the run.
+                // Any node can hand out a call to a client. Only calls that run here move the run to the epoch of the
+                // node.
                 if self.calls.get(call).is_some_and(|call| self.runs_here(&call.tool)) {
                     self.epoch = *epoch;
                 }
@@ -326,7 +331,7 @@ impl Run {
                 call.interrupted = *interrupted;
             }),
             Fact::ToolFinished { call: id, end, code } => {
-                // A call that failed before its start was tried, too.
+                // A call that failed before its start is included, too.
                 let is_untried = self.calls.get(id).is_some_and(|call| call.attempt == 0);
                 let is_tried = self.calls.get(id).is_some_and(|call| call.committing().is_some());
                 let is_work = *end == CallEnd::Failed || (is_tried && *end == CallEnd::Done);
@@ -336,7 +341,7 @@ impl Run {
                     .get(id)
                     .filter(|call| matches!(call.state, CallState::Started { .. } | CallState::Doubted(_)));
                 let wrote = started.is_some_and(|call| self.writes(&call.tool));
-                // The changes of a commit are known, unless the run ends during the commit.
+                // The changes of a commit are known, unless the run ended during the commit.
                 let is_told =
                     started.is_none_or(|call| call.committing().is_some()) && *end != CallEnd::Unknown;
                 let ended_at = Some(self.seq);
@@ -350,8 +355,8 @@ impl Run {
                     call.outcome = content.data.clone();
                     match code.as_deref() {
                         Some(super::CONFINED) => call.confined.clone_from(&call.effect),
-                        // Only the effect `Guarded` allows what the command tried, so the next narrower one is
-                        // recorded.
+                        // Only the effect `Guarded` allows what the command tried to do, so the next narrower effect
+                        // is recorded.
                         Some(super::SET_ASIDE) => call.confined = Some(CommandEffect::Workspace),
                         Some(_) | None => {}
                     }
@@ -380,7 +385,7 @@ impl Run {
                             call.cleared = released;
                             call.digest = None;
                         }
-                        // The digest stays. Only exactly the same call runs again without another question.
+                        // The digest stays, so only exactly the same call runs again without another question.
                         ReturnReason::Rerun => call.cleared = released,
                         ReturnReason::Changed | ReturnReason::Withdrawn => {
                             call.cleared = None;
@@ -404,7 +409,7 @@ impl Run {
                     call.untold_at = doubted_at;
                 });
                 self.crashed(id);
-                // It is unknown whether the call wrote.
+                // The call may have written files before its outcome was lost.
                 self.look_again(id);
             }
 
@@ -448,7 +453,7 @@ impl Run {
                 self.rounds(phase, |rounds| {
                     rounds.added.push(Arc::from(content.as_text()));
                     rounds.was_asked = true;
-                    // The answer may make it another task, so it is routed again.
+                    // The person's answer may turn the task into a different task, so it is routed again.
                     if rounds.routed.as_ref().is_some_and(|routed| routed.route == Route::Clarify) {
                         rounds.routed = None;
                         rounds.is_new_task = true;

@@ -1,5 +1,5 @@
-//! State derived from the content of events: a plan, a route, the changes of a call. Erased content gives empty values.
-//! Also removes erased answers from the state.
+//! State derived from the content of events: a plan, a route, the changes of a call. Erased content yields empty
+//! values. This module also removes erased answers from the state.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use crate::plan::{Plan, Subtask};
 use crate::routing::{Route, Routed};
 use crate::tool::LayerChanges;
 
-/// Returns the plan of these nodes. Descriptions come from the content and are empty once erased.
+/// Returns the plan of these nodes. The descriptions are read from the event's content, and are empty if the content
+/// was erased.
 pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     let words = |i: usize| data.pointer(&format!("/subtasks/{i}/description")).and_then(Value::as_str);
     let subtask = |(i, node): (usize, &Node)| Subtask {
@@ -31,7 +32,6 @@ pub(super) fn drafted(nodes: &[Node], data: &Value) -> Plan {
     Plan { subtasks: nodes.iter().enumerate().map(subtask).collect() }
 }
 
-/// Returns the route that a router or the rules chose.
 pub(super) fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, content: &Content) -> Routed {
     let texts =
         |key: &str| Vec::deserialize(content.data.get(key).unwrap_or(&Value::Null)).unwrap_or_default();
@@ -47,7 +47,6 @@ pub(super) fn routed(route: Route, complexity: Option<u8>, agent: Option<&str>, 
     }
 }
 
-/// Returns the changes of a call as an event records them.
 pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: usize) -> CallChanges {
     CallChanges {
         digest,
@@ -62,13 +61,13 @@ pub(super) fn found(content: &Content, digest: Digest, changed: usize, deleted: 
     }
 }
 
-/// Returns the changeset in the content of an event, if it has this digest.
+/// Returns the changeset in the content of an event. `None` if the changeset does not have this digest.
 pub(super) fn changeset_of(content: &Content, digest: Digest) -> Option<Arc<Changeset>> {
     let changes = Changeset::deserialize(content.data.get("changes")?).ok()?;
     (changes.digest() == digest).then(|| Arc::new(changes))
 }
 
-/// Returns the layer changes in the content of an event. `None` if they do not match the named digest.
+/// Returns the layer changes in the content of an event. `None` if the changes do not have the named digest.
 pub(super) fn layer_changes(content: &Content, named: &LayerDigest) -> Option<Arc<LayerChanges>> {
     let layer = LayerChanges::deserialize(content.data.get("layer")?).ok()?;
     (layer.changes.digest() == named.changeset).then(|| Arc::new(layer))
@@ -84,11 +83,11 @@ impl Run {
         });
     }
 
-    /// Sends a text to the open steps and to those that start later.
+    /// Sends a text to the open steps and to steps that start later.
     pub(super) fn tell_all(&mut self, content: &Content) {
         let text: Arc<str> = Arc::from(content.as_text());
         self.messages.push_back_mut(text.clone());
-        // Steps that judge, route or sum up receive material, but no messages.
+        // Steps that judge, route or sum up get their whole input in one task, and no messages.
         self.steps.change_open(
             |_, step| !step.role.is_aside(),
             |step| {
@@ -98,13 +97,13 @@ impl Run {
         );
     }
 
-    /// Applies an event to the interrupt that it is about.
     pub(super) fn apply_to_interrupt(&mut self, id: &InterruptId, event: &Event) {
         let seq = self.seq;
         self.interrupts.change(id, |interrupt| interrupt.apply(event, seq));
     }
 
-    /// Removes an answer in these events from the state, as a replay would find it. Notes in steps stay until a replay.
+    /// Removes the answer in these events from the state. Notes in the entries of open steps stay until the next
+    /// replay.
     pub(super) fn erased(&mut self, event: &Event, id: &InterruptId, events: &[u64]) {
         let seq = self.seq;
         if let Some(ended) = self.ended.as_mut().filter(|ended| events.contains(&ended.told)) {
@@ -121,7 +120,7 @@ impl Run {
     }
 }
 
-/// Returns the message to later steps about a text that a person gave with a decision on `step`.
+/// Returns the message to later steps about a person's text. The person gave the text with a decision on `step`.
 pub fn said_about(step: &str, text: &str) -> String {
     format!("A person said about `{step}`: {text}")
 }

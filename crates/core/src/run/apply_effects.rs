@@ -1,4 +1,5 @@
-//! Further state changes of an event: to other calls, to the rounds of a copilot, and to what waits for an interrupt.
+//! Further effects of an event on the state: on other calls, on the rounds of a copilot, and on work that an
+//! interrupt blocks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,7 +54,8 @@ impl Run {
         }
     }
 
-    /// Returns the reasons to ask that a person saw before they released this call, with the last interrupt about it.
+    /// Returns the last interrupt about this call, and the reasons to ask that a person saw before releasing the
+    /// call.
     pub(super) fn released_from(&self, call: &str) -> Option<(InterruptId, Vec<Reason>)> {
         let call = self.calls.get(call)?;
         let last = call.interrupt.clone()?;
@@ -62,7 +64,8 @@ impl Run {
             Some(Authority::Gate(_)) | None => self.interrupts.get(&last)?,
         };
         let mut reasons = asked.opened.risk.reasons.clone();
-        // The call runs again for the second time. The question about its unknown outcome gave no reasons of its own.
+        // A question about an unknown outcome has no reasons. A call that runs again after it keeps the reasons of
+        // its first approval.
         if asked.opened.kind == Kind::UnknownOutcome {
             reasons.extend(call.cleared.iter().flat_map(|(_, cleared)| cleared.clone()));
         }
@@ -70,7 +73,7 @@ impl Run {
     }
 
     /// Marks other calls for a new inspection after a write, because files and resolved paths may have changed. An
-    /// inspection in progress may have begun before the write, so its result is rejected.
+    /// inspection in progress may have read the files before the write, so its result is rejected.
     pub(super) fn look_again(&mut self, writer: &str) {
         let definition = self.definition.clone();
         let runs_here = |call: &Call| {
@@ -81,14 +84,15 @@ impl Run {
             |call| {
                 call.revision += 1;
                 call.look_again = call.look.is_some();
-                // A trial in progress has seen an outdated workspace.
+                // A trial in progress has used files from before the write.
                 call.trial.running = None;
                 call.trial.is_stale = call.trial.found.is_some();
             },
         );
     }
 
-    /// Resets the refused ends of a step after a person has spoken in it. An approved call tells its agent nothing.
+    /// Resets the count of refused ends of a step after a person has spoken in the step. An approval of a call does
+    /// not reset the count, because it tells the agent nothing.
     pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;
@@ -103,7 +107,7 @@ impl Run {
         self.rounds.insert_mut(phase.to_owned(), rounds);
     }
 
-    /// Begins a round if the step starts one. Returns the number of the round.
+    /// Begins a round if a step of this role starts one. Returns the number of the round.
     pub(super) fn begin_round(&mut self, phase: &str, role: StepRole) -> Option<u32> {
         let found = self.phase(phase)?;
         if role != StepRole::Worker || !matches!(found.kind, PhaseKind::Copilot(_)) {
@@ -130,7 +134,7 @@ impl Run {
         self.steps.change_open(|_, step| step.model != ModelCall::Idle, |step| step.stopped = true);
     }
 
-    /// Stores a held result. A release releases exactly this result.
+    /// Stores a held result. A later release applies to exactly this result.
     pub(super) fn keep_held(&mut self, call: &str, digest: Digest, content: &Content) {
         let title = content.data.get("title").and_then(Value::as_str).unwrap_or_default().to_owned();
         let data = content.data.get("data").cloned().unwrap_or_default();
@@ -138,7 +142,8 @@ impl Run {
         self.call(call, |call| call.held = Some(Arc::new(WithheldResult { title, content, digest, data })));
     }
 
-    /// Holds the run until the interrupt is resolved. An interrupt that already holds the run keeps holding it.
+    /// Holds the run until the interrupt is resolved. If an earlier interrupt already holds the run, that interrupt
+    /// keeps holding it.
     pub(super) fn rest_for(&mut self, interrupt: &InterruptId) {
         self.interrupted.get_or_insert_with(|| interrupt.clone());
     }
@@ -154,8 +159,8 @@ impl Run {
         self.steps
             .change_open(|_, step| step.blocked.as_ref() == Some(interrupt), |step| step.blocked = None);
     }
-    /// Marks a range of content as erased. The event itself has no content to erase. The first event of a run is erased
-    /// last.
+    /// Marks the content of a range of events as erased. The erasing event has no content of its own. The first event
+    /// of a run is erased last, so `from == 1` means that all content is erased.
     pub(super) fn content_erased(&mut self, event: &Event, from: u64, to: u64, because: ErasureReason) {
         if from == 1 {
             self.erased = Some(Erasure { by: event.actor.id.clone(), at: event.at, because });
@@ -171,7 +176,7 @@ impl Run {
         self.held = Some(LegalHold { by: event.actor.id.clone(), at: event.at, reason });
     }
 
-    /// Counts a reply. The tokens of a summary are charged to the step that needs the summary.
+    /// Counts a model reply. The tokens of a summary are charged to the step whose turns were summed up.
     pub(super) fn spend(&mut self, id: &str, answered: &str, usage: Usage) {
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
         let price =

@@ -1,4 +1,5 @@
-//! Questions of agents: when a person sees them, what continues until the answer, and what is assumed without one.
+//! Questions of agents: when a person sees a question, which work continues until the answer, and which assumption
+//! replaces a missing answer.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,7 @@ impl Draft<'_> {
             payload["kind"] = json!(kind);
         }
         opening.payload = payload;
-        // An empty schema is left out. Otherwise the person would have to type JSON for no reason.
+        // An empty schema is left out. With it, the person would have to type JSON without need.
         let schema = call
             .arguments
             .get("response_schema")
@@ -39,7 +40,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Opens all questions that were kept back, once no agent can continue without an answer (contract C8).
+    /// Opens all questions that were kept back, once every agent waits for an answer (contract C8).
     pub(super) fn open_gathered_questions(&mut self) -> bool {
         let is_at_work = !self.run.actions().is_empty() || self.run.started().next().is_some();
         if self.is_over() || is_at_work {
@@ -59,7 +60,7 @@ impl Draft<'_> {
         !gathered.is_empty()
     }
 
-    /// Ends a call that records an assumption. The call itself is the record, without a question to a person.
+    /// Ends a call that records an assumption, without asking a person. The call in the journal is the record.
     pub(super) fn record_assumptions(&mut self) -> bool {
         let records = |call: &Call| self.run.spec(&call.tool).is_some_and(|spec| spec.runs == Runs::Records);
         let due = |call: &Call| call.state == CallState::Proposed && records(call);
@@ -79,7 +80,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if an open question keeps the steps of other agents from starting work (contract E28).
+    /// Returns true if an open question of another step keeps this step from starting work (contract E28).
     pub(super) fn is_held_by_a_question(&self, step: &str) -> bool {
         self.definition.asking.pause_siblings
             && self.open_interrupts().any(|(_, interrupt)| {
@@ -87,24 +88,27 @@ impl Run {
             })
     }
 
-    /// Returns true if agents of this run can record assumptions. Runs of earlier versions have no tool for it.
+    /// Returns true if agents of this run can record assumptions. Runs of earlier versions have no tool for
+    /// assumptions.
     pub(super) fn records_assumptions(&self) -> bool {
         self.spec(RECORD).is_some()
     }
 
-    /// Returns true if a step may record an assumption: asking is switched off, or a question was left unanswered.
+    /// Returns true if a step may record an assumption: asking is switched off, or a question of the step was left
+    /// unanswered.
     fn may_assume(&self, id: &str) -> bool {
         self.records_assumptions()
             && (!self.definition.asking.enabled || self.unanswered(id).next().is_some())
     }
 
-    /// Returns the last unanswered question of a step. `None` if the step has since recorded an assumption, or tried
-    /// to.
+    /// Returns the last unanswered question of a step. `None` if the step has since recorded an assumption or tried
+    /// to record one.
     pub(super) fn unassumed(&self, id: &str) -> Option<String> {
         Some(self.left_open(id)?.1.to_owned())
     }
 
-    /// Returns the question of `unassumed`, unless a call of `finish` was refused because of it. One refusal is enough.
+    /// Returns the question of `unassumed`. `None` if a call of `finish` was already refused because of the question:
+    /// one refusal is enough.
     pub(super) fn unassumed_and_untold(&self, id: &str) -> Option<String> {
         let (seq, question) = self.left_open(id)?;
         let is_refusal = |call: &&Call| {
@@ -126,7 +130,7 @@ impl Run {
         recorded.is_none_or(|at| at < seq).then(|| (seq, text.unwrap_or_default()))
     }
 
-    /// Returns the unanswered questions of a step, each with the sequence of its resolution.
+    /// Returns the unanswered questions of a step, each with the sequence of the event that closed the question.
     fn unanswered<'r>(&'r self, id: &'r str) -> impl Iterator<Item = (u64, &'r Interrupt)> {
         let asked = self.interrupts.values().filter(move |interrupt| {
             interrupt.opened.kind == Kind::Question && interrupt.opened.step.as_deref() == Some(id)
@@ -136,8 +140,8 @@ impl Run {
         })
     }
 
-    /// Returns the questions and assumptions of agents for a result, also for a failed or cancelled run without a
-    /// result. Null if there are none.
+    /// Returns the questions and assumptions of agents for the result of a run. Failed and cancelled runs, which have
+    /// no result, report them, too. Null if there are neither questions nor assumptions.
     pub fn asked_and_assumed(&self) -> Value {
         let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
         let told = told.into_iter().filter(|(_, told)| !told.is_empty());
@@ -145,8 +149,8 @@ impl Run {
         if told.is_empty() { Value::Null } else { Value::Object(told) }
     }
 
-    /// Returns the questions of agents and their outcomes, in the order in which they were asked. The end of the run
-    /// holds a copy of every answer; the erasure of an answer must erase that copy, too.
+    /// Returns the questions of agents and their outcomes, in the order of asking. The run's final event stores a
+    /// copy of every answer, so the erasure of an answer must also erase its copy in that event.
     pub(super) fn questions(&self) -> Vec<Value> {
         let mut asked: Vec<&Interrupt> =
             self.interrupts.values().filter(|interrupt| interrupt.opened.kind == Kind::Question).collect();
@@ -154,7 +158,7 @@ impl Run {
         asked.into_iter().map(describe_question).chain(self.unshown()).collect()
     }
 
-    /// Returns the questions that no person saw, because the run ended while they were kept back.
+    /// Returns the questions that were still kept back when the run ended. No person saw these questions.
     fn unshown(&self) -> impl Iterator<Item = Value> {
         let mut shown = BTreeSet::new();
         for interrupt in self.interrupts.values().filter(|it| it.opened.kind == Kind::Question) {
@@ -194,7 +198,7 @@ impl Run {
             }
             Value::Object(told)
         });
-        // Steps that were left to assume but recorded no assumption. The reader of the result must know this, too.
+        // These steps had to assume an answer but recorded no assumption. Readers of the result must know this.
         let silent = self.steps.iter().filter(|(_, step)| step.end.is_some());
         let silent = silent.filter_map(|(id, step)| Some((step, self.unassumed(id)?)));
         let untold = silent.map(
@@ -205,7 +209,7 @@ impl Run {
 
     /// Returns the tools that the agent of a step may call now.
     pub(super) fn tools_of(&self, step: &str) -> Vec<&str> {
-        // Overseers, routers and summarisers have no tools, even if an agent of the workflow has the same name.
+        // Overseers, routers and summarisers have no tools, even if the workflow has an agent with the same name.
         let found = self.steps.get(step).filter(|step| !step.role.is_aside());
         let agent = found.and_then(|step| self.definition.agents.get(&step.agent));
         let own = agent.into_iter().flat_map(|agent| &agent.tools).map(String::as_str);
@@ -213,29 +217,29 @@ impl Run {
         all.filter(|tool| !self.is_asked_in_replies(tool)).collect()
     }
 
-    /// Returns the tool that a step has in addition to those of its agent.
+    /// Returns the tool that a step has in addition to the tools of its agent.
     pub(super) fn lent_tool(&self, step: &str) -> Option<&'static str> {
         self.may_assume(step).then_some(RECORD)
     }
 }
 
-/// Returns the problems of the response schema that an agent sends with its question.
+/// Returns the problems of the response schema that an agent sends with a question.
 pub(super) fn check(arguments: &Value) -> Vec<schema::Problem> {
     let own = arguments.get("response_schema");
     own.map(|own| schema::refuse_foreign(own, "/response_schema")).unwrap_or_default()
 }
 
-/// Returns the question. The tool of contract C8 names it `message`.
+/// Returns the text of the question. The tool of contract C8 names this argument `message`.
 fn question_text(call: &Call) -> &str {
     call.argument("question").or_else(|| call.argument("message")).unwrap_or_default()
 }
 
-/// Returns the kind of a question. The tool of contract C8 names it `message_type`.
+/// Returns the kind of the question. The tool of contract C8 names this argument `message_type`.
 fn kind(call: &Call) -> Option<&str> {
     call.argument("kind").or_else(|| call.argument("message_type"))
 }
 
-/// Returns true if a question was left unanswered: a person skipped it, or its time was over.
+/// Returns true if a question was left unanswered: a person skipped the question, or it expired.
 fn is_left_open(resolution: &Resolution) -> bool {
     resolution.outcome == Outcome::Expired || resolution.option.as_deref() == Some("skip")
 }
@@ -289,7 +293,7 @@ fn describe_question(interrupt: &Interrupt) -> Value {
     told
 }
 
-/// Returns the answer of one of several people.
+/// Formats one approver's answer, for a question that several people answered.
 fn each_told((by, given): (&str, AnswerContent)) -> Value {
     if given.edit.is_null() {
         return json!({ "by": by, "answer": given.text });

@@ -1,4 +1,4 @@
-//! Approvers after an interrupt was opened: withdrawn votes, reassignments, people who leave.
+//! Approvers of an open interrupt: withdrawn votes, reassignments, and people who leave.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Returns the sender of the input, with the state that their rights depend on.
+    /// Returns the sender of the input, and the state that the sender's rights depend on.
     pub(super) fn voter(&self) -> Voter<'_> {
         Voter {
             actor: &self.cx.actor,
@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Reassigns an interrupt. Earlier votes were cast under another assignment, so they are withdrawn.
+    /// Reassigns an interrupt. The votes so far were cast under the previous assignment, so they are withdrawn.
     fn assign(
         &mut self,
         id: &InterruptId,
@@ -77,20 +77,20 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes and releases the claims of people who have left. Admins and operators decide what the others
-    /// can no longer settle.
+    /// Withdraws the votes and releases the claims of people who have left. If the remaining approvers are too few
+    /// for a decision, admins and operators become the approvers.
     pub(super) fn people_changed(&mut self) {
         let open: Vec<InterruptId> = self.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         for id in open {
             let Ok(interrupt) = self.interrupt(&id) else { continue };
-            // Only the client itself releases its claim, because it may be running the call.
+            // A client may be running the call, so only the client itself releases its claim.
             let is_gone =
                 |claim: &Claim| claim.holder.is_none() && self.cx.system.people.is_barred(&claim.by);
             if interrupt.claim.as_ref().is_some_and(is_gone) {
                 self.emit(Fact::InterruptReleased { interrupt: id.clone() }, Content::none());
             }
             let instead = self.if_emptied(&interrupt.assignment);
-            // The interrupt is open, so it exists.
+            // `id` comes from the list of open interrupts, so the interrupt exists.
             let _ = match instead {
                 Some(assignment) => {
                     self.assign(&id, assignment, ReassignmentReason::Emptied, Content::none())
@@ -100,8 +100,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a replacement for an assignment that its people can no longer settle. Stages that lack people go to
-    /// admins and operators, with a quorum that these can reach. The other stages stay.
+    /// Returns a replacement for an assignment whose remaining people cannot reach a decision. `None` if the
+    /// assignment still works. Stages that lack people are assigned to admins and operators, with a quorum that these
+    /// people can reach. The other stages stay.
     pub(super) fn if_emptied(&self, assignment: &Assignment) -> Option<Assignment> {
         let mut instead = assignment.clone();
         while let Some(lack) = instead.find_shortage(&self.cx.system.people, self.run.starter()) {
@@ -119,7 +120,7 @@ impl Draft<'_> {
         (instead != *assignment).then_some(instead)
     }
 
-    /// Returns the gates of the workflow that the present people cannot decide on. People may have left since the
+    /// Returns the gates of the workflow that the current people cannot decide on. People may have left since the
     /// workflow was loaded.
     pub(super) fn check_gates(&self) -> Vec<Problem> {
         let starter = &self.cx.actor.id;
@@ -127,7 +128,8 @@ impl Draft<'_> {
         found.into_iter().map(|message| Problem::new("/workflow", message)).collect()
     }
 
-    /// Withdraws the votes of people who have left, or whose seat has changed.
+    /// Withdraws the votes of people who have left or who now have a different seat, and votes of people who are
+    /// needed in a later stage.
     pub(super) fn unseat(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         for by in self.interrupt(id)?.unseated(&self.cx.system.people) {
             self.withdraw(id, by, WithdrawalReason::Left);
@@ -138,7 +140,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws the votes of a stage that other people decide from here on.
+    /// Withdraws the votes of a stage whose approvers have changed.
     pub(super) fn withdraw_those_of(&mut self, interrupt: &Interrupt, stage: usize) {
         let of = interrupt.votes.iter().filter(|vote| vote.seat.stage == stage).map(|vote| &vote.by);
         for by in of.collect::<BTreeSet<_>>() {
@@ -150,14 +152,14 @@ impl Draft<'_> {
         self.emit(Fact::VoteWithdrawn { interrupt: id.clone(), by, cause }, Content::none());
     }
 
-    /// Returns the problems of an assignment: named people who may not decide here, and stages that the present people
-    /// cannot meet. Pointers are below `at`.
+    /// Returns the problems of an assignment: named people who may not decide on it, and stages that the current
+    /// people cannot complete. The JSON pointers of the problems start with `at`.
     pub(super) fn check_assignment(&self, assignment: &Assignment, at: &str) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         check(assignment, &self.cx.system.people, Some(starter), at)
     }
 
-    /// Returns the problems of a question's reminders, escalations and expiry.
+    /// Returns the problems of the reminders, escalations and expiry that an ask sets.
     pub(super) fn check_timing(&self, ask: &Ask) -> Vec<Problem> {
         let starter = self.run.starter().unwrap_or(&self.cx.actor.id);
         let (assignment, timing) = (ask.assignment.clone().started_by(starter), ask.timing.clone());
@@ -171,7 +173,7 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     if !problems.is_empty() {
         return problems;
     }
-    // The starter is not known yet when a workflow is loaded.
+    // The person who starts the run is not known yet when a workflow is loaded.
     let lack = match starter {
         Some(starter) => assignment.clone().started_by(starter).find_shortage(people, Some(starter)),
         None if assignment.people_and_groups().0.contains(STARTER) => None,
@@ -185,8 +187,8 @@ fn check(assignment: &Assignment, people: &People, starter: Option<&str>, at: &s
     told.into_iter().collect()
 }
 
-/// Returns the gates of a workflow that these people cannot decide on, one line each. `starter`: the person who starts
-/// a run.
+/// Returns the gates of a workflow that these people cannot decide on, one line per gate. `starter`: the person who
+/// starts a run.
 pub fn undecidable(definition: &Definition, people: &People, starter: Option<&str>) -> Vec<String> {
     let Definition { gates, phases, .. } = definition;
     let of_workflow = gates.kinds.iter().map(|(kind, gate)| (None, kind, gate));
@@ -197,11 +199,11 @@ pub fn undecidable(definition: &Definition, people: &People, starter: Option<&st
         let place = phase.map(|phase| format!("phase `{}`: ", phase.id)).unwrap_or_default();
         let mut problems =
             said.assignment.as_ref().map(|it| check(it, people, starter, "")).unwrap_or_default();
-        // Timing of the workflow applies where the phase sets none.
+        // The timing of the workflow applies if the phase sets no timing.
         let gate = definition.gate(phase, *kind);
         let timing = gate.timing();
         if !timing.is_plain() {
-            // The starter is not known yet when a workflow is loaded.
+            // The person who starts the run is not known yet when a workflow is loaded.
             let (assignment, timing) = match starter {
                 Some(starter) => (gate.assigned().started_by(starter), timing.started_by(starter)),
                 None => (gate.assigned(), timing),

@@ -1,4 +1,4 @@
-//! Tool calls from proposed to ended: inspection, votes, start, finish and doubt.
+//! Tool calls from proposal to end: inspection, votes of the gates, start, result, and unknown outcome.
 
 use std::sync::Arc;
 
@@ -88,8 +88,8 @@ impl Draft<'_> {
                 return Ok(());
             }
             self.supersede(&call);
-            // A model judges only proposed calls, and a trial belongs to one inspection, so the call goes back to
-            // proposed.
+            // A model judges only proposed calls, and a trial is valid only for one inspection. The call therefore
+            // becomes proposed again.
             let begins_anew = |call: &Arc<Call>| self.run.needs_judgement(call) || self.run.is_tried(call);
             if self.run.calls.get(id).is_some_and(begins_anew) {
                 self.give_back(id, ReturnReason::Changed, Vec::new());
@@ -100,8 +100,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the new inspection of a released call, after the writes that it waited for. The release is valid only
-    /// for the state that was released; otherwise the gates vote again.
+    /// Handles the repeated inspection of a released call, after the writes that the call waited for. The release is
+    /// valid only for the inspected state. If the state has changed, the gates vote again.
     fn looked_before_start(
         &mut self,
         id: &str,
@@ -123,7 +123,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the changes that a tool proposes. The start of the call commits exactly these.
+    /// Records the changes that a tool proposes. The start of the call commits exactly these changes.
     fn propose(&mut self, id: &str, proposed: Option<Box<ProposedChanges>>) {
         let Some(proposed) = proposed else { return };
         let ProposedChanges { changeset, text, data } = *proposed;
@@ -137,14 +137,14 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(text), data });
     }
 
-    /// Ends an interrupt that shows an outdated state. Another interrupt may replace it.
+    /// Supersedes an interrupt that shows an outdated state. The gates may open a new interrupt for the call.
     pub(super) fn supersede(&mut self, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
         }
     }
 
-    /// Counts the votes on an inspected call and acts on the verdict.
+    /// Counts the votes of the gates on an inspected call, and acts on the verdict.
     pub(super) fn gate(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         let Some(look) = call.look.clone() else { return };
@@ -154,14 +154,14 @@ impl Draft<'_> {
             Verdict::Forbid(reason) => {
                 self.finish_call(id, CallEnd::Refused, Some("forbidden"), refused_by_rule(&reason));
             }
-            // The call stays proposed and comes here again after its trial.
+            // The call stays proposed until its trial ends. After the trial, `gate` runs again.
             Verdict::Ask { .. } | Verdict::Allow(_) if is_tried && call.trial.found.is_none() => {}
-            // The call stays proposed and comes here again after its judgement.
+            // The call stays proposed until its judgement arrives. After the judgement, `gate` runs again.
             Verdict::Allow(_) if self.begin_judgement(id, &call) => {}
             Verdict::Allow(release) => self.release(id, &call, release),
             Verdict::Ask { reasons, grantable } => match &call.cleared {
-                // A person has seen these reasons and edited the call, so there is no second question. With a trial
-                // there is one, because the effect of the edited call was not shown yet.
+                // A person saw these reasons and edited the call, so no second question is asked. With a trial, a
+                // second question is asked, because nobody has seen the effect of the edited call.
                 Some((interrupt, cleared))
                     if !is_tried
                         && call.digest.is_none_or(|before| before == digest)
@@ -177,23 +177,24 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the earlier approval of the identical action, if it is still valid. A refusal since then invalidates it.
+    /// Returns the earlier approval of the identical action, if the approval is still valid. A later refusal of the
+    /// action invalidates the approval.
     fn approved_before(&self, call: &Call, digest: Digest, reasons: &[Reason]) -> Option<InterruptId> {
         let is_refused = reasons.iter().any(|reason| reason.source == Source::Refusal);
         let people = &self.cx.system.people;
         if is_refused { None } else { self.run.approved_before(call, digest, people) }
     }
 
-    /// Authorises a call whose action with this digest a person approved.
+    /// Authorises a call after a person approved its action, which has this digest.
     pub(super) fn authorise(&mut self, id: &str, digest: Digest, by: Authority) {
         let effect = self.run.calls.get(id).and_then(|call| self.run.approved_effect(call));
         self.emit(Fact::ToolAuthorised { call: id.to_owned(), digest, by, effect }, Content::none());
     }
 
-    /// Authorises a call that a gate released, limited to the effect that the gate allows.
+    /// Authorises a call that the gates allowed. The call is limited to the effect that the gates allow.
     fn release(&mut self, id: &str, call: &Call, release: Release) {
         let Some(look) = &call.look else { return };
-        // If the effect cannot be enforced, `vote` has asked a person instead.
+        // If the effect could not be enforced, `vote` has already turned the release into a question.
         let Ok(effect) = self.run.released_effect(call, &release, &self.session, self.cx.system) else {
             return;
         };
@@ -214,7 +215,7 @@ impl Draft<'_> {
         opening.message = clip(&self.said_with(call), 2_000);
         let reasons = [reasons, self.run.stakes_of(call)].concat();
         opening.risk = super::gating::risk(call, &reasons);
-        // At a mandatory checkpoint a rejection fails the run, unless the workflow says otherwise (contract A5).
+        // At a mandatory checkpoint, a rejection fails the run unless the workflow says otherwise (contract A5).
         let must = reasons.iter().any(|reason| matches!(reason.source, Source::Checkpoint | Source::Smart));
         opening.reject = must.then_some(Effect::FailRun);
         opening.reasons = reasons;
@@ -238,7 +239,7 @@ impl Draft<'_> {
             }
         }
         if payload["effect"] == json!(CommandEffect::Reads) && payload.get("network").is_some() {
-            // A command that only reads has no network, whatever the workflow says.
+            // A read-only command has no network access, even if the workflow allows network access.
             payload["network"] = json!(false);
         }
         if let Some(found) = call.found() {
@@ -266,7 +267,7 @@ impl Draft<'_> {
             payload["trial"]["keep"] = choice;
         }
         self.run.mark_outside(call, &mut payload);
-        // The card shows the scope of a session grant before a person chooses it.
+        // The card shows the scope of the session grant before a person chooses the grant.
         if let Some(grant) = grant {
             payload["grant"] = json!(grant);
             let ends = self.run.definition.gates.grants.expires_after_ms;
@@ -284,7 +285,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Returns the text of the reply that made the call.
+    /// Returns the text of the agent's reply that contains the call.
     pub(super) fn said_with(&self, call: &Call) -> String {
         self.run
             .steps
@@ -294,7 +295,8 @@ impl Draft<'_> {
             .unwrap_or_default()
     }
 
-    /// Checks a call for the last time and records its start before the effect. Exactly what was released runs.
+    /// Checks a call for the last time, and records its start before the call has any effect. Exactly the released
+    /// call runs.
     pub(super) fn begin_tool(&mut self, id: &str, observed: &[Precondition]) {
         let Ok(call) = self.call(id) else { return };
         let is_due = !call.look_again && !call.trial.is_stale;
@@ -310,7 +312,7 @@ impl Draft<'_> {
             .map(|shown| shown.path.clone())
             .collect();
         let is_as_released = self.run.action_digest(&call, &look, call.effect.as_ref()) == digest;
-        // The commit itself may have changed its files, but not the directories that it works in.
+        // A resumed commit may have changed the files itself, but not the directories that contain them.
         if is_resumed && changed.iter().any(|path| path.ends_with('/')) {
             self.doubt(id, "another directory is now at the place where its changes were being written");
             return;
@@ -333,7 +335,7 @@ impl Draft<'_> {
         }
         let found = call.committing();
         if let Some(found) = found.filter(|found| found.changed == 0 && found.layer.is_none()) {
-            // There is nothing to commit. The output of the trial is the result.
+            // The trial changed nothing, so nothing is committed. The output of the trial is the result.
             let content = Content { text: Some(found.text.to_string()), data: found.data.clone() };
             self.finish_done(id, None, content);
             return;
@@ -354,9 +356,10 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns true if the release of the call is still valid at its start. A person's approval is, and so is a gate
-    /// that gives the same release again. A different grant or rule would start the call under an invalid name, or with
-    /// more rights than it gives.
+    /// Returns true if the release of the call is still valid at its start. A person's approval stays valid unless a
+    /// rule now forbids the call. A gate's release is valid only if the gate gives the same release again. Under a
+    /// different rule or grant, the call would be recorded under the wrong authority, or would have more rights than
+    /// that authority gives.
     fn still_releases(&self, call: &Call, verdict: &Verdict) -> bool {
         match (&call.authority, verdict) {
             (Some(Authority::Interrupt(_)), Verdict::Ask { .. } | Verdict::Allow(_)) => true,
@@ -371,7 +374,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a call back to the gate, which records a new release or asks.
+    /// Sends a call back to the gates, which release the call again or ask a person.
     pub(super) fn give_back(&mut self, id: &str, why: ReturnReason, paths: Vec<String>) {
         self.emit(Fact::ToolReturned { call: id.to_owned(), why, paths }, Content::none());
     }
@@ -388,7 +391,7 @@ impl Draft<'_> {
         }
         let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            // A person stopped the call. Its outcome no longer matters, except that it did not complete.
+            // A person stopped the call. Its failure says only that the call did not complete.
             Ran::Failed { text } if call.stopped.is_some() => {
                 self.finish_stopped(id, &call, Some(text), Value::Null);
             }
@@ -409,8 +412,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Handles the outcome of a commit: all changes are in the workspace, or none. If a foreign change interrupted it,
-    /// a person decides.
+    /// Handles the outcome of a commit: all changes are in the workspace, or none. If another process changed a file
+    /// during the commit, a person decides.
     fn committed(&mut self, id: &str, found: &super::CallChanges, outcome: Ran) {
         match outcome {
             Ran::Done { .. } | Ran::Confined { .. } | Ran::SetAside { .. } => {
@@ -424,16 +427,16 @@ impl Draft<'_> {
                 self.finish_call(id, CallEnd::Failed, Some("tool_failed"), text);
             }
             Ran::Halfway { text } => self.doubt(id, &text),
-            // A commit never holds a result back.
+            // A commit never holds a result back for review.
             Ran::Held(_) => self.doubt(id, "its changes were held back"),
         }
     }
 
-    /// Settles a call that another process had started.
+    /// Settles a call that was running when another process stopped.
     pub(super) fn adopt_call(&mut self, id: &str) {
         let Ok(call) = self.call(id) else { return };
         match self.run.on_crash(&call) {
-            // A person wanted the call to end, and it has ended. Its effects up to then are unknown.
+            // A person stopped the call, and its process has ended. The effects of the call until then are unknown.
             _ if call.stopped.is_some() => self.finish_stopped(id, &call, None, Value::Null),
             OnCrash::Rerun => self.emit(Fact::ToolLost { call: id.to_owned() }, Content::none()),
             OnCrash::Ask => self.doubt(id, "the process that ran it stopped before it reported a result"),
@@ -458,8 +461,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Counts the votes on open calls again after a change of policy. A call that is now allowed, forbidden, or covered
-    /// by a grant older than its card needs no person.
+    /// Counts the votes on open calls again after a change of policy. A person is no longer needed if the call is now
+    /// allowed, forbidden, or covered by a grant that is older than the card of the call.
     pub(super) fn revote(&mut self) {
         self.revote_foreign();
         let gated: Vec<(String, Call)> = self
@@ -467,14 +470,15 @@ impl Draft<'_> {
             .calls
             .open()
             .filter(|(_, call)| matches!(call.state, CallState::Gated(_)) && call.look.is_some())
-            // The call has run. Only a person releases its result.
+            // The call has already run. Only a person can release its result.
             .filter(|(_, call)| call.held.is_none())
             .map(|(id, call)| (id.clone(), call.clone()))
             .collect();
         for (id, call) in gated {
             let CallState::Gated(interrupt) = &call.state else { continue };
             match self.run.vote(&call, &self.session, self.cx.system, self.now()) {
-                // The call is with a person already. A model's judgement does not replace theirs.
+                // A person is already asked about the call. A model's judgement does not replace the person's
+                // decision.
                 Verdict::Allow(_) if self.run.needs_judgement(&call) => {}
                 Verdict::Allow(release) => {
                     let cause = match &release {

@@ -1,4 +1,5 @@
-//! Changes of a call, from its trial or as proposed by its tool: the parts to keep, and a short description.
+//! Changes of a call, either found by its trial or proposed by its tool: the parts that a person keeps, and a short
+//! description.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ pub(super) fn not_tried() -> Problem {
 }
 
 impl Call {
-    /// Returns the changes that an edit keeps, such as `["src/a.rs"]`, and the dropped parts as text.
+    /// Returns the changes that an edit keeps, and the dropped paths as text. The edit is a list of paths, such as
+    /// `["src/a.rs"]`.
     pub(super) fn select_changes(&self, edit: &Value) -> Result<(Changeset, String), Problem> {
         let changes = self.found().and_then(|found| found.changeset.as_deref()).ok_or_else(not_tried)?;
         let names = Vec::<String>::deserialize(edit)
@@ -27,18 +29,18 @@ impl Call {
         Ok((kept, some(&dropped)))
     }
 
-    /// Returns the changes that the start of the call commits. `None` if the tool does the work itself.
+    /// Returns the changes that the start of the call commits. `None` if the tool writes the changes itself.
     pub fn committing(&self) -> Option<&Arc<CallChanges>> {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// Returns the result of the trial. The gates vote on it, and an approval is for it.
+    /// Returns the result of the trial. The gates vote on this result, and an approval applies to it.
     pub(super) fn found(&self) -> Option<&CallChanges> {
         self.trial.found.as_deref()
     }
 }
 
-/// Returns paths for a message to an agent: the first paths by name, and the number of the others.
+/// Formats paths for a message to an agent: the first paths by name, and the number of the remaining paths.
 pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     let named: Vec<&str> = paths.iter().take(limits::TOLD_PATHS).map(AsRef::as_ref).collect();
     match paths.len() - named.len() {
@@ -47,7 +49,7 @@ pub(super) fn some<S: AsRef<str>>(paths: &[S]) -> String {
     }
 }
 
-/// Returns the parts that a person chooses from, the most interesting first. Ignored files and git's own files come
+/// Returns the paths that a person chooses from, most relevant first. Ignored files and git's internal files come
 /// last.
 fn in_order(changes: &Changeset) -> Vec<&str> {
     let mut parts: Vec<_> = changes.parts().into_iter().collect();
@@ -57,7 +59,7 @@ fn in_order(changes: &Changeset) -> Vec<&str> {
 }
 
 impl CallChanges {
-    /// Returns the parts that a person may choose from, and the number of parts that the card has no room for. `None`
+    /// Returns the paths that a person may choose from, and the number of paths that do not fit on the card. `None`
     /// if there is no choice.
     pub(super) fn choice(&self) -> Option<Value> {
         let parts = in_order(self.changeset.as_deref()?);

@@ -1,4 +1,4 @@
-//! Actions on an interrupt that resolve nothing, and the choice of the client that runs an approved call.
+//! Actions on an interrupt that do not resolve it, and the choice of the client that runs an approved call.
 
 use serde_json::json;
 
@@ -43,15 +43,15 @@ impl Draft<'_> {
     pub(super) fn view(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.check_view(&self.voter())? {
-            // The digest is salted, and erased with the run. Among few possible cards it would reveal the one that was
-            // shown.
+            // The digest is salted and is erased with the run. Without the salt, the digest would reveal which of a
+            // few possible cards was shown.
             let content = json!({ "digest": interrupt.digest_shown(&self.voter()) });
             self.emit(Fact::InterruptViewed { interrupt: id.clone() }, Content::data(content));
         }
         Ok(())
     }
 
-    /// Decides like `decide`. If the decision lets a client run the call, the deciding client receives it.
+    /// Decides like `decide`. If the decision hands the call to a client, the deciding client receives the call.
     pub(super) fn decide_as(
         &mut self,
         id: &InterruptId,
@@ -79,7 +79,7 @@ impl Draft<'_> {
         is_approved && self.run.calls.get(call).is_some_and(|call| self.run.is_client_call(call))
     }
 
-    /// Gives a handed-out call to the client of the person who approved it.
+    /// Assigns the handed-out call to the client that claimed the approval, if a client claimed it.
     pub(super) fn inherit_claim(&mut self, handed_out: &InterruptId, approved: &InterruptId) {
         let claim = self.run.interrupts.get(approved).and_then(|approved| approved.claim.clone());
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else { return };

@@ -1,4 +1,5 @@
-//! Calls that the client runs: gated like any other, handed out as an interrupt, ended by the client's result.
+//! Calls that a client runs. They are gated like all other calls, then handed out to the client as an interrupt, and
+//! ended by the client's result.
 
 use serde_json::{Value, json};
 
@@ -14,8 +15,8 @@ use crate::schema::Problem;
 use crate::tool::Inspection;
 
 impl Draft<'_> {
-    /// Gates proposed client calls. This process cannot inspect what the client would touch, so the gates vote on the
-    /// arguments alone.
+    /// Counts the votes of the gates on proposed client calls. This process cannot inspect the client's files, so the
+    /// gates vote only on the arguments.
     pub(super) fn gate_client_calls(&mut self) -> bool {
         let mut proposed = self.run.calls.open().filter(|(_, call)| {
             let is_due = call.state == CallState::Proposed && call.look.is_none() && !self.run.is_held(call);
@@ -40,7 +41,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Hands the call out. From this event on, the client may run it.
+    /// Hands out the call. From this event on, the client may run the call.
     pub(super) fn open_client_call(&mut self, id: &str, call: &Call) {
         let title = format!("In the client: {}", super::gating::title(call));
         let mut opening = Opening::new(Kind::ClientCall, About::Call(id.to_owned()), title);
@@ -54,8 +55,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the client's result of a call. If the call still waits for approval, the fact that it ran is this
-    /// person's approval (contract E33).
+    /// Records the client's result of a call. If the call still waits for approval, the person's report that it ran
+    /// also approves the call (contract E33).
     pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
         let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;
         if !self.run.is_client_call(&call) {
@@ -66,13 +67,13 @@ impl Draft<'_> {
             let approve = Decision { option: "approve".to_owned(), ..Decision::default() };
             self.decide_for(asked, &approve, true)?;
         }
-        // The call has run, even if a pause, a freeze or a changed rule holds others back. The approving client may
-        // have run it before it was handed out here.
+        // The call has already run, so a pause, a freeze or a changed rule cannot stop it. The approving client may
+        // have run the call before this process handed it out.
         self.started_by_client(id);
         let state = self.run.calls.get(id).map(|call| call.state.clone());
         match state {
             Some(CallState::WithClient(handed_out)) => self.answer(&handed_out, outcome),
-            // A repeated result changes nothing.
+            // A duplicate of the recorded result changes nothing.
             Some(CallState::Ended(end))
                 if end == outcome.end() && call.result.as_deref() == Some(outcome.text()) =>
             {

@@ -1,4 +1,4 @@
-//! Settings of one run: its workspace, its model, the gates that it adds.
+//! Settings of one run: its workspace, its model, and gates in addition to the workflow's gates.
 
 use std::collections::BTreeSet;
 
@@ -13,30 +13,31 @@ use crate::policy::{Checkpoint, Rule};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Canonical path of the directory that file tools and commands stay beneath.
+    /// Canonical path of the workspace directory. File tools and commands cannot leave this directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// Name of a configured model.
+    /// Name of the configured model that the run uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if the run is unattended. It passes what its workflow allows in that case; everything else waits.
+    /// True if the run is unattended. The run then skips the checkpoints that its workflow allows an unattended run
+    /// to skip; all other decisions still wait for a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub gates: Gates,
-    /// True if agents ask no person, whatever the workflow says. Gates still ask.
+    /// True if agents ask people no questions, even if the workflow allows questions. Gates still ask.
     #[serde(default, skip_serializing_if = "is_default")]
     pub asks_nobody: bool,
-    /// True if reviews are approved as soon as they open, with a record of that (contract E20).
+    /// True if reviews are approved as soon as they open. The journal records each of these approvals (contract E20).
     #[serde(default, skip_serializing_if = "is_default")]
     pub unreviewed: bool,
-    /// Tools that no agent of the run has, whatever the workflow says.
+    /// Tools that are removed from all agents of the run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without_tools: BTreeSet<String>,
 }
 
 impl Config {
-    /// Returns the workflow of a run with this config. It removes tools, and adds none except the one for assumptions.
+    /// Returns the workflow of a run with this config. Removes tools, and adds none except the tool for assumptions.
     pub fn adapts(&self, definition: Definition) -> Definition {
         let mut definition = definition;
         definition.take_away(|spec| self.without_tools.contains(&spec.name));
@@ -48,20 +49,22 @@ impl Config {
     }
 }
 
-/// Gates that the run adds. They tighten; an `allow` affects only calls that no rule of the workflow covers.
+/// Gates in addition to the workflow's gates. They make a run stricter: an `allow` rule applies only to calls that no
+/// rule of the workflow covers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent gates, named as the workflow names them")]
 pub struct Gates {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Mandatory checkpoints, in addition to the workflow's.
+    /// Mandatory checkpoints, in addition to those of the workflow.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// Smart approval, in addition to the workflow's: more keywords, and a judge if the workflow has none.
+    /// Smart approval, in addition to that of the workflow: further keywords, and a judge if the workflow has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// Each of these gates asks even if the workflow's does not.
+    /// True if a person must approve plans, even if the gate of the workflow does not ask. `before_step`,
+    /// `after_step` and `on_error` do the same for the gates around a step.
     #[serde(skip_serializing_if = "is_default")]
     pub plan: bool,
     #[serde(skip_serializing_if = "is_default")]
@@ -72,14 +75,13 @@ pub struct Gates {
     pub on_error: bool,
 }
 
-/// Origin of the agents that work on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Holdshort runs the agents of the workflow.
     Native,
-    /// An agent of another framework asks; `finish` ends the run.
+    /// An agent of another framework asks people through Holdshort. The agent's `finish` ends the run.
     External,
-    /// An agent of another framework asks once; the resolution ends the run.
+    /// An agent of another framework asks one question. The resolution of the question ends the run.
     ExternalOnce,
 }

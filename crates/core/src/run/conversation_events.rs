@@ -1,6 +1,6 @@
-//! Conversation of a front run: the events that hold words of people, and questions and answers of agents.
+//! Conversation of a front run: the events that hold people's messages and answers, or agents' replies and questions.
 //!
-//! The session's stream gets a pointer to each event. The words stay in the run's stream.
+//! The session's stream gets a pointer to each of these events. The texts stay in the run's stream.
 
 use serde_json::Value;
 
@@ -14,14 +14,14 @@ use crate::text::readable;
 
 /// Speaker and subject of an event.
 struct UtteranceSource {
-    /// Agent that speaks. `None` for a person, who is the event's actor.
+    /// Agent that speaks. `None` if a person speaks; the person is the event's actor.
     agent: Option<String>,
-    /// Interrupt that the words ask or answer.
+    /// Interrupt that the text asks or answers.
     interrupt: Option<InterruptId>,
 }
 
 impl Run {
-    /// Returns the session's pointer to the last applied event. `None` if the event holds no words of the conversation.
+    /// Returns the session's pointer to the last applied event. `None` if the event is not part of the conversation.
     pub(super) fn conversation_fact(&self, fact: &Fact, content: &Content) -> Option<session::Fact> {
         if !self.is_front() {
             return None;
@@ -44,9 +44,9 @@ impl Run {
                 let asked = self.interrupts.get(interrupt)?;
                 let is_word = match asked.opened.kind {
                     Kind::Question => has_text || !content.data.is_null(),
-                    // The result from a client is not a person's word.
+                    // A result from a client is not something that a person said.
                     Kind::ClientCall | Kind::UnknownOutcome => false,
-                    // The decision becomes a message, which holds the words.
+                    // The decision also creates a message event, and the message holds the text.
                     Kind::Turn if asked.opened.about == About::Interruption => false,
                     Kind::ToolApproval
                     | Kind::PlanApproval
@@ -60,7 +60,7 @@ impl Run {
                 };
                 is_word.then(|| UtteranceSource { agent: None, interrupt: Some(interrupt.clone()) })
             }
-            // A reply before an interruption is part of the conversation, too.
+            // A reply that an interruption cut off is part of the conversation, too.
             Fact::StepEnded { step, end: StepEnd::Completed } | Fact::ModelStopped { step, .. }
                 if has_text =>
             {
@@ -69,7 +69,7 @@ impl Run {
                 if is_end && Self::ends_with_what_was_cut(step, content.as_text()) {
                     return None;
                 }
-                // Parts of a plan that is carried out answer the plan, not the person.
+                // Steps that carry out a plan report on the plan; they do not reply to the person.
                 let planned = self.plans.get(&step.phase).is_some_and(|plan| plan.settled.is_some());
                 let answers = matches!(step.role, StepRole::Worker | StepRole::Planner) && !planned;
                 answers.then(|| UtteranceSource { agent: Some(step.agent.clone()), interrupt: None })
@@ -162,7 +162,7 @@ impl Run {
     }
 }
 
-/// Returns the words of an event that is part of the conversation. `None` if they were erased.
+/// Returns the text of an event that is part of the conversation. `None` if the text was erased.
 pub fn conversation_text(event: &Event) -> Option<String> {
     let Content { text, data } = &event.content;
     let of = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(readable);
@@ -171,7 +171,7 @@ pub fn conversation_text(event: &Event) -> Option<String> {
         event::Fact::Run(Fact::InterruptOpened(_)) => {
             of(data.pointer("/payload/question").or(data.get("title")))
         }
-        // An answer to a form is data; all other answers are text.
+        // An answer to a form is data. All other answers are text.
         event::Fact::Run(_) => text.clone().or_else(|| of(Some(data))),
         event::Fact::Session(_) | event::Fact::System(_) => None,
     }

@@ -1,5 +1,5 @@
-//! Draft of a decision. Each emitted event is applied to the next state at once, so that later events are decided on
-//! its result.
+//! Draft of a decision. Each emitted event is applied to the next state at once, so later events are decided on a
+//! state that includes it.
 
 use serde_json::{Value, json};
 
@@ -21,17 +21,17 @@ use crate::risk;
 use crate::session::{self, Session};
 use crate::text::clip;
 
-/// Events of an input, and the run and the session after them.
+/// Events of an input, and the states of the run and the session after these events.
 #[derive(Clone, Debug)]
 pub struct HandledInput {
-    /// Events of the run and of its session, in order.
+    /// Events of the run and of its session, in the order of emission.
     pub events: Vec<Event>,
     pub run: Run,
     pub session: Session,
 }
 
 impl HandledInput {
-    /// Appends a decision that was made on these states.
+    /// Appends the events of a second decision, which was made on these states.
     pub fn then(&mut self, next: Self) {
         self.events.extend(next.events);
         self.run = next.run;
@@ -47,36 +47,36 @@ pub(super) struct Draft<'a> {
     draw: Draw,
 }
 
-/// Input of `open`, in addition to the kind's table and the workflow.
+/// Parameters of a new interrupt, in addition to the table of its kind and the settings of the workflow.
 pub(super) struct Opening {
     pub(super) kind: Kind,
     pub(super) about: About,
     pub(super) step: Option<String>,
-    /// Agent that asks. `None` stands for the agent of the step.
+    /// Agent that asks. `None` means the agent of the step.
     pub(super) agent: Option<String>,
     pub(super) title: String,
     pub(super) message: String,
     pub(super) payload: Value,
-    /// Options in addition to those of the kind, for a choice.
+    /// Options of a `choice`, in addition to the options of the kind.
     pub(super) own: Vec<Offer>,
-    /// Option ids to offer. Empty means all options of the kind.
+    /// Option ids of the kind to offer. Empty means all option ids.
     pub(super) only: &'static [&'static str],
-    /// Option ids of the kind that do not apply here.
+    /// Option ids of the kind that are not offered.
     pub(super) without: Vec<&'static str>,
     pub(super) risk: Level,
     pub(super) reasons: Vec<Reason>,
     pub(super) action_digest: Option<crate::digest::Digest>,
     pub(super) supersedes: Option<InterruptId>,
     pub(super) response_schema: Option<Value>,
-    /// Effect of `reject`, unless the workflow sets another one.
+    /// Effect of `reject`, unless the workflow sets a different effect.
     pub(super) reject: Option<Effect>,
-    /// Effect of `reject`, whatever the workflow sets for the kind.
+    /// Effect of `reject`. Overrides the workflow.
     pub(super) always_rejects: Option<Effect>,
-    /// Option that is taken on expiry, whatever the workflow sets for the kind.
+    /// Option that takes effect on expiry. Overrides the workflow.
     pub(super) on_expiry: Option<&'static str>,
-    /// Time until expiry in milliseconds, whatever the workflow sets for the kind.
+    /// Time until expiry in milliseconds. Overrides the workflow.
     pub(super) expires_in_ms: Option<u64>,
-    /// Labels of options, unless the workflow sets others.
+    /// Labels of options, unless the workflow sets different labels.
     pub(super) labels: &'static [(&'static str, &'static str)],
 }
 
@@ -117,16 +117,17 @@ impl<'a> Draft<'a> {
         HandledInput { events: self.events, run: self.run, session: self.session }
     }
 
-    /// Returns a new id. Ids of one run sort in the order in which they were given, even within a millisecond. Lists of
-    /// its interrupts are in that order.
+    /// Returns a new id. Ids of one run sort in the order of their creation, even within a millisecond, so lists of
+    /// interrupts are in that order.
     pub(super) fn id<I: Id>(&mut self) -> I {
-        // Past the end of the counter, two ids of one millisecond may be in reverse order.
+        // Only 16 bits of the sequence are used. After an overflow, two ids of the same millisecond may be in reverse
+        // order.
         let [.., high, low] = self.run.seq.to_be_bytes();
         self.draw.id_at(u16::from_be_bytes([high, low]))
     }
 
-    /// Returns the time of the events being written, which is also compared with deadlines. Never earlier than the last
-    /// event of the run, its session or the installation.
+    /// Returns the timestamp of the events that are being written. Deadlines are compared with this timestamp, too.
+    /// It is never earlier than the last event of the run, of its session, or of the installation.
     pub(super) fn now(&self) -> crate::time::Timestamp {
         let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
         self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
@@ -137,7 +138,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn emit_by(&mut self, actor: Actor, fact: Fact, mut content: Content) {
-        // An event must be readable again, whatever a tool or a model has sent.
+        // A tool or a model may have sent data that JSON cannot store. Stored events must stay readable.
         content.data = json::made_safe(content.data);
         let event = Event {
             stream: StreamId::Run(self.run.id.clone()),
@@ -176,17 +177,18 @@ impl<'a> Draft<'a> {
         self.events.push(event);
     }
 
-    /// Opens an interrupt with the options, labels, expiry and approvers that its phase and the workflow set for its
-    /// kind.
+    /// Opens an interrupt. Its options, labels, expiry and approvers are the ones that the phase and the workflow set
+    /// for its kind.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         if opening.about == About::Hold {
-            // The workflow's options are for outputs that agents submit. A hold has nothing to edit.
+            // The options of the workflow are for outputs that agents submit. A hold has no output to edit.
             gate.options = Vec::new();
             gate.on_expiry = None;
         }
         if opening.about == About::Interruption {
-            // The workflow's settings are for turns of its copilot. This turn needs all three options.
+            // The settings of the workflow are for turns after a copilot's round. A turn after an interruption needs
+            // all three options.
             gate = KindGate {
                 options: Vec::new(),
                 labels: std::collections::BTreeMap::new(),
@@ -211,7 +213,7 @@ impl<'a> Draft<'a> {
         let timeout = self.run.definition.asking.timeout_ms.filter(|_| opening.kind == Kind::Question);
         let expires_in_ms = opening.expires_in_ms.or(gate.expires_in_ms).or(timeout);
         let assignment = gate.assigned().started_by(self.run.starter().unwrap_or_default());
-        // Approvers that the gate names may have left since the run started.
+        // Approvers of the gate may have left since the run started.
         let assignment = self.if_emptied(&assignment).unwrap_or(assignment);
         let timing = gate.timing().started_by(self.run.starter().unwrap_or_default());
         let (now, people, stage) = (self.now(), &self.cx.system.people, assignment.stages.first());
@@ -249,7 +251,7 @@ impl<'a> Draft<'a> {
         self.opened(opened, content)
     }
 
-    /// Returns the phase that asks: the one that the interrupt is about, or the one of its step.
+    /// Returns the phase that asks: the phase that the interrupt is about, or else the phase of its step.
     fn phase_of(&self, opening: &Opening) -> Option<&Phase> {
         let step = || Some(self.run.steps.get(opening.step.as_ref()?)?.phase.as_str());
         let phase = opening.about.phase().or_else(step);
@@ -274,7 +276,7 @@ impl<'a> Draft<'a> {
         self.resolve_by(interrupt, outcome, offer, cause, None);
     }
 
-    /// Resolves an interrupt. `decision`: the sequence of the decision that settled it.
+    /// Resolves an interrupt. `decision`: the sequence of the decision event that settled the interrupt.
     pub(super) fn resolve_by(
         &mut self,
         interrupt: &InterruptId,
@@ -283,7 +285,7 @@ impl<'a> Draft<'a> {
         cause: Cause,
         decision: Option<u64>,
     ) {
-        // The sender of the input was not asked, so the engine is the actor.
+        // The sender of the input did not decide, so the actor is the engine.
         let by = if matches!(cause, Cause::Unasked | Cause::Reused(_)) {
             Actor::engine()
         } else {
@@ -317,8 +319,9 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns an option of the table with the workflow's label and effect of `reject`. An effect that the table does not
-/// allow for the option is ignored, so no workflow turns a refusal into a release.
+/// Returns an option of the table, with the label and the `reject` effect that the workflow sets. If the table does
+/// not allow that effect for the option, the effect is ignored. A workflow therefore cannot turn a refusal into a
+/// release.
 fn adapted(row: &Row, gate: &KindGate, usual: &[(&str, &str)]) -> Offer {
     let mut offer = Offer::from_row(row);
     if let Some((_, label)) = usual.iter().find(|(id, _)| *id == row.id) {

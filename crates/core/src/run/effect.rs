@@ -1,5 +1,5 @@
-//! Effects of released commands: what they may do to the workspace (design, part 4). The sandbox enforces the effects
-//! decided here. This module does not look at the outside world.
+//! Effects that a released command may have on the workspace (design, part 4). The sandbox enforces the effects that
+//! this module decides. The module itself reads only the state.
 
 use super::state::CallChanges;
 use super::{Call, Run};
@@ -10,19 +10,21 @@ use crate::system::System;
 use crate::tool::{CommandEffect, Runs};
 
 impl Run {
-    /// Returns the command line of a call that this process runs.
+    /// Returns the command line of a call. `None` if the call is not a command that this process runs.
     pub(super) fn command<'c>(&self, call: &'c Call) -> Option<&'c str> {
         let here = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Here { .. }));
         call.argument("command").filter(|_| here)
     }
 
-    /// Returns the effect that an approval of the card allows a command. `None` if the call is not a command, or was
-    /// tried.
+    /// Returns the effect that an approval allows a command. `None` if the call is not a command, or was run in a
+    /// trial.
     ///
-    /// A read-only command needs no more. A command that the sandbox stopped before gets the next wider effect.
+    /// A read-only command gets only [`CommandEffect::Reads`]. A command that the sandbox stopped earlier gets the
+    /// next wider effect.
     pub(super) fn approved_effect(&self, call: &Call) -> Option<CommandEffect> {
         let line = self.command(call)?;
-        // The command has already run in a trial. Its changes are released, not its line.
+        // The command has already run in a trial. The approval releases its changes, and the command does not run
+        // again.
         if call.found().is_some() {
             return None;
         }
@@ -35,7 +37,8 @@ impl Run {
         Some(if guarded { CommandEffect::Guarded } else { wider })
     }
 
-    /// Returns the effect that a gate's release allows a command, or the reason why it cannot be enforced.
+    /// Returns the effect that the release of a gate allows a command. Returns the reason to ask if the effect cannot
+    /// be enforced.
     pub(super) fn released_effect(
         &self,
         call: &Call,
@@ -68,7 +71,7 @@ impl Run {
         Ok(Some(CommandEffect::Writes { places }))
     }
 
-    /// Checks that the release covers all changes of a command's trial.
+    /// Checks that the release covers all changes that a command made in its trial.
     fn released_changes(
         &self,
         found: &CallChanges,
@@ -106,15 +109,16 @@ impl Run {
         list.get(at)
     }
 
-    /// Returns the widest effect whose limits stopped an equal call of this run.
+    /// Returns the widest effect whose limits have stopped the same command in this run.
     fn confined_before(&self, call: &Call) -> Option<&CommandEffect> {
         let equal = |other: &&Call| other.tool == call.tool && other.arguments == call.arguments;
         self.calls.values().filter(equal).filter_map(|other| other.confined.as_ref()).max()
     }
 
-    /// Returns the reason to ask about a command that was stopped at the limits of its effect before.
+    /// Returns the reason to ask about a command that the sandbox stopped earlier in this run, at the limits of its
+    /// effect.
     pub(super) fn confined_reason(&self, call: &Call) -> Option<Reason> {
-        // A trial shows the changes, whatever the command has done before.
+        // A trial shows the changes of this call, so an earlier stop does not matter.
         if self.is_tried(call) {
             return None;
         }
@@ -148,7 +152,8 @@ fn reason(code: &str, text: &str) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text: text.to_owned() }
 }
 
-/// Returns the directory or file that a rule's path covers as a whole: `docs` for `docs/**`. `None` for any other
+/// Returns the directory or file that a path pattern covers completely, such as `docs` for `docs/**`. `None` for all
+/// other patterns.
 /// pattern.
 fn covered_path(glob: &str) -> Option<String> {
     let place = glob.strip_suffix("/**").unwrap_or(glob);

@@ -1,11 +1,13 @@
-//! Decides whether a reply ends its step.
+//! Decides if a reply ends its step.
 //!
-//! A reply does not end the step if it was cut or filtered, or holds a tool call as text. It does not end the step if
-//! it asks or announces work in words, either. The model gets one message about it. If it happens again before a person
-//! has spoken in the step, a person is asked. If asking is switched off, the run fails. Words that ask or announce are
-//! an exception: their detection is a guess, so they then end the step.
+//! A reply does not end the step if it was cut or filtered, or contains a tool call as text. Neither does a reply
+//! that asks a question or announces work in its text.
 //!
-//! `reply/` reads the text; this module decides which replies are read and what follows.
+//! After the first such reply, the model gets one message about the flaw. If the flaw happens again before a person
+//! has spoken in the step, a person is asked. If asking is switched off, the run fails. Only a repeated question or
+//! announcement ends the step instead, because the detection of questions and announcements is a guess.
+//!
+//! `reply/` reads the text. This module decides which replies are read and what follows.
 
 use serde_json::{Value, json};
 
@@ -23,16 +25,18 @@ use crate::reply::{self, CallableTool, Flaw};
 use crate::text::clip;
 use crate::tool::{Opens, Runs};
 
-/// Number of messages to the model about refused ends in a step, before a person is asked. A person's word resets the
-/// count.
+/// Number of messages that the model gets about refused ends of a step, before a person is asked. The count restarts
+/// when a person speaks in the step.
 const TOLD: u32 = 1;
 
 impl Draft<'_> {
-    /// Handles a flaw of the last reply: first a message to the model, then a question to a person or a failed run.
-    /// Returns false if the reply ends the step after all. `about`: the printed question, or the tool called as text.
+    /// Handles a flaw of the last reply: the model gets a message, a person is asked, or the run fails. Returns false
+    /// if the reply ends the step despite the flaw. `about`: the question in the text, or the tool that the text
+    /// calls.
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
-        // If no person can be asked, a guess about language ends the step only if the model repeats it at once.
+        // Some flaws are guesses about language. If no person can be asked, such a flaw ends the step only if two
+        // replies in a row show it.
         let is_news = !may_ask && flaw.reason().is_none() && !said_twice(step);
         if step.refused_ends < TOLD || is_news {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
@@ -53,7 +57,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Asks a person the question that was printed instead of asked.
+    /// Asks a person the question that the agent wrote as text instead of asking with a tool.
     fn ask_what_was_printed(&mut self, id: &str, step: &Step, question: &str) {
         let mut opening = Opening::new(Kind::Question, About::Printed(id.to_owned()), question.to_owned());
         opening.step = Some(id.to_owned());
@@ -81,11 +85,12 @@ fn after_colon(about: &str) -> String {
 }
 
 impl Run {
-    /// Returns the flaw that keeps the last reply of a step from ending it, with the words that show it.
+    /// Returns the flaw that keeps the last reply from ending its step, and the part of the reply that shows the
+    /// flaw.
     pub(super) fn flaw(&self, id: &str, step: &Step) -> Option<(Flaw, String)> {
         let Some(Entry::Turn { text, calls, stop, .. }) = step.entries.last() else { return None };
-        // A reply with calls is not read as text: the call may be a plan or the end of the work. Judges of calls,
-        // routers and summarisers answer in forms of their own.
+        // A reply with calls is not read as text, because the call may be a plan or the end of the work. Judges of
+        // calls, routers and summarisers have reply formats of their own.
         if !calls.is_empty() || step.role.is_aside() {
             return None;
         }
@@ -96,7 +101,7 @@ impl Run {
             return Some(found);
         }
         let text = &self.content_of(step, text);
-        // A plan is the purpose of this reply.
+        // A planner's reply should contain a plan, so its text is not checked.
         if step.role == StepRole::Planner && !self.may_answer(step) && !plan::candidates(text).is_empty() {
             return None;
         }
@@ -114,7 +119,8 @@ impl Run {
             .or_else(|| self.unassumed(id).map(|question| (Flaw::Unassumed, question)))
     }
 
-    /// Returns true if only a tool call ends the step. Judgements, reworded tasks, ideas and plans are always replies.
+    /// Returns true if only a tool call ends the step. Judgements, reworded tasks, ideas and plans are always plain
+    /// replies.
     pub(super) fn ends_by_tool(&self, step: &Step) -> bool {
         let works = match step.role {
             StepRole::Worker | StepRole::Subtask => true,
@@ -130,7 +136,7 @@ impl Run {
         works && agent.is_some_and(|agent| agent.ends == EndCondition::Finish)
     }
 
-    /// Returns the items that agents reported as undone in their last call of `finish`, in the order of their steps.
+    /// Returns the items that agents reported as undone in their last calls of `finish`, in the order of their steps.
     pub(super) fn undone(&self) -> Vec<String> {
         let ended = self.steps.values().filter(|step| step.end == Some(StepEnd::Completed));
         let last = ended.filter_map(|step| self.last_turn(step));
@@ -140,7 +146,7 @@ impl Run {
         finished.flat_map(left_undone).collect()
     }
 
-    /// Returns true if a planner may answer in words.
+    /// Returns true if a planner may reply with an answer instead of a plan.
     fn may_answer(&self, step: &Step) -> bool {
         self.planning(&step.phase).is_some_and(|planning| planning.optional)
     }
@@ -157,7 +163,7 @@ impl Run {
         self.last_turn(step).map(|(text, _)| text.to_owned()).unwrap_or_default()
     }
 
-    /// Returns the message to the model about a flaw, so that it can correct its reply.
+    /// Returns the message that tells the model how to correct a flaw in its reply.
     fn told_of_flaw(&self, step: &Step, flaw: Flaw, about: &str) -> String {
         let mut text = format!("Your last reply {}, so it does not end your work. ", flaw.says());
         text.push_str(match flaw {
@@ -209,14 +215,14 @@ impl Run {
     }
 }
 
-/// Returns the undone items in a call of [`FINISH`].
+/// Returns the items that a call of [`FINISH`] reports as undone.
 fn left_undone(call: &Call) -> Vec<String> {
     let items = call.arguments.get("undone").and_then(Value::as_array).into_iter().flatten();
     let items = items.filter_map(Value::as_str).map(str::trim).filter(|item| !item.is_empty());
     items.map(str::to_owned).collect()
 }
 
-/// Returns the final text of a call that ends the work: what was done, and what was left undone.
+/// Returns the final text of a call that ends the work: its summary, and the undone items.
 pub(super) fn last_word(call: &Call) -> Option<String> {
     let said = call.argument("summary").or_else(|| call.argument("message"));
     let mut text = said.filter(|said| !said.trim().is_empty())?.to_owned();
@@ -228,14 +234,14 @@ pub(super) fn last_word(call: &Call) -> Option<String> {
     Some(text)
 }
 
-/// Returns true if these arguments end the work with a summary that says nothing.
+/// Returns true if these arguments would end the work with an empty summary.
 pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
     let said = arguments.get("summary").and_then(Value::as_str);
     tool == FINISH && said.is_none_or(|said| !reply::says_something(said))
 }
 
-/// Returns true if a reply of this role must not ask. Judgements and reworded tasks may ask, because they are material
-/// for others.
+/// Returns true if a reply of this role must not contain a question. Judgements and reworded tasks may contain
+/// questions, because other agents read them as input.
 pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,
@@ -247,7 +253,7 @@ pub(super) fn may_not_ask(role: StepRole) -> bool {
     }
 }
 
-/// Returns true if the last two replies of a step made no call.
+/// Returns true if the last two replies of a step contained no call.
 fn said_twice(step: &Step) -> bool {
     let turns = step.entries.iter().rev().filter_map(|entry| match entry {
         Entry::Turn { calls, .. } => Some(calls.is_empty()),

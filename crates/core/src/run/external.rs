@@ -1,4 +1,5 @@
-//! Agents of other frameworks. They ask with the same interrupts, and Holdshort executes nothing for them.
+//! Agents of other frameworks. They ask people with the same interrupts as native agents. Holdshort executes nothing
+//! for them.
 
 use serde_json::{Value, json};
 
@@ -39,7 +40,7 @@ impl Draft<'_> {
             );
             problems.push(Problem::new("/on_expiry", message));
         }
-        // An agent must not approve its own question by letting it expire.
+        // An expiry must not approve the question of the agent that sets the expiry.
         let releases =
             offered.iter().any(|offer| offer.id == on_expiry && offer.effect.outcome() == Outcome::Approved);
         if releases && self.cx.actor.role == Role::Agent {
@@ -122,7 +123,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Completes a run that exists for one question, once the question is resolved.
+    /// Completes a run for a single question once the question is resolved.
     pub(super) fn external_resolved(&mut self, interrupt: &Interrupt) {
         let once = self.run.started.as_ref().is_some_and(|started| started.origin == Origin::ExternalOnce);
         if !once || self.is_over() {
@@ -150,15 +151,15 @@ impl Draft<'_> {
     }
 }
 
-/// Fields of a card that come from the call.
+/// Fields of a card that Holdshort sets from the call.
 const OF_CALLS: [&str; 8] =
     ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant", "new_file"];
 
-/// Option of a `choice` that takes the approver's own text.
+/// Option of a `choice` that takes a text of the approver.
 const CUSTOM: &str = "custom";
 
-/// Returns true if an option does not release what was asked about. An instruction in an escalation does not hold
-/// back: the run continues with it.
+/// Returns true if the option does not release the action that was asked about. An instruction in an escalation does
+/// not hold back the run, which continues with the instruction.
 fn holds_back(kind: Kind, offer: &Offer) -> bool {
     match kind {
         Kind::Escalation => offer.stops(),
@@ -176,7 +177,7 @@ fn holds_back(kind: Kind, offer: &Offer) -> bool {
     }
 }
 
-/// Returns the options that the asker wants to offer: of the kind's table or, for `choice`, its own and `custom`.
+/// Returns the options to offer: those of the kind's table or, for a `choice`, the asker's options and `custom`.
 fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut offers: Vec<Offer> = Vec::new();
@@ -234,7 +235,7 @@ fn offered(ask: &Ask) -> (Vec<Offer>, Vec<Problem>) {
         let message = format!("the approver could only agree: offer at least one of: {}", ids.join(", "));
         problems.push(Problem::new("/options", message));
     }
-    // The approver can always answer with a text of their own.
+    // The approver can always answer a `choice` with a free text.
     if ask.kind == Kind::Choice && problems.is_empty() && !offers.is_empty() {
         let own = offers.iter().position(|offer| offer.id == CUSTOM).map(|at| offers.remove(at));
         offers.extend(own.or_else(|| option(ask.kind, CUSTOM).map(Offer::from_row)));
@@ -323,7 +324,7 @@ fn check(ask: &Ask) -> Vec<Problem> {
     problems
 }
 
-/// Returns the reason why the journal cannot store a value from outside.
+/// Returns the problem that keeps the journal from storing a value that an external agent sent.
 pub fn unkeepable(value: &Value, pointer: &str) -> Option<Problem> {
     if let Some(problem) = json::unsafe_part(value) {
         return Some(Problem::new(pointer, format!("holds a value that cannot be stored: {problem}")));

@@ -1,4 +1,4 @@
-//! Changes of given answers: corrected, erased, or reused for a later question without asking a person.
+//! Changes of stored answers: an answer is corrected, erased, or reused for a later question without asking a person.
 
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Erases an answer. Emits no event if it is already erased. The driver erases the content of the events in the
-    /// fact.
+    /// Erases an answer. Emits no event if the answer is already erased. The driver then erases the content of the
+    /// events that the fact lists.
     pub(in crate::run) fn erase_answer(&mut self, id: &InterruptId) -> Result<(), Rejection> {
         let interrupt = self.interrupt(id)?;
         if interrupt.kept.erased {
@@ -41,11 +41,11 @@ impl Draft<'_> {
             return Err(Rejection::Held);
         }
         let mut events: Vec<u64> = interrupt.kept.copies.clone();
-        // The text that the agent received is a copy of the answer.
+        // The text that the agent received holds a copy of the answer.
         if let About::Call(call) = &interrupt.opened.about {
             events.extend(self.run.calls.get(call).and_then(|call| call.ended_at));
         }
-        // The result of the run quotes the answer, too. The rest of the result moves to the new event.
+        // The result of the run also holds a copy of the answer. The rest of the result is copied to the new event.
         let mut content = Content::none();
         if let Some(ended) = &self.run.ended
             && let Some(data) = without_answer(&ended.result, id)
@@ -58,8 +58,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. Leaves it open if the answer does not fit, or if its author may not
-    /// decide here.
+    /// Answers a question with an earlier answer. The question stays open if the answer does not fit it, or if the
+    /// author of the answer may not decide on it.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,
@@ -88,7 +88,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the option by which the question was answered.
+/// Returns the option that answered the question.
 fn answered(interrupt: &Interrupt) -> Result<&Offer, Rejection> {
     if interrupt.kept.erased {
         return Err(Rejection::NoAnswer("it was erased"));
@@ -103,7 +103,7 @@ fn problems(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Pr
     problems
 }
 
-/// Returns a result without the answer to this question. `None` if the result does not quote it.
+/// Returns the result of a run without the answer to this question. `None` if the result holds no such answer.
 fn without_answer(result: &Value, id: &InterruptId) -> Option<Value> {
     let mut result = result.clone();
     let questions = result.get_mut("questions")?.as_array_mut()?;

@@ -1,4 +1,4 @@
-//! Effects of a resolution on a call: it runs, is edited, answered or refused.
+//! Effects of a resolution on a call: the call runs, or is edited, answered or refused.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -69,7 +69,7 @@ impl Draft<'_> {
         taken: &AppliedDecision<'_>,
     ) {
         let opened = &interrupt.opened;
-        // Only the call that was shown is released, and only while it still waits for this interrupt.
+        // Only the call that the interrupt shows is released, and only while it still waits for this interrupt.
         if call.state != CallState::Gated(opened.interrupt.clone()) {
             return;
         }
@@ -133,8 +133,8 @@ impl Draft<'_> {
         self.note(interrupt, &call.step, &told);
     }
 
-    /// Applies an escalation. Continue: the hand-off takes effect. Instruct: it does not, and the same agent reads the
-    /// reason.
+    /// Applies the decision on an escalation. `Continue`: the hand-off takes effect. `Instruct`: the hand-off does
+    /// not take effect, and the same agent receives the person's instruction.
     pub(super) fn escalation_effect(
         &mut self,
         interrupt: &Interrupt,
@@ -156,7 +156,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds the decision as a grant of the session.
+    /// Adds the decision to the session as a grant.
     pub(super) fn grant(&mut self, interrupt: &Interrupt, call: &Call) {
         let Some(matcher) = self.run.grant_for(call) else { return };
         let grant = self.id();
@@ -239,13 +239,13 @@ impl Draft<'_> {
         self.guide(interrupt, &call.step, taken.text);
     }
 
-    /// Applies the outcome from the client as the call's result.
+    /// Records the client's outcome as the result of the call.
     pub(super) fn client_effect(&mut self, id: &str, call: &Call, taken: &AppliedDecision<'_>) {
         match (taken.offer.effect, taken.by) {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
-            // It is unknown whether the call took effect. A person decides before anything is tried again.
+            // Nobody knows if the call took effect. A person decides before the call runs again.
             (_, DecisionSource::Expiry) if self.run.writes(&call.tool) => {
                 self.doubt(id, "the client did not report the result in time");
             }

@@ -1,4 +1,4 @@
-//! Texts about a decision, for agents and people.
+//! Messages about a decision, for agents and people.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::run::Fact;
 use crate::run::draft::Draft;
 
 impl Draft<'_> {
-    /// Returns a text that says what was not decided in time.
+    /// Returns a message that names the decision that was not made in time.
     pub(super) fn unheard_of(&self, interrupt: &Interrupt) -> String {
         let tool = |call: &str| self.run.calls.get(call).map(|call| call.tool.clone()).unwrap_or_default();
         match (&interrupt.opened.about, interrupt.opened.kind) {
@@ -50,19 +50,21 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends guidance that came with the end of a step or phase to open steps, and to steps that start later.
+    /// Sends a person's guidance to the open steps and to steps that start later. The guidance came with the end of a
+    /// step or phase.
     pub(in super::super) fn tell_run(&mut self, text: &str) {
         if let Some(text) = nonempty(text) {
             self.emit(Fact::MessageAdded, Content::text(text));
         }
     }
 
-    /// Adds the text of a decision about a call to the step's next model request.
+    /// Adds the text of a decision about a call to the next model request of the call's step.
     pub(super) fn note(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         self.add_note(interrupt, step, text, false);
     }
 
-    /// Adds the text of a decision about a step to its next model request, and to those of later steps (contract A15).
+    /// Adds the text of a decision about a step to the step's next model request, and to the requests of later steps
+    /// (contract A15).
     pub(in super::super) fn guide(&mut self, interrupt: &Interrupt, step: &str, text: &str) {
         self.add_note(interrupt, step, text, true);
     }
@@ -75,7 +77,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the limit as the interrupt shows it: `50 rounds`.
+/// Returns the limit as the interrupt shows it, such as `50 rounds`.
 pub(super) fn limit_of(interrupt: &Interrupt) -> String {
     let shown = |field: &str| interrupt.content.pointer(&format!("/payload/{field}"));
     let limit = shown("limit").and_then(Value::as_str).unwrap_or_default().replace('_', " ");
@@ -109,7 +111,7 @@ pub(super) fn refused(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the answer for the asker: the text, or data as JSON followed by the text.
+/// Returns the answer for the agent that asked: the text, or data as JSON followed by the text.
 pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     match (taken.edit, nonempty(taken.text)) {
         (Value::Null, _) => taken.text.to_owned(),
@@ -118,7 +120,8 @@ pub(super) fn answer(taken: &AppliedDecision<'_>) -> String {
     }
 }
 
-/// Returns the text for the asker of an unanswered question. `records`: the asker can record an assumption.
+/// Returns the message about an unanswered question, for the agent that asked. `records`: the agent can record an
+/// assumption.
 pub(super) fn unanswered(taken: &AppliedDecision<'_>, records: bool) -> String {
     let assume = if records {
         format!("Go on with your best assumption, and write it down with `{RECORD}`.")

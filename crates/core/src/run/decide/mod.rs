@@ -1,5 +1,5 @@
-//! Decisions and expiries, and their effects. Each subject of an interrupt has its function in `calls.rs` or
-//! `steps.rs`.
+//! Decisions on interrupts, expiries of interrupts, and their effects. Each kind of subject (a call, a step, a plan,
+//! a run) has its own function in `calls.rs` or `steps.rs`.
 
 mod answers;
 mod calls;
@@ -24,10 +24,10 @@ use crate::schema::{self, Problem};
 use messages::nonempty;
 pub(super) use steps::as_it_is;
 
-/// End reason of a run that waited for a decision until it expired.
+/// End reason of a run whose decision expired.
 pub(super) const EXPIRED: &str = "expired";
 
-/// Resolution that is taking effect.
+/// Decision whose effect is being applied.
 struct AppliedDecision<'d> {
     offer: &'d Offer,
     text: &'d str,
@@ -46,7 +46,7 @@ impl Draft<'_> {
         self.decide_for(id, decision, false)
     }
 
-    /// Applies a decision. `implied`: the decision follows from something else that the person did.
+    /// Applies a decision. `implied`: the person did not decide, but did something that implies the decision.
     pub(super) fn decide_for(
         &mut self,
         id: &InterruptId,
@@ -58,11 +58,13 @@ impl Draft<'_> {
         let whole = restored.as_ref().ok().cloned().flatten();
         let whole = whole.map(|edit| Decision { edit, ..decision.clone() });
         let decision = &unchanged::as_it_counts(&interrupt, whole.as_ref().unwrap_or(decision));
-        // Votes of people who have left are withdrawn first. A resolved interrupt stays as it was.
+        // Votes of people who have left are withdrawn before the new vote counts. A resolved interrupt does not
+        // change.
         if interrupt.is_open() {
             self.unseat(id)?;
             if decision.from_page {
-                // A view that cannot be recorded does not prevent the decision. The checks below report any obstacle.
+                // The view may be rejected for the same reason as the decision. The checks below then report the
+                // reason.
                 let _ = self.view(id);
             }
         }
@@ -72,7 +74,8 @@ impl Draft<'_> {
             Checked::New(offer, seat) => (offer, seat),
         };
         restored.map_err(Refusal::Withheld)?;
-        // An external agent continues as soon as it gets the answer, so a freeze can only take effect here.
+        // An external agent continues as soon as it receives the answer, so this is the last point where a freeze can
+        // stop the agent.
         let stops = matches!(offer.effect.outcome(), Outcome::Rejected | Outcome::Cancelled);
         let goes_on = !stops && self.run.definition.is_external();
         if goes_on && self.run.freeze(self.cx.system).is_some() {
@@ -92,7 +95,7 @@ impl Draft<'_> {
         let (offer, seq) = (offer.clone(), vote.seq);
         self.resolve_by(id, offer.effect.outcome(), Some(&offer), Cause::Decision, Some(seq));
         self.remember_refusal(&interrupt, &offer);
-        // The texts of all voters take effect.
+        // Several people may have voted. The texts of all votes take effect.
         let AnswerContent { text, edit } = self.interrupt(id)?.answer_from_votes();
         let text = text.as_deref().unwrap_or_default();
         self.effect(
@@ -121,7 +124,7 @@ impl Draft<'_> {
         let viewed_ms = decision.viewed_ms.map(|ms| ms.min(limits::VIEWED_MS));
         let on_behalf_of = decision.on_behalf_of.clone();
         let also = decision.also.clone();
-        // Interrupts in `also` were shown, even if the client lists none.
+        // A client may not list the interrupts that it showed. Interrupts in `also` were certainly shown.
         let shown = decision.also_shown.iter().filter(|id| !also.contains(id));
         let also_shown = also.iter().chain(shown).cloned().collect();
         self.emit(
@@ -141,9 +144,10 @@ impl Draft<'_> {
         );
     }
 
-    /// Expires every interrupt whose deadline has passed. `on_expiry` names the option that is taken, if any.
+    /// Expires every interrupt whose deadline has passed. The interrupt's `on_expiry` names the option that then
+    /// takes effect, if any.
     pub(super) fn expire(&mut self) {
-        // During a freeze no deadline expires. Deadlines that are due expire once the freeze is lifted.
+        // During a freeze no interrupt expires. Overdue interrupts expire when the freeze is lifted.
         if self.run.freeze(self.cx.system).is_some() {
             return;
         }
@@ -156,7 +160,7 @@ impl Draft<'_> {
             .map(|(_, interrupt)| interrupt.clone())
             .collect();
         for interrupt in due {
-            // An earlier expiry in this sweep may have closed this interrupt.
+            // An expiry earlier in this loop may have closed this interrupt.
             let still_open =
                 self.run.interrupts.get(&interrupt.opened.interrupt).is_some_and(|each| each.is_open());
             if !still_open {
@@ -171,7 +175,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks the edit against what it replaces.
+    /// Checks an edit against the value that it replaces.
     fn check_edit(&self, interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
         let edit = &decision.edit;
         if offer.effect == Effect::ProceedWithSome {
@@ -215,9 +219,9 @@ impl Draft<'_> {
                 self.emit(Fact::RunCancelled { reason }, Content::maybe_text(text));
                 return;
             }
-            // No person said no, so an expiry is not a rejection (contract E9).
+            // Nobody decided, so an expiry does not count as a rejection (contract E9).
             (Effect::FailRun, Some(unheard)) if about != About::External => {
-                // In a phase that a call began, only the phase fails.
+                // If a call began the phase, only the phase fails and the run continues.
                 if let About::Phase(phase) | About::Plan(phase) = &about {
                     self.fail_phase(phase, EXPIRED, unheard);
                 } else {
@@ -268,7 +272,7 @@ impl AppliedDecision<'_> {
     }
 }
 
-/// Checks an edit, or the answer to a question, against the schema that came with the interrupt.
+/// Checks an edit, or the answer to a question, against the response schema of the interrupt.
 fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let Decision { edit, text, .. } = decision;
     match interrupt.content.get("response_schema") {
@@ -283,14 +287,14 @@ fn check_response(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> 
     }
 }
 
-/// Returns true if an edit replaces an object that an agent of another framework sent. In native runs, a call is
-/// checked against its tool, and a plan as a plan.
+/// Returns true if an edit replaces an object that an agent of another framework sent. In a native run, the edit of a
+/// call is checked against the schema of its tool, and the edit of a plan is checked as a plan.
 fn replaces_an_object(interrupt: &Interrupt) -> bool {
     interrupt.opened.about == About::External && interrupt.replaced().is_some_and(Value::is_object)
 }
 
-/// Returns the effect of an expiry that takes no option: the usual option of the kind, or its first. Never releases
-/// work.
+/// Returns the option for an expiry without `on_expiry`: the default option of the kind, or else the first option.
+/// The fallback never releases work.
 fn fallback(kind: Kind) -> Offer {
     let usual = kind.row().on_expiry.and_then(|id| interrupt::option(kind, id));
     let row = usual.unwrap_or(&kind.row().options[0]);

@@ -1,4 +1,4 @@
-//! Effects of a released review: the end of a step, or of the hold of a whole run.
+//! Effects of a released review: a step ends, or a hold of the whole run ends.
 
 use serde_json::Value;
 
@@ -11,8 +11,8 @@ use crate::run::{Call, StepEnd};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Ends the step with the released output, if the workflow is configured so. The agent adds no further text
-    /// (contract D3).
+    /// Ends the step with the released output, if the workflow says that a release ends the step. The agent adds no
+    /// further text (contract D3).
     pub(super) fn end_released(&mut self, call: &Call, taken: &AppliedDecision<'_>) {
         if !self.run.definition.gates.release_ends_step {
             return;
@@ -23,7 +23,7 @@ impl Draft<'_> {
         self.close_step(&call.step, StepEnd::Completed, &output);
     }
 
-    /// Releases the output without a review, because reviews are switched off (contract E20).
+    /// Releases the output without a review, for a run with reviews switched off (contract E20).
     pub(in super::super) fn release_unreviewed(&mut self, interrupt: &InterruptId, id: &str, call: &Call) {
         let offer = self.let_through(interrupt);
         let taken =
@@ -31,11 +31,12 @@ impl Draft<'_> {
         self.review_effect(id, call, &taken);
     }
 
-    /// Applies a decision on a hold. A release resumes the run and tells its agents; any other effect ends the run.
+    /// Applies the decision on a hold. A release resumes the run and sends the reviewer's text to its agents. All
+    /// other effects end the run.
     pub(super) fn hold_effect(&mut self, interrupt: &Interrupt, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Release {
-            // Advances first. Otherwise an agent that finished during the hold would be asked again because of the
-            // message.
+            // Advances first, so that an agent that finished during the hold ends its step. Otherwise the message
+            // below would make the agent continue.
             self.advance();
             if !self.is_over() {
                 self.tell_run(&sentence("A reviewer has approved this task", taken));

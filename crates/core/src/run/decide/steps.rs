@@ -1,4 +1,4 @@
-//! Effects of a resolution on plans, steps and phases: they continue, start again or end.
+//! Effects of a resolution on plans, steps and phases: they continue, are repeated, or end.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -17,7 +17,8 @@ use crate::run::{Fact, StepEnd, StepRole, another_plan};
 use crate::text::readable;
 
 impl Draft<'_> {
-    /// Applies a decision on the plan of a planning phase, or on a newer version of a plan that is carried out.
+    /// Applies the decision on the plan of a planning phase. The plan may be the first one, or a new version of a
+    /// plan that is already carried out.
     pub(super) fn planned_effect(&mut self, phase: &str, taken: &AppliedDecision<'_>) {
         let planned = self.run.plans.get(phase).cloned().unwrap_or_default();
         match taken.offer.effect {
@@ -26,7 +27,7 @@ impl Draft<'_> {
                 self.tell_run(taken.text);
             }
             Effect::ProceedWithEdit => {
-                // The edit was checked before the decision was accepted.
+                // The edit was checked before the decision was recorded.
                 let Ok(plan) = self.run.check_new_plan(phase, taken.edit, "/edit") else {
                     self.fail_run("internal", "a plan that cannot be carried out");
                     return;
@@ -110,7 +111,7 @@ impl Draft<'_> {
             }
             Effect::ProceedWithEdit => {
                 self.end_phase(phase, StepEnd::Completed);
-                // Fields of an edit next to the plan are sent to later steps, like an edit that holds no plan.
+                // Fields of an edit besides the plan are sent to later steps as text. So is an edit without a plan.
                 let said = if self.replace_plan(phase, taken.edit) {
                     plan::fields_without_plan(taken.edit)
                 } else {
@@ -157,7 +158,8 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Applies a decision on a refused end. Continue: the agent continues with the person's text. Finish: its last
+    /// Applies the decision on a reply that did not end its step. `Continue`: the agent continues with the person's
+    /// text. `Finish`: the agent's last reply becomes the output.
     /// reply is accepted.
     pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Proceed {
@@ -170,11 +172,11 @@ impl Draft<'_> {
         self.tell_run(taken.text);
     }
 
-    /// Ends a step with the last reply of its agent, and the reason for the end.
+    /// Ends a step with the last reply of its agent as output. `why`: reason for the end, added to the output.
     pub(in super::super) fn end_as_it_is(&mut self, step: &str, why: &str) {
         let found = self.run.steps.get(step);
         let last = found.and_then(|step| self.run.last_turn(step)).map(|(text, _)| text);
-        // A partial rewording or judgement is not used. The task stays as it was, and there is no judgement.
+        // An unfinished rewording or judgement is not used. The task keeps its wording, and no judgement is recorded.
         let is_of_use = !found.is_some_and(|step| {
             matches!(step.role, StepRole::Improver | StepRole::Judge) || step.role.is_aside()
         });
@@ -187,7 +189,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn printed_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
-        // In both cases the agent continues: with an answer, or with its assumption.
+        // With an answer or without one, the agent continues.
         if taken.offer.effect == Effect::Respond {
             self.note(interrupt, step, taken.text);
         } else {
@@ -196,7 +198,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the output of a step that ended with the last reply of its agent.
 pub(in super::super) fn as_it_is(said: &str, why: &str) -> String {
     format!("{said}\n\n{why}")
 }

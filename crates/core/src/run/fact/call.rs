@@ -7,17 +7,17 @@ use crate::gate::Release;
 use crate::id::InterruptId;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 
-/// Call as a reply lists it. The arguments are content.
+/// Call as a reply lists it. The arguments are not part of this fact; they are content of the event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
     pub call: String,
     pub tool: String,
-    /// Digest of tool and arguments, by which equal calls in a row are counted.
+    /// Digest of tool and arguments. Equal calls in a row are recognised by this digest.
     pub digest: Digest,
 }
 
-/// Result of an inspection, as far as gates and digest need it.
+/// Parts of an inspection that the gates and the action digest need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InspectionFacts {
@@ -32,13 +32,13 @@ pub struct InspectionFacts {
     pub places: Vec<ResolvedPath>,
 }
 
-/// Changes of a run's layer, as an event names them.
+/// Changes of a run's layer, as an event records them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerDigest {
-    /// Digest of the changes.
+    /// Digest of the changeset.
     pub changeset: Digest,
-    /// Number of changed paths, folders included.
+    /// Number of changed paths, including directories.
     pub changed: usize,
 }
 
@@ -63,7 +63,7 @@ pub enum Judgement {
     Clear,
     /// A person must decide.
     Escalate,
-    /// The model was not available, or its answer was not readable. A person must decide.
+    /// The model was unavailable, or its response was unreadable. A person must decide.
     Unheard,
 }
 
@@ -71,13 +71,13 @@ pub enum Judgement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnReason {
-    /// A file that the call relies on differs from what was shown.
+    /// A file that the call depends on has changed since the call was shown.
     Changed,
     /// A person edited the arguments.
     Edited,
-    /// The rule or grant that released the call is no longer valid, or another one releases it now.
+    /// The rule or grant that released the call is no longer valid, or a different one now releases the call.
     Withdrawn,
-    /// A person stated that the call did not take effect.
+    /// A person stated that the call did not take effect, so it runs again.
     Rerun,
 }
 
@@ -87,13 +87,13 @@ pub enum ReturnReason {
 pub enum CallEnd {
     Done,
     Failed,
-    /// Refused by a rule or a person, or because no decision came in time.
+    /// A rule or a person refused the call, or no decision came in time.
     Refused,
-    /// A person's text is the result.
+    /// A person's text replaces the result of the call.
     Answered,
     Skipped,
     /// The run ended before the call started.
     Cancelled,
-    /// The run ended while the call ran.
+    /// The run ended while the call was running. The outcome of the call is unknown.
     Unknown,
 }
