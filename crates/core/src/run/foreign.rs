@@ -1,5 +1,5 @@
-//! Gates for calls of agents that run elsewhere. A rule or a grant resolves the interrupt of a call in the journal,
-//! without asking a person. Otherwise a person decides.
+//! Gates for calls of agents that run elsewhere. The interrupt of a call is always in the journal. A rule or a grant
+//! can resolve the interrupt without asking a person; otherwise a person decides.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ use crate::system::System;
 use crate::time::Timestamp;
 
 impl ForeignCall {
-    /// Returns the vote of the gates on the call now. `assignment`: the approvers. `asked_at`: the time at which a
-    /// person was asked, if one was.
+    /// Returns the vote of the gates on the call, by the current rules and grants. `assignment`: the approvers.
+    /// `asked_at`: the time at which a person was asked, if one was asked.
     pub fn gated(
         &self,
         agent: &str,
@@ -40,8 +40,8 @@ impl ForeignCall {
 }
 
 impl Run {
-    /// Returns the vote of the gates on the call of an interrupt now. `edit`: the arguments that a person gave the
-    /// call. `asked_at`: a grant given since then does not cover the call.
+    /// Returns the vote of the gates on the call of an interrupt, by the current rules and grants. `edit`: arguments
+    /// that a person gave the call. `asked_at`: grants that were given after this time do not cover the call.
     pub(super) fn gate_foreign(
         &self,
         interrupt: &Interrupt,
@@ -58,7 +58,7 @@ impl Run {
     }
 }
 
-/// Returns the card of a call: the agent's payload, and the fields of the call.
+/// Returns the card of a call: the agent's payload, plus fields that are computed from the call.
 pub(super) fn card(
     call: &ForeignCall,
     gated: &Gated,
@@ -86,7 +86,7 @@ pub(super) fn card(
     Value::Object(fields)
 }
 
-/// Returns the option that allows the call for the session.
+/// Returns the option that allows calls like this one for the rest of the session.
 pub(super) fn grant_offer() -> Option<Offer> {
     option(Kind::ToolApproval, "approve_session").map(Offer::from_row)
 }
@@ -94,7 +94,7 @@ pub(super) fn grant_offer() -> Option<Offer> {
 impl Draft<'_> {
     /// Resolves an interrupt that needs no person. Returns false if a person must decide.
     pub(super) fn settle_foreign(&mut self, id: &InterruptId, verdict: &Verdict) -> bool {
-        // During a freeze, a call is not released to an external agent, which would continue at once.
+        // During a freeze, the call is not released: the external agent would continue at once.
         if matches!(verdict, Verdict::Allow(_)) && self.run.freeze(self.cx.system).is_some() {
             return false;
         }
@@ -124,7 +124,7 @@ impl Draft<'_> {
             cause,
             decision: None,
         };
-        // The existing grant or rule is not a decision of the asking agent, so the engine is the actor.
+        // The engine is the actor: the asking agent did not decide, an existing grant or rule did.
         self.emit_by(Actor::engine(), resolved, text);
         if let Ok(interrupt) = self.interrupt(id) {
             self.external_resolved(&interrupt);
@@ -132,8 +132,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Returns the problems that keep a person from releasing an external agent's call: a rule forbids it now, or
-    /// forbids the person's edit.
+    /// Returns the problems that keep a person from releasing an external agent's call. There is a problem if a rule
+    /// now forbids the call, or forbids the call as the person edited it.
     pub(super) fn check_foreign(
         &self,
         interrupt: &Interrupt,
@@ -162,7 +162,7 @@ impl Draft<'_> {
         self.run.gate_foreign(interrupt, edit, &self.session, self.cx.system, self.now(), asked_at)
     }
 
-    /// Adds a grant of the session for such calls.
+    /// Adds a grant to the session for calls like the one that this interrupt asks about.
     pub(super) fn grant_foreign(&mut self, interrupt: &Interrupt) {
         let gated = self.gated_foreign(interrupt, &Value::Null);
         let Some(matcher) = gated.and_then(|gated| gated.grant) else { return };
@@ -172,7 +172,7 @@ impl Draft<'_> {
         self.revoke_refusals(interrupt);
     }
 
-    /// Counts the votes on open external calls again.
+    /// Counts the votes of the gates on open external calls again.
     pub(super) fn revote_foreign(&mut self) {
         let open: Vec<Interrupt> = self
             .run

@@ -5,15 +5,15 @@ use crate::system::System;
 use crate::system::freeze::Freeze;
 
 impl Run {
-    /// Returns the freeze that holds the run as a whole. For an agent that runs elsewhere, this includes a freeze of
-    /// the agent.
+    /// Returns the freeze that stops the whole run. For a run of an external agent, a freeze of that agent stops the
+    /// whole run, too.
     pub fn freeze<'s>(&self, system: &'s System) -> Option<&'s Freeze> {
         let elsewhere = self.definition.is_external().then(|| self.starter()).flatten();
         let of_agent = || elsewhere.and_then(|agent| system.freezes.of_agent(agent));
         system.freezes.for_run(&self.id, &self.definition.name).or_else(of_agent)
     }
 
-    /// Returns true if this action belongs to a frozen agent.
+    /// Returns true if the action belongs to a frozen agent.
     pub fn is_of_frozen_agent(&self, begin: &Begin, system: &System) -> bool {
         match begin {
             Begin::Model { step, .. } => {

@@ -1,4 +1,4 @@
-//! Calls of this run as the gates see them, and the digest that an approval binds to.
+//! Calls of this run as the gates see them, and the digest that an approval applies to.
 
 use std::collections::BTreeSet;
 
@@ -25,12 +25,12 @@ use crate::time::Timestamp;
 use crate::tool::{Category, CommandEffect, Effect as ToolEffect, Inspection, Runs, SandboxLevel};
 use crate::web::Target;
 
-/// Returns the category of a call. The category of a command comes from its parsed line.
+/// Returns the category of a call. The category of a command is derived from its parsed command line.
 pub(super) fn category(run: &Run, call: &Call) -> Category {
     match (run.spec(&call.tool).map(|spec| &spec.runs), call.argument("command")) {
         (Some(Runs::Here { .. }), Some(line)) => holdshort_command::parse(line).class().into(),
-        // The client declares the category. A shell line can only make it riskier, because this process cannot see what
-        // runs the line.
+        // The client declares the category. A parsed shell line can only raise the category, because this process
+        // cannot see which shell runs the line.
         (Some(Runs::Client { category: Category::Bash, .. }), Some(line)) => {
             let category = Category::from(holdshort_command::parse(line).class());
             let graver = !matches!(category, Category::ReadOnly | Category::FileWrite);
@@ -44,10 +44,10 @@ pub(super) fn category(run: &Run, call: &Call) -> Category {
     }
 }
 
-/// Limit for the past calls on a card that a grant would have covered.
+/// Maximum number of earlier calls on a card that shows which calls a grant would have covered.
 const PAST: usize = 3;
 
-/// Returns the default path of tools that read the whole workspace.
+/// Returns the default path of a tool that reads the whole workspace.
 fn whole_workspace(tool: &str) -> Option<&'static str> {
     matches!(tool, "list_directory" | "search_codebase").then_some(".")
 }
@@ -66,13 +66,14 @@ pub(super) fn title(call: &Call) -> String {
             format!("{}: {} ({did})", call.tool, clip(command, limits::TITLE_BYTES / 2))
         }
         (Some(command), _) => match reach(&call.card) {
-            // A person must not miss the count, so a long line is clipped for it.
+            // A person must see the number of files, so a long command line is clipped to make room for the number.
             Some(files) => format!("{}: {} ({files})", call.tool, clip(command, limits::TITLE_BYTES / 2)),
             None => format!("{}: {command}", call.tool),
         },
         (None, Some(path)) => format!("{}: {path}", call.tool),
         (None, None) => match call.argument("url") {
-            // The URL is shown as it is requested, which may differ from the agent's spelling.
+            // The card shows the URL in the form in which it is requested. The agent may have spelled the URL
+            // differently.
             Some(url) => match Target::parse(url) {
                 Ok(target) => format!("{}: {target}", call.tool),
                 Err(_) => format!("{}: {url}", call.tool),
@@ -82,7 +83,8 @@ pub(super) fn title(call: &Call) -> String {
     }
 }
 
-/// Returns the number of files that the call would reach, if they were counted and are more than one.
+/// Returns the number of files that the call would reach, as text. `None` if the files were not counted, or only one
+/// file is reached.
 fn reach(card: &Value) -> Option<String> {
     let impact = card.get("impact")?;
     let files = impact.get("files").and_then(Value::as_u64).filter(|files| *files > 1)?;
@@ -91,13 +93,13 @@ fn reach(card: &Value) -> Option<String> {
         (true, false) => "at least ",
         (false, true) => "up to ",
         (false, false) => "",
-        // The call reaches an unknown part of an incomplete count, which no number describes.
+        // The count is incomplete, so no number describes what the call would reach.
         (true, true) => return None,
     };
     Some(format!("{about}{files} files"))
 }
 
-/// Returns the risk of a call, from facts only.
+/// Returns the risk of a call, computed only from facts about the call.
 pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
     if reasons.iter().any(|reason| matches!(reason.source, Source::Inspection | Source::Smart)) {
         return Level::High;
@@ -110,13 +112,13 @@ pub(super) fn risk(call: &Call, reasons: &[Reason]) -> Level {
 }
 
 impl Run {
-    /// Returns the vote of the gates on a call at a time. A grant given while the call waited for a person does not
-    /// cover the call.
+    /// Returns the vote of the gates on a call at this time. Grants that were given while the call waited for a
+    /// person do not cover the call.
     pub(super) fn vote(&self, call: &Call, session: &Session, system: &System, now: Timestamp) -> Verdict {
         self.vote_asked(call, session, system, now, self.asked_at(call))
     }
 
-    /// Returns the vote on a call that has waited for a person since `asked_at`.
+    /// Returns the vote of the gates on a call that has waited for a person since `asked_at`.
     pub(super) fn vote_asked(
         &self,
         call: &Call,
@@ -135,8 +137,8 @@ impl Run {
         smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
-        // A call that is risky in itself is asked about each time. No grant covers it, not even one given for less. If
-        // several people must release a call, no grant applies, because a single person gave the grant.
+        // A risky call is asked about each time: no grant covers it, not even a grant for a less risky call. A grant
+        // is given by a single person, so no grant applies if several people must release the call.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
         let starter = self.begun_by().map(Actor::responsible_people);
@@ -155,7 +157,7 @@ impl Run {
             refused: &refused,
         };
         match gate::vote(&subject, rules) {
-            // A release whose effect cannot be enforced becomes a question.
+            // If the effect of a release cannot be enforced, a person is asked instead.
             Verdict::Allow(release) => match self.released_effect(call, &release, session, system) {
                 Ok(_) => Verdict::Allow(release),
                 Err(reason) => Verdict::Ask { reasons: vec![reason], grantable: false },
@@ -170,7 +172,7 @@ impl Run {
         self.definition.gate(phase, Kind::ToolApproval)
     }
 
-    /// Returns the reasons that make the call risky, whatever its gate allows.
+    /// Returns the reasons that make the call risky, no matter what its gates allow.
     pub(super) fn stakes_of(&self, call: &Call) -> Vec<Reason> {
         let runs_commands = self.spec(&call.tool).is_some_and(|spec| !matches!(spec.runs, Runs::Opens(_)));
         if let Some(found) = call.found() {
@@ -179,8 +181,8 @@ impl Run {
         call.argument("command").filter(|_| runs_commands).map(stakes::find_risks).unwrap_or_default()
     }
 
-    /// Returns the approval of the identical action, if it may release one more call and has not done so yet (contract
-    /// E21).
+    /// Returns the approval of the identical action, if that approval may release one further call and has not yet
+    /// done so (contract E21).
     pub(super) fn approved_before(
         &self,
         call: &Call,
@@ -217,7 +219,8 @@ impl Run {
         at
     }
 
-    /// Returns the categories that grants of the call's approvers allow in the workspace of this call.
+    /// Returns the categories that the session's grants allow in the workspace of this call. Only grants of the
+    /// call's approvers apply.
     pub(super) fn granted_categories(
         &self,
         call: &Call,
@@ -236,21 +239,23 @@ impl Run {
         here.filter_map(|grant| Some(grant.matcher.category?.as_str())).collect()
     }
 
-    /// Returns the grant that allowing this call for the session would give. It is shown before the decision and given
-    /// after it.
+    /// Returns the grant that would result from allowing this call for the session. The grant is shown before the
+    /// decision, and added after the decision.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
-        // It is unknown what a grant would cover if the client runs the call.
+        // This process does not know what a client's call touches, so it cannot limit a grant for it.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))
     }
 
-    /// Returns the latest calls of this run that a grant would have covered. Leaves out the call that the grant is
-    /// given with, and calls that a person refused. Commands are listed by their line, other calls by tool and path.
+    /// Returns the latest calls of this run that a grant would have covered. The call that asks for the grant, and
+    /// calls that a person refused, are left out. Commands are listed by command line, all other calls by tool and
+    /// path.
     pub(super) fn covered_before(&self, id: &str, grant: &Matcher, session: &Session) -> Vec<String> {
         let latest = (1..=self.proposed).rev().take(limits::PAST_COMPARED).map(|n| format!("call_{n}"));
         let latest = latest.filter_map(|other| self.calls.get_key_value(&other));
         let earlier = latest.filter(|(other, call)| *other != id && call.look.is_some());
-        // A call that asked for a reason which no grant lifts would ask again.
+        // Some reasons to ask are not lifted by any grant. A call with such a reason would be asked about despite the
+        // grant.
         let lifts = |reason: &Reason| match reason.source {
             Source::Checkpoint | Source::Smart | Source::Refusal => false,
             Source::System | Source::Run | Source::Workflow | Source::Inspection => grant.category.is_none(),
@@ -294,7 +299,7 @@ impl Run {
         }
     }
 
-    /// Returns the changes of a call: those of its trial, or those that its tool proposes.
+    /// Returns the changes of a call: the changes of its trial, or the changes that its tool proposes.
     fn known_changes<'c>(&self, call: &'c Call) -> Changes<'c> {
         if let Some(found) = call.found() {
             return found.changeset.as_deref().map_or(Changes::Erased, |changes| Changes::Tried {
@@ -312,14 +317,15 @@ impl Run {
         if reads { Changes::Nothing } else { Changes::Untried }
     }
 
-    /// Returns true if a tool of this process only fetches from the web and changes nothing here.
+    /// Returns true if the tool runs in this process and only fetches from the web, without changing anything
+    /// locally.
     fn only_gets(&self, tool: &str) -> bool {
         let runs = self.spec(tool).map(|spec| &spec.runs);
         matches!(runs, Some(Runs::Here { effect: ToolEffect::Read, category: Category::Web, .. }))
     }
 
-    /// Returns true if a started call may follow a redirect to another URL. The gates vote on that URL as on the first.
-    /// The release of the first URL is valid as far as it reaches.
+    /// Returns true if a started call may follow a redirect to this URL. The gates vote on the URL as they voted on
+    /// the first URL. The release of the first URL also covers this URL, within the limits of the release.
     pub fn may_follow(
         &self,
         id: &str,
@@ -335,7 +341,7 @@ impl Run {
         let hop = Call { arguments: json!({ "url": url }), ..(**call).clone() };
         match (&call.authority, self.vote(&hop, session, system, now)) {
             (Some(Authority::Interrupt(_) | Authority::Gate(_)), Verdict::Allow(_)) => true,
-            // A person has seen the reasons of the first URL, and this URL adds no reason.
+            // A person has seen the reasons to ask about the first URL, and the redirect adds no new reason.
             (Some(Authority::Interrupt(_)), Verdict::Ask { reasons, .. }) => {
                 match self.vote(call, session, system, now) {
                     Verdict::Ask { reasons: seen, .. } => reasons.iter().all(|reason| seen.contains(reason)),
@@ -346,22 +352,23 @@ impl Run {
         }
     }
 
-    /// Returns the paths that the result of a started search or listing leaves out, by the current rules.
+    /// Returns the paths that must be left out of the result of a running search or directory listing, by the current
+    /// rules.
     pub fn withheld_paths(&self, id: &str, system: &System) -> Option<WithheldPaths> {
         let call = self.calls.get(id)?;
         let run = self.config().map(|config| config.gates.rules.as_slice()).unwrap_or_default();
         let lists = [system.rules.as_slice(), run, self.definition.gates.rules.as_slice()];
-        // A search returns lines of files, so the rules of reads apply to it, too.
+        // A search returns lines of files, so the rules for reading files also apply to the search.
         let reads = (call.tool == "search_codebase").then_some("read_file");
         Some(WithheldPaths::for_call(&self.subject(call), lists, reads))
     }
 
-    /// Returns the digest that an approval of a call binds to.
+    /// Returns the digest that an approval of the call applies to.
     pub(super) fn approval_digest(&self, call: &Call, look: &InspectionFacts) -> Digest {
         if call.found().is_some() { self.action_digest(call, look, None) } else { look.digest }
     }
 
-    /// Returns the part of an inspection for gates and digest, and the card.
+    /// Returns the card of an inspection, and the facts of the inspection that the gates and the digest need.
     pub(super) fn look_of(&self, call: &Call, inspection: Inspection) -> (InspectionFacts, Value) {
         let category = category(self, call);
         let Inspection { workspace, cwd, mut preconditions, sandbox, ask_because, places, card, .. } =
@@ -370,13 +377,15 @@ impl Run {
         let digest = Digest::ZERO;
         let mut look =
             InspectionFacts { digest, category, workspace, cwd, preconditions, sandbox, ask_because, places };
-        // The working directory decides whether the call reaches guarded paths.
+        // The working directory decides which guarded paths the call reaches, so the effect is computed with the new
+        // inspection.
         let looked_at = Call { look: Some(look.clone()), trial: Trial::default(), ..call.clone() };
         look.digest = self.action_digest(&looked_at, &look, self.approved_effect(&looked_at).as_ref());
         (look, card)
     }
 
-    /// Returns the digest of what will run, and on what (design, part 4). An approval is valid only for this digest.
+    /// Returns the digest of the action and of the state that it runs on (design, part 4). An approval is valid only
+    /// for this digest.
     pub(super) fn action_digest(
         &self,
         call: &Call,

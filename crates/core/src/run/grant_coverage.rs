@@ -1,5 +1,5 @@
-//! Open calls that a grant would cover. A decision that gives the grant releases only those that the person saw and
-//! kept.
+//! Open calls that a new grant would cover. A decision that gives the grant releases only the open calls that the
+//! person saw and did not deselect.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ use crate::time::Timestamp;
 enum AskedCall<'r> {
     /// Call of this run, with its id.
     Own(&'r str, &'r Call),
-    /// Call of an agent that runs elsewhere.
+    /// Call of an external agent.
     Foreign(ForeignCall),
 }
 
@@ -39,12 +39,12 @@ impl AskedCall<'_> {
     }
 }
 
-/// Option that each of these calls is released with.
+/// Option that releases each of the covered calls.
 const APPROVE: &str = "approve";
 
 impl Run {
-    /// Returns the open interrupts that a grant from this one would cover and that this person may approve. Oldest
-    /// first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
+    /// Returns the open interrupts that a grant from this interrupt would cover, and that the voter may approve.
+    /// Oldest first, at most [`limits::ALSO`]. Empty if the interrupt offers no grant.
     pub fn also_covered(
         &self,
         interrupt: &Interrupt,
@@ -84,7 +84,7 @@ impl Run {
         }
     }
 
-    /// Returns the session with this grant of the voter as its only grant.
+    /// Returns a copy of the session whose only grant is this grant of the voter.
     fn with_grant(
         &self,
         interrupt: &Interrupt,
@@ -110,7 +110,8 @@ impl Run {
         session
     }
 
-    /// Returns true if the only grant of this session covers an open interrupt, and this person may approve it.
+    /// Returns true if the only grant of this session covers the open interrupt, and the voter may approve the
+    /// interrupt.
     fn is_also_covered(
         &self,
         other: &Interrupt,
@@ -140,7 +141,8 @@ impl Run {
         may && matches!(verdict, Some(Verdict::Allow(Release::Grant { .. })))
     }
 
-    /// Returns the time when a call was first put before a person, if it was not approved since.
+    /// Returns the time at which a person was first asked about the call. `None` if a person was not asked, or has
+    /// approved the call since.
     pub(super) fn asked_at(&self, call: &Call) -> Option<Timestamp> {
         let mut asked_at = None;
         let mut next = call.interrupt.as_ref();
@@ -156,7 +158,7 @@ impl Run {
         asked_at
     }
 
-    /// Returns the call of a `tool_approval` in the form that refusals are compared in.
+    /// Returns the call of a `tool_approval` in the form in which refusals are compared.
     fn refusable(&self, interrupt: &Interrupt) -> Option<RefusalRecord> {
         match self.asked_call(interrupt)? {
             AskedCall::Own(_, call) => Some(RefusalRecord::for_call(&self.subject(call), &call.arguments)),
@@ -164,7 +166,8 @@ impl Run {
         }
     }
 
-    /// Returns the call that a `tool_approval` asks about. `None` if there is none or it was erased.
+    /// Returns the call that a `tool_approval` asks about. `None` if the interrupt asks about no call, or the call
+    /// was erased.
     fn asked_call(&self, interrupt: &Interrupt) -> Option<AskedCall<'_>> {
         if interrupt.opened.kind != Kind::ToolApproval {
             return None;
@@ -188,7 +191,7 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Returns the problems of the other interrupts that a decision wants to release.
+    /// Returns the problems of the interrupts that a decision wants to release with its grant.
     pub(super) fn check_also(
         &self,
         interrupt: &Interrupt,
@@ -223,14 +226,15 @@ impl Draft<'_> {
         problems
     }
 
-    /// Releases the open calls that the person kept when they gave the grant. `decision`: the sequence of the decision.
+    /// Releases the open calls that the person did not deselect when giving the grant. `decision`: the sequence of
+    /// the decision.
     pub(super) fn release_also(&mut self, interrupt: &Interrupt, also: &[InterruptId], decision: u64) {
         let of = &interrupt.opened.interrupt;
         let given = self.session.grants.values().find(|grant| grant.interrupt == *of);
         let Some(grant) = given.map(|grant| grant.id.clone()) else { return };
         for id in also {
             let Ok(other) = self.interrupt(id) else { continue };
-            // The first release may have ended the run and the other interrupts.
+            // An earlier release in this loop may have ended the run, and with it the remaining interrupts.
             if !other.is_open() {
                 continue;
             }
@@ -262,7 +266,8 @@ impl Draft<'_> {
         self.emit_session_with(session::Fact::RefusalAdded { interrupt, run, call }, words);
     }
 
-    /// Revokes the refusals of the identical call, if its card said that it was refused before.
+    /// Revokes the recorded refusals of the identical call. Applies only if the card said that the call was refused
+    /// before.
     pub(super) fn revoke_refusals(&mut self, interrupt: &Interrupt) {
         let is_told = interrupt.opened.risk.reasons.iter().any(|reason| reason.code == refusal::CODE);
         let Some(RefusalRecord { call, .. }) = self.run.refusable(interrupt).filter(|_| is_told) else {

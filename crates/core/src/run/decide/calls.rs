@@ -245,7 +245,7 @@ impl Draft<'_> {
             (Effect::FailRun, _) => {
                 self.fail_run("client_failed", format!("`{}` failed in the client{}", call.tool, why(taken)));
             }
-            // Nobody knows if the call took effect. A person decides before the call runs again.
+            // It is unknown if the call took effect, so a person decides before the call runs again.
             (_, DecisionSource::Expiry) if self.run.writes(&call.tool) => {
                 self.doubt(id, "the client did not report the result in time");
             }

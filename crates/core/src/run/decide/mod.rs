@@ -219,7 +219,7 @@ impl Draft<'_> {
                 self.emit(Fact::RunCancelled { reason }, Content::maybe_text(text));
                 return;
             }
-            // Nobody decided, so an expiry does not count as a rejection (contract E9).
+            // An expiry is not a rejection by a person, so the run ends with the reason `expired` (contract E9).
             (Effect::FailRun, Some(unheard)) if about != About::External => {
                 // If a call began the phase, only the phase fails and the run continues.
                 if let About::Phase(phase) | About::Plan(phase) = &about {

@@ -1,6 +1,7 @@
-//! Facts: what can happen in a run, in the past tense. Texts and arguments are not facts but content of the event.
+//! Facts: what can happen in a run, in the past tense. Texts and arguments are not part of a fact; they are the
+//! content of its event.
 //!
-//! The comment of each fact names the event's content: `text` and `data` are the fields of
+//! The comment of a fact describes the content of the event: `text` and `data` are the fields of
 //! [`crate::envelope::Content`].
 
 mod call;
@@ -35,44 +36,45 @@ use crate::trace_parent::TraceParent;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// data: the input.
+    /// The run started. data: the input.
     RunStarted {
         session: SessionId,
         workflow: String,
         definition: Digest,
         config: Config,
         origin: Origin,
-        /// True if a message in the session began the run. The run then has the front of the conversation.
+        /// True if a message in the session began the run. The run is then the front run: people's messages in the
+        /// session go to it.
         #[serde(default, skip_serializing_if = "is_default")]
         front: bool,
-        /// Trace of the caller, if the caller named one.
+        /// Trace context of the caller, if the caller sent one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<TraceParent>,
     },
-    /// A node took over work that was in flight when another node stopped, or when this one restarted.
+    /// A node took over work that was running when another node stopped, or when the same node restarted.
     Adopted {
         epoch: u64,
-        /// Actions that the node still performs itself. They belong to this epoch from here on.
+        /// Actions that the node still performs itself. They belong to the new epoch from here on.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
     RunPaused,
     RunResumed,
-    /// A person interrupted the run. Running work stops, and each model call in progress ends as `model_stopped`.
+    /// A person interrupted the run. Running work stops, and each model call in progress ends with `model_stopped`.
     RunInterrupted,
-    /// The session was suspended. The run rests until the session is resumed.
+    /// The session was suspended. The run does no new work until the session is resumed.
     RunSuspended,
     /// The session was resumed.
     RunUnsuspended,
-    /// data: the result.
+    /// The run completed. data: the result.
     RunCompleted {
         reason: String,
     },
-    /// text: the error.
+    /// The run failed. text: the error.
     RunFailed {
         reason: String,
     },
-    /// text: the reason, if one was given.
+    /// The run was cancelled. text: the reason, if one was given.
     RunCancelled {
         reason: String,
     },
@@ -80,18 +82,18 @@ pub enum Fact {
     PhaseStarted {
         phase: String,
     },
-    /// text: the reason, if a phase that a call began did not end well.
+    /// The phase ended. text: the reason, if a call began the phase and the phase did not complete.
     PhaseEnded {
         phase: String,
         end: StepEnd,
     },
-    /// A call began a phase of its own. text: the input of the phase.
+    /// A call began a phase. text: the input of the phase.
     PhaseCalled {
         call: String,
-        /// Index in a chain of phases, from 0.
+        /// Index of the phase in its chain of phases, from 0.
         #[serde(default, skip_serializing_if = "is_default")]
         nth: usize,
-        /// Form of the phase, without its texts.
+        /// The phase, without its texts.
         phase: Box<Phase>,
     },
 
@@ -101,33 +103,36 @@ pub enum Fact {
         agent: String,
         #[serde(default, skip_serializing_if = "step::is_worker")]
         role: StepRole,
-        /// Part of a plan that the step carries out. Older journals do not name it; there it follows from the plan.
+        /// Subtask of the plan that the step carries out. Journals of earlier versions leave it out; it is then
+        /// derived from the plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
-    /// The step was held before it began, and its subtask was changed or dropped. The step did nothing and is removed.
+    /// A person was asked before the step began, and meanwhile the step's subtask was changed or dropped. The step
+    /// did no work and is removed.
     StepWithdrawn {
         step: String,
     },
-    /// The step starts no further work, and ends when the work in progress has returned. text: its output.
+    /// The step starts no further work, and ends when its work in progress has returned. text: the output of the
+    /// step.
     StepClosed {
         step: String,
         end: StepEnd,
     },
-    /// text: the output of the step.
+    /// The step ended. text: its output.
     StepEnded {
         step: String,
         end: StepEnd,
     },
-    /// A gate after the step sent the step back.
+    /// A gate after the step made the step start again.
     StepRedone {
         step: String,
     },
-    /// A person asked for another try after a failure.
+    /// A person asked to retry the step after a failure.
     StepRetried {
         step: String,
     },
-    /// text: the new input of the step.
+    /// The input of the step was replaced. text: the new input.
     StepInputReplaced {
         step: String,
     },
@@ -136,25 +141,25 @@ pub enum Fact {
         limit: String,
         value: u64,
     },
-    /// The step received a fresh budget.
+    /// The step received a new budget.
     LimitLifted {
         step: String,
-        /// True if the workflow granted it without asking a person.
+        /// True if the workflow granted the budget without asking a person.
         #[serde(default, skip_serializing_if = "is_default")]
         unasked: bool,
     },
 
-    /// From this event on, the request may have been sent.
+    /// A model call started. From this event on, the request may have been sent.
     ModelStarted {
         step: String,
         turn: u32,
         attempt: u32,
         epoch: u64,
-        /// True if results of calls are left out of the request, so that it fits the window.
+        /// True if the request leaves out results of calls, so that it fits the model's window.
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
-    /// text: the reply; data: `{"arguments": […]}`, one per call.
+    /// The model replied. text: the reply; data: `{"arguments": […]}`, one element per call.
     ModelReplied {
         step: String,
         turn: u32,
@@ -164,13 +169,13 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         stop: Stop,
     },
-    /// A reply without a call did not end the step. text: the message to the model.
+    /// A reply without a call did not end the step. text: the message to the model about the reply.
     EndRefused {
         step: String,
         turn: u32,
         flaw: Flaw,
     },
-    /// text: the failure, without secrets.
+    /// The model call failed. text: the error, without secrets.
     ModelFailed {
         step: String,
         turn: u32,
@@ -178,70 +183,72 @@ pub enum Fact {
         kind: FailureKind,
         retry_at: Option<Timestamp>,
     },
-    /// A provider refused a request as too long. Later requests of the step keep within this number of tokens.
+    /// A provider refused a request as too long. Later requests of the step stay below this number of tokens.
     WindowNarrowed {
         step: String,
         window: u64,
     },
-    /// A model summed up the step's turns up to `until`. Later requests hold the summary instead. text: the summary.
+    /// A model summed up the step's turns up to `until`. Later requests contain the summary instead of these turns.
+    /// text: the summary.
     HistorySummarised {
         step: String,
-        /// Step that summed up.
+        /// Step that wrote the summary.
         by: String,
         until: u32,
     },
-    /// The turns could not be summed up. Later requests leave out the results of their calls. text: the reason.
+    /// The step's turns up to `until` could not be summed up. Later requests leave out the results of the calls in
+    /// these turns. text: the reason.
     HistoryElided {
         step: String,
         by: String,
         until: u32,
     },
-    /// The process that waited for the reply is gone.
+    /// The process that waited for the model's reply is gone.
     ModelLost {
         step: String,
         turn: u32,
         attempt: u32,
     },
 
-    /// A person interrupted the model call. text: the reply up to then; none if there was none, or if it was lost with
-    /// its process.
+    /// A person interrupted the model call. text: the reply so far; absent if the model had not replied, or if the
+    /// reply was lost with its process.
     ModelStopped {
         step: String,
         turn: u32,
         attempt: u32,
-        /// True if the model had replied in part. The turn then exists even if its text was erased.
+        /// True if the model had replied in part. The turn then exists even after its text was erased.
         #[serde(default, skip_serializing_if = "is_default")]
         said: bool,
     },
-    /// A person let an agent continue after an interrupted reply. text: the message to the agent.
+    /// A person let an agent continue after its interrupted reply. text: the message to the agent.
     ReplyResumed {
         step: String,
     },
 
-    /// data: the card.
+    /// The call was inspected. data: the card of the call.
     ToolInspected {
         call: String,
         look: InspectionFacts,
     },
-    /// From this event on, the call may be running in a trial, where it can do no harm.
+    /// A trial started. From this event on, the call may be running in a trial, where it cannot change the workspace.
     TrialStarted {
         call: String,
         attempt: u32,
         epoch: u64,
     },
-    /// The process that ran the trial is gone. The call had no effect.
+    /// The process that ran the trial is gone. The trial had no effect.
     TrialLost {
         call: String,
         attempt: u32,
     },
-    /// text: the result that the agent reads; data:
-    /// `{"changes": […], "data": …, "card": …, "layer"?: {"changes": […], "made_at": …}}`.
+    /// The trial ended. text: the result that the agent reads; data: `{"changes": […], "data": …, "card": …,
+    /// "layer"?: {"changes": […], "made_at": …}}`.
     ToolTried {
         call: String,
         attempt: u32,
         /// Digest of the changeset.
         changeset: Digest,
-        /// Number of changed paths, folders included.
+        /// Number of changed paths, including directories.
         changed: usize,
         /// Number of deleted files and links.
         deleted: usize,
@@ -251,14 +258,14 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         layer: Option<LayerDigest>,
     },
-    /// A phase that is a single call made the call, without a model. data: its arguments.
+    /// A phase that consists of a single call made the call without a model. data: the arguments of the call.
     CallMade {
         step: String,
         call: String,
         tool: String,
     },
-    /// Changes that a file tool would make, as its inspection found. text: the message to the model once they are made;
-    /// data: `{"changes": […], "data": …}`.
+    /// The inspection of a file tool found the changes that the tool would make. text: the message to the model after
+    /// the changes are made; data: `{"changes": […], "data": …}`.
     ChangesProposed {
         call: String,
         /// Digest of the changeset.
@@ -266,58 +273,58 @@ pub enum Fact {
         changed: usize,
         deleted: usize,
     },
-    /// A person keeps a part of the changes of a trial. data: `{"changes": […]}`, that part.
+    /// A person keeps some of the changes of a trial. data: `{"changes": […]}`, the kept changes.
     ChangesKept {
         call: String,
-        /// Digest of that part.
+        /// Digest of the kept changes.
         changeset: Digest,
         changed: usize,
         deleted: usize,
     },
-    /// The call cannot be tried, and its gate votes without a trial. text: the reason.
+    /// A trial of the call is impossible, so its gates vote without one. text: the reason.
     TrialImpossible {
         call: String,
         attempt: u32,
     },
-    /// A model judged whether a person must decide about the call. data: `{"reasons": […]}`.
+    /// A model judged if a person must decide on the call. data: `{"reasons": […]}`.
     CallJudged {
         call: String,
-        /// Step that judged.
+        /// Step of the judging model.
         by: String,
         judgement: Judgement,
     },
-    /// The reply of the judging model cannot be read. text: the message to that model.
+    /// The reply of the judging model is unreadable. text: the message to the judging model.
     JudgementUnusable {
         step: String,
     },
-    /// The call cannot be done before the calls of its reply that precede it. It is inspected again after them.
+    /// The call cannot be done before the earlier calls of its reply. After those calls, it is inspected again.
     ToolDeferred {
         call: String,
     },
-    /// text: the reason of the rule that released the call, if the rule gives one.
+    /// The call was authorised. text: the reason that the releasing rule gives, if any.
     ToolAuthorised {
         call: String,
         digest: Digest,
         by: Authority,
-        /// Effect that the command is limited to. Part of the digest.
+        /// Effect that the command is limited to. It is part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// From this event on, the call may have taken effect.
+    /// The call started. From this event on, it may have taken effect.
     ToolStarted {
         call: String,
         attempt: u32,
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// Digest of the changes to commit, as in `tool_tried`, `changes_kept` or `changes_proposed`.
+        /// Digest of the changes to commit. The same digest is in `tool_tried`, `changes_kept` or `changes_proposed`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
         /// Effect that the sandbox allows the command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
-    /// A person stopped the command in its trial or its run. Its processes are ended from this event on, and
+    /// A person stopped the command during its trial or its run. From this event on, its processes are ended, and
     /// `tool_finished` reports the outcome. text: the person's message to the agent.
     ToolStopped {
         call: String,
@@ -325,28 +332,29 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "is_default")]
         interrupted: bool,
     },
-    /// text: the result for the model; data: the tool's own data.
+    /// The call ended. text: the result for the model; data: data that the tool reports.
     ToolFinished {
         call: String,
         end: CallEnd,
         code: Option<String>,
     },
-    /// The call is `proposed` again. data: `{"arguments": …}` if a person edited them.
+    /// The call became `proposed` again. data: `{"arguments": …}` if a person edited the arguments.
     ToolReturned {
         call: String,
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call is gone. Running it again is harmless: it only reads, or it continues a commit.
+    /// The process that ran the call is gone. The call can run again without harm, because it only reads or continues
+    /// a commit.
     ToolLost {
         call: String,
     },
-    /// It is unknown whether the call took effect, for example because its process is gone.
+    /// It is unknown if the call took effect, for example because its process is gone.
     ToolDoubted {
         call: String,
     },
 
-    /// Another agent continues the step. The call that handed it over has ended.
+    /// A different agent continues the step. The call that handed the step over has ended.
     HandedOver {
         step: String,
         from: String,
@@ -354,112 +362,113 @@ pub enum Fact {
         call: String,
     },
 
-    /// data: the plan.
+    /// An agent proposed a plan for its own step. data: the plan.
     PlanProposed {
         call: String,
         step: String,
         iteration: u32,
         subtasks: usize,
     },
-    /// A planner or a person drafted a version of a planning phase's plan. data: the plan.
+    /// A planner or a person drafted a version of the plan of a planning phase. data: the plan.
     PlanDrafted {
         phase: String,
         version: usize,
-        /// The planner's step. `None` if a person wrote the plan.
+        /// Step of the planner. `None` if a person wrote the plan.
         step: Option<String>,
         subtasks: Vec<Node>,
     },
-    /// The planner did not deliver a usable plan. text: the message to the planner.
+    /// The planner's plan is unusable. text: the message to the planner.
     PlanUnusable {
         phase: String,
         step: String,
     },
-    /// This version of the plan is carried out.
+    /// This version of the plan is final, and is carried out.
     PlanSettled {
         phase: String,
         version: usize,
     },
-    /// The plan that a person proposed to replace the current one was dropped.
+    /// A person had proposed a new version of the plan, and that version was dropped.
     PlanDropped {
         phase: String,
         version: usize,
     },
-    /// The next task of a copilot was routed. text: the reason; data:
-    /// `{"questions": […], "proposals": […], "refined_task": …}`.
+    /// The next task of a copilot was routed. text: the reason; data: `{"questions": […], "proposals": […],
+    /// "refined_task": …}`.
     TaskRouted(RoutedTask),
-    /// A person was asked about a task before it began, and answered or wrote a message. text: the message to its
-    /// agent.
+    /// A person was asked about a task before work on it began, and gave an answer or wrote a message. text: the
+    /// message to the agent of the task.
     TaskExtended {
         phase: String,
-        /// True if the text is the preceding message. Steps do not receive that message a second time.
+        /// True if the text is the preceding message to the run. Steps do not receive that message a second time.
         #[serde(default, skip_serializing_if = "is_default")]
         told: bool,
     },
-    /// A person wants another round of a copilot. text: its task.
+    /// A person wants a further round of a copilot. text: the task of the round.
     RoundWanted {
         phase: String,
         round: u32,
         #[serde(default, skip_serializing_if = "is_default")]
         new_task: bool,
-        /// True if the round remembers none of the earlier rounds.
+        /// True if the round starts without the history of earlier rounds.
         #[serde(default, skip_serializing_if = "is_default")]
         fresh: bool,
     },
-    /// A person wants no further round. text: their comment.
+    /// A person ended the rounds of a copilot. text: the person's comment.
     RoundsOver {
         phase: String,
     },
-    /// Another agent judged the step's work. The step receives the judgement and works again. text: the judgement.
+    /// A second agent judged the step's work. The step receives the judgement and continues. text: the judgement.
     StepJudged {
         step: String,
         by: String,
     },
-    /// The tool ran, and its result awaits a release. text: the result; data: `{title, findings, details, data}`, where
-    /// `data` is the tool's own.
+    /// The tool ran, and its result waits for a release. text: the result; data: `{title, findings, details, data}`,
+    /// where `data` is the data that the tool reports.
     ResultHeld {
         call: String,
         /// SHA-256 of the text.
         digest: Digest,
         level: Level,
     },
-    /// data: `{title, content}` as released.
+    /// An output was released. data: `{title, content}` of the output.
     OutputReleased {
         call: String,
         edited: bool,
-        /// SHA-256 of the content, for a result that was held.
+        /// SHA-256 of the content, for a result that a tool had held back.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Digest>,
     },
 
-    /// data: `{title, message, payload, response_schema?, call?, labels?}`.
+    /// An interrupt was opened. data: `{title, message, payload, response_schema?, call?, labels?}`.
     InterruptOpened(Box<Opened>),
-    /// text and data (the edit) as given.
+    /// A person voted. text and data: the text and the edit of the vote.
     DecisionMade {
         interrupt: InterruptId,
         option: String,
-        /// True if the person did themselves what the decision would have allowed (contract E33).
+        /// True if the vote was implied: the person themselves did what the decision would have allowed (contract
+        /// E33).
         #[serde(default, skip_serializing_if = "is_default")]
         implied: bool,
-        /// Sequence of the decision that first brought this edit. Votes are compared by it, because edits may be
+        /// Sequence of the first decision with this edit. Votes are compared by this sequence, because edits may be
         /// erased. Absent in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit_of: Option<u64>,
-        /// Earlier question whose answer was reused.
+        /// Earlier question whose answer answers this question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<InterruptId>,
-        /// Seat of the vote. Absent for a vote in the first stage in the voter's own name.
+        /// Seat that the vote fills. Absent if the voter voted under their own name in the first stage.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seat: Option<Seat>,
-        /// Time for which the interrupt was shown to the person, in milliseconds, as reported by the client.
+        /// Time that the person saw the interrupt before the decision, in milliseconds, as reported by the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         viewed_ms: Option<u64>,
-        /// Person on whose behalf they decided, as reported by the client.
+        /// Person on whose behalf the voter decided, as reported by the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_behalf_of: Option<String>,
-        /// Open interrupts that the person wants to release with the grant.
+        /// Open interrupts that the voter wants to release with the same grant.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<InterruptId>,
-        /// Open interrupts that the client listed, `also` first.
+        /// Open interrupts that the client showed together with this one. Starts with the interrupts in `also`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also_shown: Vec<InterruptId>,
     },
@@ -469,7 +478,7 @@ pub enum Fact {
         by: String,
         cause: WithdrawalReason,
     },
-    /// Other people decide from here on. text: the reason, if a person gave one.
+    /// The interrupt was assigned to new approvers. text: the reason, if a person gave one.
     InterruptReassigned {
         interrupt: InterruptId,
         assignment: Box<Assignment>,
@@ -479,20 +488,20 @@ pub enum Fact {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// text: the reason, if the asking agent withdrew the interrupt and gave one.
+    /// The interrupt was resolved. text: the reason, if the asking agent withdrew the interrupt and gave a reason.
     InterruptResolved {
         interrupt: InterruptId,
         outcome: Outcome,
         option: Option<String>,
         effect: Option<Effect>,
         cause: Cause,
-        /// Sequence of the `decision_made` that settled the interrupt, if one did. With the cause `grant`, it is the
-        /// decision on another interrupt that named this one in `also`. Absent in version 1.
+        /// Sequence of the `decision_made` that settled the interrupt, if a decision did. With the cause `grant`, the
+        /// decision is about a different interrupt and names this interrupt in `also`. Absent in version 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decision: Option<u64>,
     },
 
-    /// The asking agent now performs the approved action, which has this digest.
+    /// The asking agent starts the approved action, which has this digest.
     ApprovalUsed {
         interrupt: InterruptId,
         digest: Digest,
@@ -505,40 +514,41 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         holder: Option<ClaimHolder>,
     },
-    /// Another stage was reached, or the approvers changed. Reminders and escalations are timed from this event on.
+    /// A new stage was reached, or the approvers changed. Reminders and escalations are timed from this event on.
     InterruptTimed {
         interrupt: InterruptId,
-        /// Index of the stage, from 0.
+        /// Index of the current stage, from 0.
         stage: usize,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// These people are reminded of the interrupt. The delivery reads its recipients from this event.
+    /// These people are reminded of the interrupt. The notification service reads its recipients from this event.
     InterruptReminded {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: ReminderReason,
-        /// Time of the next reminder. Unchanged if the interrupt had been snoozed.
+        /// Time of the next reminder. A reminder at the end of a snooze leaves it out, and the time that was set
+        /// before stays.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
-    /// No decision came in time, and other people are asked.
+    /// No decision came in time, so further people are asked.
     InterruptEscalated {
         interrupt: InterruptId,
-        /// Index of the stage, from 0.
+        /// Index of the current stage, from 0.
         stage: usize,
-        /// Escalation step that is taken, from 0. Absent if no remaining step reached a person: admins and operators
-        /// are asked.
+        /// Index of the escalation step that is taken, from 0. Absent if no remaining escalation step reaches a
+        /// person; admins and operators are asked then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
-        /// Steps that reached no approver.
+        /// Escalation steps that were skipped because they reach no approver.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<usize>,
-        /// Number of escalation steps passed so far.
+        /// Number of escalation steps taken or skipped so far.
         steps: usize,
-        /// Approvers from here on.
+        /// Approvers from this event on.
         assignment: Box<Assignment>,
         /// Recipients of the notification.
         to: Vec<String>,
@@ -547,7 +557,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         escalate_at: Option<Timestamp>,
     },
-    /// A person snoozed the interrupt for themselves. An absent `until` ends the snooze.
+    /// A person snoozed the interrupt for themselves. If `until` is absent, the snooze ended.
     InterruptSnoozed {
         interrupt: InterruptId,
         by: String,
@@ -558,21 +568,22 @@ pub enum Fact {
     InterruptReleased {
         interrupt: InterruptId,
     },
-    /// text: the comment.
+    /// A comment was added. text: the comment.
     CommentAdded {
         interrupt: InterruptId,
     },
-    /// A person viewed the interrupt for the first time, through the channel of the actor. data: `{digest}` of what was
-    /// shown.
+    /// A person viewed the interrupt for the first time in the channel of the actor. data: `{digest}` of the content
+    /// that was shown.
     InterruptViewed {
         interrupt: InterruptId,
     },
-    /// The stored answer was corrected. The agent has received the earlier one. text and data: as in `decision_made`.
+    /// The stored answer was corrected. The agent had already received the previous answer. text and data: as in
+    /// `decision_made`.
     AnswerCorrected {
         interrupt: InterruptId,
     },
-    /// The answer to a question was erased, with the content of these events of the run. text and data: the end of the
-    /// run without the answer, if the event that holds it is one of them.
+    /// The answer to a question was erased, together with the content of these events of the run. If the event that
+    /// ended the run is one of them, text and data repeat the end of the run without the answer.
     AnswerErased {
         interrupt: InterruptId,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -585,22 +596,22 @@ pub enum Fact {
         to: u64,
         because: ErasureReason,
     },
-    /// The content of the run may not be erased until the hold is lifted. text: the reason.
+    /// A legal hold was placed: the content of the run may not be erased until the hold is lifted. text: the reason.
     LegalHoldPlaced,
     LegalHoldLifted,
 
-    /// text: the message of a person to the run.
+    /// A person sent a message to the run. text: the message.
     MessageAdded,
-    /// A person undid changes that the run's agents may rely on. text: the message to the agents.
+    /// A person undid changes that this run's agents may rely on. text: the message to the agents.
     ChangesUndone {
-        /// Run that undid the changes.
+        /// Run that undid the changes. It is not this run.
         by: RunId,
     },
-    /// text: feedback or guidance that came with a decision.
+    /// A note was added for agents. text: feedback or guidance that came with a decision.
     NoteAdded {
         step: String,
         interrupt: InterruptId,
-        /// True if steps that start later receive the note, too.
+        /// True if steps that start later also receive the note.
         #[serde(default, skip_serializing_if = "is_default")]
         later: bool,
     },

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WithdrawalReason {
-    /// The voter withdrew it.
+    /// The voter withdrew the vote.
     TakenBack,
-    /// The voter left, or may no longer decide.
+    /// The voter has left, or may no longer decide.
     Left,
     /// The interrupt was reassigned.
     Reassigned,
-    /// A person left, and another stage would have too few people if this vote were kept.
+    /// A person left, and a different stage needs this voter to have enough people.
     NeededElsewhere,
 }
 
@@ -22,7 +22,7 @@ pub enum WithdrawalReason {
 pub enum ReassignmentReason {
     /// A person reassigned the interrupt.
     Person,
-    /// Too few of the assigned people are left.
+    /// Too few of the assigned approvers remain.
     Emptied,
 }
 

@@ -11,7 +11,7 @@ use crate::routing::Route;
 pub enum StepEnd {
     Completed,
     Skipped,
-    /// The phase or step could not be done, and the run continues without it.
+    /// The phase or step could not complete, and the run continues without its result.
     Failed,
 }
 
@@ -25,13 +25,13 @@ pub enum StepRole {
     Improver,
     /// Drafts the plan and its later versions.
     Planner,
-    /// Judges the text of the planner or the maker.
+    /// Judges the text of a planner or a maker.
     Judge,
-    /// Has ideas.
+    /// Proposes ideas.
     Maker,
     /// Carries out one subtask of a plan.
     Subtask,
-    /// Judges whether a person must decide about a call.
+    /// Judges if a person must decide on a call.
     Overseer,
     /// Routes the tasks of a copilot.
     Router,
@@ -40,7 +40,7 @@ pub enum StepRole {
 }
 
 impl StepRole {
-    /// Returns true if a step of this role helps another step and does no work of its phase.
+    /// Returns true if a step of this role only helps a different step, and does no work of its phase.
     pub(in crate::run) fn is_aside(self) -> bool {
         match self {
             Self::Overseer | Self::Router | Self::Summariser => true,
@@ -51,7 +51,7 @@ impl StepRole {
     }
 }
 
-/// Subtask without its texts.
+/// Subtask of a plan, without its texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -62,44 +62,44 @@ pub struct Node {
     pub depends_on: Vec<String>,
 }
 
-/// Subtask, and its place in the plan when its step started.
+/// Subtask, and its position in the plan when its step started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanPart {
     pub id: String,
-    /// Number in the plan, from 1.
+    /// Position in the plan, from 1.
     pub number: usize,
-    /// Number of subtasks of the plan.
+    /// Total number of subtasks in the plan.
     pub of: usize,
 }
 
-/// Route of a copilot's next task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoutedTask {
     pub phase: String,
     pub by: RoutedBy,
-    /// Step of the router, if one was asked.
+    /// Step of the router agent, if a router was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     pub route: Route,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complexity: Option<u8>,
-    /// Agent that begins, if it is not the phase's own agent.
+    /// Agent that begins, if it differs from the agent of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// True if no checkpoints of steps apply.
+    /// True if the checkpoints around steps are left out for this task.
     #[serde(default, skip_serializing_if = "is_default")]
     pub simple: bool,
 }
 
-/// Router of a task.
+/// Source of a routing decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoutedBy {
     /// A router agent.
     Router,
-    /// The rules of [`routing`](crate::routing), because no router is configured or its reply was not usable.
+    /// The rules of [`routing`](crate::routing). They apply if no router is configured or the router's reply was
+    /// unusable.
     Rules,
 }
 
