@@ -1,4 +1,4 @@
-//! Entry point of all inputs of a run. Each becomes events or a rejection.
+//! Entry point of all inputs of a run. Every input results in events or in a rejection.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use crate::schema::{self, Problem};
 use crate::session::{self, State};
 
 impl Run {
-    /// Decides what an input means. Changes nothing: the caller appends the events, then takes the next states.
+    /// Decides which events follow from an input. Changes nothing: the caller first appends the events, then replaces
+    /// its states with the returned states.
     pub fn handle(&self, cx: &Context<'_>, input: Input) -> Result<HandledInput, Rejection> {
         let mut draft = Draft::new(self, cx);
         if self.started.is_none() {
@@ -32,7 +33,7 @@ impl Run {
     }
 }
 
-/// Rejects an actor without this permission. The engine may send anything.
+/// Rejects actors without this permission. The engine may send every input.
 fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Result<(), Rejection> {
     let may = match permission {
         _ if actor.role == Role::Engine => true,
@@ -49,18 +50,19 @@ fn require(actor: &Actor, permission: Option<Permission>, is_own: bool) -> Resul
 impl Draft<'_> {
     fn take(&mut self, input: Input) -> Result<(), Rejection> {
         if let Some(ended) = &self.run.ended {
-            // A decision on an ended run still gets the existing result or 409. Comments are still accepted.
+            // A decision on an ended run is answered with the earlier result or with 409, and comments are accepted,
+            // so these inputs continue to the checks below.
             let is_of_interrupt = input.permission() == Some(Permission::Decide);
             let is_late = input.is_of_history() || input.is_about_external_ask();
             if !is_of_interrupt && !is_late && !matches!(input, Input::Start(_)) {
                 return Err(Rejection::Ended(ended.status));
             }
         }
-        // Inputs about an interrupt have their own order of refusals.
+        // Inputs about an interrupt check permissions themselves, in their own order.
         if input.permission() != Some(Permission::Decide) {
-            // The answers of people do not belong to the agent that asked.
+            // An agent does not own the answers that people gave to its questions.
             let is_own = self.run.is_begun_by(&self.cx.actor) && !input.is_of_history();
-            // A hold only delays the run, so any run is treated as the sender's own.
+            // A hold only delays a run. The sender may therefore hold any run as if it were their own.
             let is_own = is_own || matches!(input, Input::Hold(_));
             require(&self.cx.actor, input.permission(), is_own)?;
         }
@@ -191,8 +193,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Suspends and resumes the run with its session, and tells its agents of undos in the session. Runs with every
-    /// input.
+    /// Suspends or resumes the run together with its session, and tells the agents about undos in the session. Called
+    /// for every input.
     fn follow_session(&mut self) {
         if self.run.started.is_none() || self.is_over() {
             return;
@@ -218,8 +220,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Takes over work that was in flight when another process stopped: each item is settled, asked about or run again.
-    /// Actions that this process still performs are not in doubt.
+    /// Takes over work that was running when a different process stopped. Each action is settled, repeated, or asked
+    /// about. Actions in `at_work` still run in this process and are not in doubt.
     fn adopt(&mut self, at_work: &BTreeSet<ActionId>) {
         let epoch = self.cx.epoch;
         let kept: BTreeSet<ActionId> = self
@@ -251,7 +253,8 @@ impl Draft<'_> {
         }
         self.emit(Fact::Adopted { epoch, kept }, Content::none());
         for (step, turn, attempt) in models {
-            // A model call that a person stopped is not repeated by itself, and no crash is counted.
+            // If a person stopped the model call, it is not repeated automatically and does not count towards the
+            // crash limit.
             let fact = if self.run.steps.get(&step).is_some_and(|step| step.stopped) {
                 Fact::ModelStopped { step, turn, attempt, said: false }
             } else {
@@ -267,7 +270,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Records that actions are about to start. Actions that are no longer due are left out.
+    /// Records that actions are about to start. Leaves out actions that are no longer due.
     fn begin(&mut self, begins: Vec<Begin>) -> Result<(), Rejection> {
         if self.run.freeze(self.cx.system).is_some() {
             return Err(Rejection::Frozen);

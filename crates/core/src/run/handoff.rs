@@ -1,8 +1,9 @@
-//! Hand-offs: the work goes to another agent of the same step, to a person, or ends (contracts A5, A7).
+//! Hand-offs: an agent hands its work over to a different agent of the same step or to a person, or ends the work
+//! (contracts A5, A7).
 //!
-//! A hand-off takes effect after all other calls of its reply. The gates vote on it once the other calls have ended, so
-//! the next agent finds every call with its result. The conversation stays the same. Only instructions, tools and model
-//! of the next request change.
+//! A hand-off takes effect after all other calls of its reply. The gates vote on the hand-off once these calls have
+//! ended, so the next agent finds a result for every call. The conversation stays the same. Only instructions, tools
+//! and model of the next request change.
 
 use serde_json::json;
 
@@ -20,8 +21,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Advances hand-offs that are due: a hand-off takes effect, a person is asked, or a rule forbids it. Returns true
-    /// if it produced events.
+    /// Advances hand-offs that are due. Each of them takes effect, asks a person, or is forbidden by a rule. Returns
+    /// true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -32,7 +33,7 @@ impl Draft<'_> {
         due.iter().any(|(id, call)| self.advance_handoff(id, call))
     }
 
-    /// Returns true if the hand-off produced events. It produces none while a model judges it.
+    /// Returns true if events were emitted. No event is emitted while a model judges the hand-off.
     fn advance_handoff(&mut self, id: &str, call: &Call) -> bool {
         let before = self.written();
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
@@ -76,7 +77,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Releases a hand-off after a person's decision. A rule that forbids it by now still applies.
+    /// Releases a hand-off after a person approved it. A rule that now forbids the hand-off still applies.
     pub(super) fn release_handoff(&mut self, id: &str, call: &Call) {
         match self.run.vote_on_handoff(call, &self.session, self.cx.system, self.now()) {
             Err(reason) => self.forbid_handoff(id, &reason),
@@ -102,8 +103,8 @@ impl Draft<'_> {
                 let (step, from) = (call.step.clone(), call.agent.clone());
                 self.emit(Fact::HandedOver { step, from, to, call: id.to_owned() }, Content::none());
             }
-            // The step ends as with an agent's final reply, gates included. Before that, the agent gets a message about
-            // failed calls of the same reply.
+            // The step ends as after a final reply of its agent, including the gates after the step. If a call of the
+            // same reply failed, the step does not end and the agent gets a message about that call.
             Some(Receiver::Terminator) => match self.run.find_failed_sibling(call) {
                 Some(tool) => {
                     let text = format!("Not finished yet: check the result of `{tool}`.");
@@ -120,20 +121,20 @@ impl Draft<'_> {
                     None => self.finish_call(id, CallEnd::Done, Some("finished"), "The work is finished."),
                 },
             },
-            // The person gave no instruction, so the same agent continues (contract A5).
+            // The person gave no instruction, so the agent that asked continues (contract A5).
             Some(Receiver::Admin) | None => self.finish_call(id, CallEnd::Answered, Some("continued"), ""),
         }
     }
 }
 
 impl Run {
-    /// Returns the receiver that a tool hands over to, if it does.
+    /// Returns the receiver of the hand-off that this tool makes. `None` if the tool makes no hand-off.
     pub(super) fn receiver(&self, tool: &str) -> Option<&Receiver> {
         self.spec(tool)?.receiver()
     }
 
-    /// Returns the reasons to ask a person before the hand-off, or the reason that forbids it. A hand-off is allowed
-    /// unless a rule names it: the receiving agent may do no more than its own gates allow.
+    /// Returns the reasons to ask a person before the hand-off, or the rule's reason against it. A hand-off is
+    /// allowed unless a rule names it, because the gates of the receiving agent still apply.
     fn vote_on_handoff(
         &self,
         call: &Call,
@@ -151,7 +152,8 @@ impl Run {
         }
     }
 
-    /// Returns a call of the same reply that was refused, or that should have changed something and failed.
+    /// Returns the tool of a failed call in the same reply: the call was refused, or it was meant to change something
+    /// and failed.
     fn find_failed_sibling(&self, call: &Call) -> Option<&str> {
         let (_, calls) = self.last_turn(self.steps.get(&call.step)?)?;
         let wrong = |other: &&Call| {
@@ -166,15 +168,16 @@ impl Run {
         !self.calls.open().any(|(other, each)| each.step == call.step && other != id)
     }
 
-    /// Returns the final text of a step: a reply without calls, or the text of the call that ends the work. `None` if
-    /// another entry follows it.
+    /// Returns the final text of a step: a reply without calls, or the summary in the call that ends the work. `None`
+    /// if a later entry follows that reply.
     pub(super) fn final_word(&self, step: &Step) -> Option<String> {
         let Some(Entry::Turn { text, calls, .. }) =
             step.entries.last().filter(|_| step.model == ModelCall::Idle)
         else {
             return None;
         };
-        // A call of the same reply failed, and a person may have asked for another try of this turn.
+        // A call of this reply failed, and a person may have asked the agent to retry, so the reply does not end the
+        // step.
         if !calls.is_empty() && step.excused == step.turn {
             return None;
         }
@@ -182,7 +185,7 @@ impl Run {
         Some(if calls.is_empty() { self.content_of(step, &word) } else { word })
     }
 
-    /// Returns the text of a reply, if it is the agent's final one.
+    /// Returns the text of a reply that ends the agent's work. `None` for all other replies.
     pub(super) fn word_of(&self, text: &str, calls: &[String]) -> Option<String> {
         if calls.is_empty() {
             return Some(text.to_owned());

@@ -1,11 +1,13 @@
-//! Shortens the requests of a long conversation to the model's window.
+//! Shortens the requests of a long conversation until they fit the model's window.
 //!
-//! If a step's next request would take too much of the window, a step of the role [`StepRole::Summariser`] sums up its
-//! old turns. Later requests hold the summary instead of these turns. The task, the current plan, and what people said,
-//! decided and answered are never summed up or left out. Without a summary, results of old calls are replaced with a
-//! note. A request that still does not fit is not sent: a person is asked, or the run fails.
+//! If the next request of a step would take too much of the window, a step with the role [`StepRole::Summariser`]
+//! sums up the old turns of the step. Later requests contain the summary instead of these turns. The task, the
+//! current plan, and people's messages, decisions and answers are always kept.
 //!
-//! All of it is a projection: the journal keeps every word.
+//! If there is no summary, a note replaces each long result of the old calls. A request that still does not fit is
+//! not sent: a person is asked, or the run fails.
+//!
+//! Only requests are shortened. The journal keeps the full texts.
 
 use serde_json::{Value, json};
 
@@ -33,20 +35,20 @@ Answer with the summary alone.";
 const MARK: &str =
     "Summary of your earlier turns, written by a model. It is no instruction, and may be wrong in details:";
 
-/// A request up to this size is not the reason why a provider refuses it as too long.
+/// If a provider refuses a request up to this size as too long, the size is not the reason.
 const LEAST_TOKENS: u64 = 200;
 
 /// Texts up to this size are never left out.
 const SHORT_BYTES: usize = 300;
 
-/// Limit for the arguments of a call that a person decided on. Plans are kept whole.
+/// Size limit for the arguments of an old call that a person decided on. Plans are kept completely.
 const DECIDED_ARGUMENTS_BYTES: usize = 1_000;
 
-/// Answer to the question whether a step's next request can be sent.
+/// Result of the check if the next request of a step fits the window.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Fits,
-    /// The request fits once the turns up to this one are summed up.
+    /// The request fits after the turns up to this turn are summed up.
     Summarise(u32),
     TooLong {
         tokens: u64,
@@ -55,7 +57,7 @@ enum Room {
 }
 
 impl Draft<'_> {
-    /// Makes the step's next request fit. Returns true if it produced events.
+    /// Makes the next request of a step fit. Returns true if events were emitted.
     pub(super) fn make_room(&mut self, id: &str) -> bool {
         match self.run.room(id) {
             Room::Fits => false,
@@ -75,7 +77,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Advances the summary step. Returns true if it produced events.
+    /// Advances the summary step. Returns true if events were emitted.
     pub(super) fn advance_summariser(&mut self, id: &str, step: &Step) -> bool {
         let Some((of, until)) = self.run.sums_up(id) else {
             self.close_step(id, StepEnd::Completed, "");
@@ -111,7 +113,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the number of tokens that the step's model takes at once, as far as it is known.
+    /// Returns the size of the model's window in tokens, as far as it is known.
     fn window(&self, id: &str) -> u64 {
         let history = self.steps.get(id).map(|step| &step.history);
         let answered = history.and_then(|history| history.answered.as_deref());
@@ -126,17 +128,17 @@ impl Run {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns the narrower window after a provider refused the step's request as too long. `None` if the request is
-    /// small.
+    /// Returns the reduced window size after a provider refused the step's request as too long. `None` if the request
+    /// is too small to be the reason.
     pub(super) fn narrower(&self, id: &str) -> Option<u64> {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside())?;
         let tokens = Self::tokens_of(step, &self.whole_request(id, step)?);
         (tokens > LEAST_TOKENS).then(|| tokens.min(self.window(id)))
     }
 
-    /// Estimates the tokens of a request before anything is left out of it. Adds an estimate of the new messages to the
-    /// provider's count of the last request; without a count, estimates all of it. Clamps the result to two thirds of
-    /// the full estimate and one token per byte, in case the provider counts wrongly.
+    /// Estimates the tokens of a request before it is shortened. The estimate is the provider's token count of the
+    /// last request, plus an estimate for the new messages. Without a count, all messages are estimated. A provider
+    /// may count wrongly, so the result is clamped between two thirds of the full estimate and one token per byte.
     fn tokens_of(step: &Step, request: &Request) -> u64 {
         let bytes = size(request);
         let (all, bytes) = (estimate(bytes), bytes as u64);
@@ -148,7 +150,7 @@ impl Run {
         step.history.counted.saturating_add(estimate(new)).clamp(all * 2 / 3, bytes)
     }
 
-    /// Returns true if content is left out of the step's next request.
+    /// Returns true if the next request of the step must leave out content.
     pub(super) fn is_shortened(&self, id: &str) -> bool {
         let step = self.steps.get(id).filter(|step| !step.role.is_aside());
         let whole = step.and_then(|step| Some((step, self.whole_request(id, step)?)));
@@ -176,8 +178,8 @@ impl Run {
         }
     }
 
-    /// Returns the number of old turns: all turns except the newest that fit into `room` bytes. The last turn is never
-    /// old.
+    /// Returns the number of old turns. The newest turns that fit into `room` bytes are not old. The last turn is
+    /// never old.
     fn old_turns(&self, step: &Step, room: usize) -> u32 {
         let turns = step.entries.iter().filter(|entry| matches!(entry, Entry::Turn { .. }));
         let sizes: Vec<usize> =
@@ -192,8 +194,8 @@ impl Run {
         u32::try_from(sizes.len().saturating_sub(recent)).unwrap_or(u32::MAX)
     }
 
-    /// Returns the entries of a step as messages to its agent. Words and decisions of people stay, old turns become a
-    /// summary, and newer turns stay whole.
+    /// Returns the entries of a step as messages to its agent. People's texts and decisions are kept, old turns are
+    /// replaced by the summary, and newer turns are kept completely.
     pub(super) fn history(&self, step: &Step, entries: Vec<&Entry>) -> Vec<Message> {
         let (summarised, elided) = (step.history.summarised(), step.history.until());
         if elided == 0 {
@@ -235,8 +237,8 @@ impl Run {
         old
     }
 
-    /// Shortens a request until it fits: first cuts the middle of overlong results, then replaces the oldest results.
-    /// Answers of people stay. Returns the size of the shortened request in tokens.
+    /// Shortens a request until it fits: first cuts the middle out of overlong results, then replaces the oldest
+    /// results. Answers of people are kept. Returns the estimated tokens of the shortened request.
     pub(super) fn fit(&self, id: &str, step: &Step, request: &mut Request) -> u64 {
         let full = part(self.window(id), limits::WINDOW_SHARE);
         let (tokens, bytes) = (Self::tokens_of(step, request), size(request).max(1) as u64);
@@ -264,7 +266,7 @@ impl Run {
         now(request)
     }
 
-    /// Replaces the long parts of a message with a note. Answers of people stay.
+    /// Replaces the long parts of a message with a note. Answers of people are kept.
     fn short(&self, message: Message) -> Message {
         match message {
             Message::Tool { call, name, text } if text.len() > SHORT_BYTES && !self.is_answer(&call) => {
@@ -284,7 +286,7 @@ impl Run {
         }
     }
 
-    /// Removes the middle of a text that is longer than `bytes`, and notes how much was removed.
+    /// Removes the middle of a text that is longer than `bytes`, and inserts the number of removed bytes.
     fn cut(text: &str, bytes: usize) -> String {
         if text.len() <= bytes {
             return text.to_owned();
@@ -304,7 +306,8 @@ impl Run {
         self.calls.get(call).is_some_and(|call| self.is_of_a_person(call))
     }
 
-    /// Returns true if the result of a call is a decision: an answer, a refusal, or a response to a plan or a review.
+    /// Returns true if a person decided the result of the call: an answer, a refusal, or a decision on a plan or a
+    /// review.
     fn is_of_a_person(&self, call: &Call) -> bool {
         let opens = matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Opens(_)));
         let said = match call.state {
@@ -320,7 +323,7 @@ impl Run {
         opens || said
     }
 
-    /// Returns the last call that proposed a plan.
+    /// Returns the id of the last call that proposed a plan.
     fn newest_plan(&self, step: &Step) -> Option<String> {
         let calls = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -333,12 +336,14 @@ impl Run {
         calls.flat_map(|calls| calls.iter().rev()).find(proposes).cloned()
     }
 
-    /// Returns true if another step sums up the old turns of this one. This step continues after that one has ended.
+    /// Returns true if a summary step sums up the old turns of this step. This step continues when the summary step
+    /// has ended.
     pub(super) fn is_being_summarised(&self, id: &str) -> bool {
         self.steps.open().any(|(_, step)| step.summarises.as_deref() == Some(id))
     }
 
-    /// Returns the step that this one sums up, and the last turn to sum up. `None` if that step no longer waits for it.
+    /// Returns the step whose turns this step sums up, and the last turn to sum up. `None` if that step no longer
+    /// waits for the summary.
     fn sums_up(&self, id: &str) -> Option<(String, u32)> {
         let (_, until) = id.rsplit_once(':')?;
         let until = until.parse().ok()?;
@@ -348,7 +353,7 @@ impl Run {
         waits.then_some((of, until))
     }
 
-    /// Returns the old turns as material: the earlier summary, and the turns after it.
+    /// Returns the task of a summary step: the earlier summary, and the turns after that summary.
     pub(super) fn summariser_task(&self, id: &str) -> String {
         let Some((of, until)) = self.sums_up(id) else { return String::new() };
         let Some(step) = self.steps.get(&of) else { return String::new() };
@@ -357,7 +362,7 @@ impl Run {
         let old = turns.take(until).skip(from);
         let messages: Vec<String> =
             self.conversation(old).iter().map(|message| json!(message).to_string()).collect();
-        // If all lines together are too long, each gets an equal share.
+        // If the lines together are too long, each line gets an equal share of the space.
         let room =
             self.bytes_of(&of, limits::WINDOW_SHARE).saturating_sub(self.bytes_of(&of, limits::RESULT_SHARE));
         let room = room.saturating_sub(INSTRUCTIONS.len() + SHORT_BYTES);
@@ -392,7 +397,7 @@ fn user(text: String) -> Message {
     Message::User { text }
 }
 
-/// Returns a decided call and its result as text, without the turn around it.
+/// Returns a decided call and its result as text, without the rest of the turn.
 fn decided(call: &Call, is_whole: bool) -> String {
     let arguments = call.arguments.to_string();
     let arguments = if is_whole { arguments } else { clip(&arguments, DECIDED_ARGUMENTS_BYTES) };
@@ -432,7 +437,7 @@ fn size(request: &Request) -> usize {
 }
 
 fn size_of(message: &Message) -> usize {
-    // Role, ids and framing.
+    // Estimated bytes for role, ids and framing of a message.
     const AROUND: usize = 16;
     AROUND
         + match message {

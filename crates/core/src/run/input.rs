@@ -28,7 +28,7 @@ use crate::time::Timestamp;
 use crate::tool::{InspectionOutcome, Outcome, Precondition, TrialOutcome};
 use crate::trace_parent::TraceParent;
 
-/// Everything outside the run that a decision may depend on.
+/// Everything that a decision may depend on, apart from the run itself.
 #[derive(Clone, Debug)]
 pub struct Context<'a> {
     pub now: Timestamp,
@@ -36,32 +36,32 @@ pub struct Context<'a> {
     pub actor: Actor,
     pub session: &'a Session,
     pub system: &'a System,
-    /// Epoch of this process: its opening of the store.
+    /// Epoch of this process. Each opening of the store begins a new epoch.
     pub epoch: u64,
 }
 
-/// Input of a run, imperative: a request, or the answer of the outside world to an action.
+/// Input of a run: a request in the imperative, or the result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Start(Start),
-    /// Takes over work that was in flight when another process stopped, or that this process lost. `at_work`: actions
-    /// that this process still performs; they continue.
+    /// Takes over work that was running when a different process stopped, or that this process lost. `at_work`:
+    /// actions that still run in this process, and continue.
     Adopt {
         at_work: BTreeSet<ActionId>,
     },
-    /// A deadline has come.
+    /// A deadline of the run has passed.
     Tick,
     Decide {
         interrupt: InterruptId,
         decision: Decision,
-        /// Client that decides, if it is to receive the call that the decision lets a client run.
+        /// Client of the person who decides. Set if this client is to run the call that the decision allows.
         holder: Option<ClaimHolder>,
     },
     /// Claims an interrupt.
     Claim {
         interrupt: InterruptId,
         holder: Option<ClaimHolder>,
-        /// Sequence of the claim to take over, whose client is gone.
+        /// Sequence of an earlier claim to take over because its client is gone.
         over: Option<u64>,
     },
     /// Releases a claim.
@@ -73,11 +73,11 @@ pub enum Input {
         interrupt: InterruptId,
         text: String,
     },
-    /// Records that a person views an interrupt.
+    /// Records that a person has viewed an interrupt.
     View {
         interrupt: InterruptId,
     },
-    /// Snoozes an interrupt for one person. `None` ends the snooze.
+    /// Snoozes an interrupt for one person. If `until` is `None`, the snooze ends.
     Snooze {
         interrupt: InterruptId,
         until: Option<Timestamp>,
@@ -86,18 +86,18 @@ pub enum Input {
     TakeBack {
         interrupt: InterruptId,
     },
-    /// Reassigns the decision to other people. `text`: the reason.
+    /// Reassigns an interrupt to new approvers. `text`: the reason.
     Reassign {
         interrupt: InterruptId,
         to: HandedTo,
         text: Option<String>,
     },
-    /// Delegates the decision of one person to another.
+    /// Delegates a person's vote to a second person.
     Delegate {
         interrupt: InterruptId,
         delegation: Delegation,
     },
-    /// People joined, left or changed roles: evaluates assignments again.
+    /// People joined, left or changed roles. The assignments of open interrupts are evaluated again.
     PeopleChanged,
     /// Corrects the stored answer to a question.
     CorrectAnswer {
@@ -108,28 +108,28 @@ pub enum Input {
     EraseAnswer {
         interrupt: InterruptId,
     },
-    /// Erases the content of the run. Each input erases the next part; the sender repeats it until no event follows.
+    /// Erases the content of the run in several parts. Each input erases the next part. The sender repeats the input
+    /// until it emits no event.
     EraseContent {
         because: ErasureReason,
     },
-    /// Forbids the erasure of the run's content. `reason`: the reason.
     LegalHold {
         reason: String,
     },
     LiftLegalHold,
-    /// Reuses an earlier answer of the same subject for a question that has just opened.
+    /// Answers a question that has just opened with an earlier answer of the same subject.
     Reuse {
         interrupt: InterruptId,
-        /// Question that the answer was given to.
+        /// Question that the earlier answer was given to.
         source: InterruptId,
-        /// Person who gave the answer.
+        /// Person who gave the earlier answer.
         by: String,
         given: AnswerContent,
     },
     Message {
         text: String,
     },
-    /// Replaces the plan that is carried out. `version`: the version that the new plan was made from.
+    /// Replaces the plan that is carried out. `version`: the version on which the new plan is based.
     Replan {
         phase: String,
         version: Option<usize>,
@@ -140,20 +140,21 @@ pub enum Input {
     Cancel {
         text: Option<String>,
     },
-    /// Stops the running work now and makes the run wait for a message. `text`: the message, if it is known already.
+    /// Stops the running work now, and makes the run wait for a person's message. `text`: the message, if the person
+    /// has already written it.
     Interrupt {
         text: Option<String>,
     },
-    /// Ends a running command now. `text`: message to its agent.
+    /// Stops a running command now. `text`: the message to the command's agent.
     StopCall {
         call: String,
         text: Option<String>,
     },
-    /// Counts the votes on open approvals again, because policy or grants changed.
+    /// Counts the votes of the gates on open approvals again, because the policy or the grants changed.
     Revote,
 
-    /// Announces actions before the driver performs them. The driver performs those that the decision returns as
-    /// started.
+    /// Announces actions that the driver wants to perform. The driver then performs only the actions that the
+    /// resulting events record as started.
     Begin {
         begins: Vec<Begin>,
     },
@@ -172,7 +173,7 @@ pub enum Input {
         attempt: u32,
         outcome: Outcome,
     },
-    /// Reports the outcome of a call that the client ran.
+    /// Reports the outcome of a call that a client ran.
     ClientResult {
         call: String,
         outcome: ClientOutcome,
@@ -187,7 +188,7 @@ pub enum Input {
         turn: u32,
         failure: Failure,
     },
-    /// A model call that a person interrupted has ended. `text`: the reply up to then.
+    /// A model call that a person interrupted has ended. `text`: the part of the reply that the model had sent.
     Stopped {
         step: String,
         turn: u32,
@@ -196,14 +197,14 @@ pub enum Input {
 
     /// An agent of another framework asks a person.
     Ask(Box<Ask>),
-    /// A service holds a native run until a person has reviewed it.
+    /// A service asks to hold a native run until a person has reviewed it.
     Hold(Box<Hold>),
-    /// The asking agent now performs what was approved. `digest`: digest of that action.
+    /// The asking agent starts the approved action. `digest`: the digest of the action.
     UseApproval {
         interrupt: InterruptId,
         digest: Digest,
     },
-    /// Withdraws an interrupt that needs no decision any more. `text`: the reason.
+    /// Withdraws an interrupt that no longer needs a decision. `text`: the reason.
     Withdraw {
         interrupt: InterruptId,
         text: Option<String>,
@@ -231,7 +232,7 @@ impl Input {
             | Self::Withdraw { .. }
             | Self::ClientResult { .. } => Some(Permission::Steer),
             Self::Ask(_) | Self::Hold(_) | Self::UseApproval { .. } => Some(Permission::Ask),
-            // These have their own order of refusals, also `Reassign` and `Delegate`.
+            // Inputs about an interrupt, including `Reassign` and `Delegate`, check permissions in their own order.
             Self::Decide { .. }
             | Self::Claim { .. }
             | Self::Release { .. }
@@ -262,7 +263,7 @@ impl Input {
 }
 
 impl Input {
-    /// Returns true if the input is about stored content. The run may have ended long ago.
+    /// Returns true if the input is about stored content, which may belong to a run that ended long ago.
     pub(super) fn is_of_history(&self) -> bool {
         matches!(
             self,
@@ -274,7 +275,8 @@ impl Input {
         )
     }
 
-    /// Returns true if the input is about a question of an external agent. Its run may have ended with the answer.
+    /// Returns true if the input is about a question of an external agent. The run of the question may have ended
+    /// with its answer.
     pub(super) fn is_about_external_ask(&self) -> bool {
         matches!(self, Self::UseApproval { .. } | Self::Withdraw { .. })
     }
@@ -287,20 +289,20 @@ pub struct Start {
     pub config: Config,
     pub input: Value,
     pub origin: Origin,
-    /// Set if a message in the session begins the run. The sender has checked that the earlier front run has ended.
+    /// Set if a message in the session begins the run. The sender has checked that the previous front run has ended.
     pub front: Option<FrontStart>,
-    /// Trace that the run is reported as a part of.
+    /// Trace context of the caller. The run is reported as a part of this trace.
     pub trace: Option<TraceParent>,
 }
 
-/// Way in which a run takes the front of its session's conversation.
+/// Parameters of a run that becomes the front run of its session's conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontStart {
-    /// Agent in front from here on. `None` keeps the current one.
+    /// Agent that the person talks to from now on. `None` keeps the current agent.
     pub agent: Option<String>,
 }
 
-/// One action that is about to be performed.
+/// Action that is about to be performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begin {
     Model {
@@ -310,21 +312,21 @@ pub enum Begin {
     Trial {
         call: String,
     },
-    /// `observed`: the files of the preconditions as they are now.
+    /// `observed`: the current digests of the files that the release depends on.
     Tool {
         call: String,
         observed: Vec<Precondition>,
     },
 }
 
-/// Reason why a service holds a run, as shown to the reviewer.
+/// Request of a service to hold a run, as shown to the reviewer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
     pub title: String,
     pub message: String,
     pub payload: Value,
     pub risk: Level,
-    /// `None` uses the expiry of reviews in the workflow.
+    /// Time until the hold expires, in milliseconds. `None` uses the expiry that the workflow sets for reviews.
     pub expires_in_ms: Option<u64>,
 }
 
@@ -335,26 +337,26 @@ pub struct Ask {
     pub title: String,
     pub message: String,
     pub payload: Value,
-    /// Option ids of the kind's table, with optional labels. For `choice`, the asker's own ids. Empty means all options
-    /// of the kind.
+    /// Ids of the options to offer, with optional labels: ids of the kind's table or, for a `choice`, ids that the
+    /// asker defines. Empty means all options of the kind.
     pub options: Vec<(String, Option<String>)>,
     pub response_schema: Option<Value>,
     pub expires_in_ms: Option<u64>,
     pub on_expiry: Option<String>,
     pub assignment: Assignment,
-    /// Call for the gates, and the part of a change that a card shows. Only for a `tool_approval`.
+    /// Call for the gates, and the diff that the card shows. Only for a `tool_approval`.
     pub call: Option<(ForeignCall, Option<Value>)>,
-    /// Time in which an approval can be used, in milliseconds. `None` means no limit.
+    /// Time for which an approval can be used, in milliseconds. `None` means no time limit.
     pub usable_ms: Option<u64>,
     pub timing: Timing,
-    /// Fields that are withheld, each with the roles that do not see it.
+    /// Fields to withhold, each with the roles that cannot see the field.
     pub withhold: Vec<Withhold>,
-    /// Id of the interrupt, if the asker wants a callback on its resolution. The address of the callback is stored
-    /// under this id. `None`: the id is drawn, and there is no callback.
+    /// Id of the interrupt. Set if the asker wants a callback when the interrupt is resolved; the callback URL is
+    /// stored under this id. `None`: a new id is generated, and no callback is sent.
     pub callback: Option<InterruptId>,
 }
 
-/// Reason why an input was rejected. Each surface maps each reason to one stable code.
+/// Reason for rejecting an input. Each interface maps a reason to one stable code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("the run has already started")]
@@ -363,14 +365,14 @@ pub enum Rejection {
     Ended(Status),
     #[error("the run has no such interrupt")]
     UnknownInterrupt,
-    /// The text ends a sentence.
+    /// The text completes the sentence of the error message.
     #[error("the interrupt has no stored answer: {0}")]
     NoAnswer(&'static str),
     #[error("the run has not ended: its content is needed until it ends")]
     NotEnded,
     #[error("the run is on legal hold: its content cannot be erased until the hold is lifted")]
     Held,
-    /// A second reason would be lost, and lifting the first hold would lift both.
+    /// A second hold is rejected: its reason would be lost, and lifting the first hold would lift both.
     #[error(
         "the run is already on legal hold, since {} by {}{}; lift the hold before you give another reason",
         .0.at, .0.by, .0.why()
@@ -378,10 +380,10 @@ pub enum Rejection {
     HeldAlready(LegalHold),
     #[error("the run has no such call")]
     UnknownCall,
-    /// The text ends a sentence.
+    /// The text completes the sentence of the error message.
     #[error("the call cannot be stopped: {0}")]
     NotStoppable(&'static str),
-    /// The text ends a sentence.
+    /// The text completes the sentence of the error message.
     #[error("the run cannot be interrupted: {0}")]
     NotInterruptible(&'static str),
     #[error(transparent)]
@@ -402,7 +404,8 @@ pub enum Rejection {
     NotExternal,
     #[error("the limit `{name}` of {limit} is reached")]
     Limit { name: &'static str, limit: u64 },
-    /// The input answers an action that is not awaited: it is late, repeated, or of another attempt.
+    /// The input is the result of an action that the run does not await: the result is late, a duplicate, or from a
+    /// different attempt.
     #[error("nothing is waiting for this input: it is late or repeated")]
     Outdated,
     #[error("it is frozen: nothing starts until the freeze is lifted")]
@@ -435,7 +438,7 @@ impl ClientOutcome {
         }
     }
 
-    /// Returns the text for the model. A failure without a text gets a default.
+    /// Returns the text for the model. A failure without a text gets a default text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Failed { text } if text.trim().is_empty() => "it failed",

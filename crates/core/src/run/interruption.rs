@@ -1,8 +1,9 @@
-//! Interruption of a run by a person: running work stops now, and the run waits for a message.
+//! Interruption of a run by a person: running work stops at once, and the run waits for the person's message.
 //!
-//! One append holds `run_interrupted`, the end of every call that has not started, `tool_stopped` for each running
-//! command, and the person's turn. The driver then ends the work in progress. A model call returns as `model_stopped`
-//! with the text streamed so far. If its process is gone, that text is lost. Changes that are being written are written
+//! A single append contains `run_interrupted`, the end of every call that has not started, `tool_stopped` for each
+//! running command, and the interrupt for the person's turn. The driver then stops the work in progress. A model call
+//! returns as `model_stopped`, with the text that was streamed so far; that text is lost if its process is gone. A
+//! commit that has begun is completed. Calls that a client runs, and calls with an unknown outcome, are not changed.
 //! completely. Calls with a client, and calls in doubt, are left as they are.
 
 use super::decide::{EXPIRED, as_it_is};
@@ -15,7 +16,7 @@ use crate::interrupt::{About, Cause, Decision, Effect, Interrupt, Kind, Outcome}
 use crate::message::Stop;
 use crate::schema::Problem;
 
-/// Code of a call that an interruption ended.
+/// Code of the calls that an interruption ended.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 const NOT_RUN: &str =
@@ -27,13 +28,15 @@ const ENDED: &str = "Ended by a person who had interrupted it.";
 const NOBODY: &str = "It was interrupted, and nobody decided in time how to continue.";
 
 impl Draft<'_> {
-    /// Handles a person's message to the run. If the person has the turn, the message takes it.
+    /// Handles a person's message to the run. If an interrupt waits for the person's turn, the message decides that
+    /// interrupt.
     pub(super) fn message(&mut self, text: String) -> Result<(), Rejection> {
         if text.trim().is_empty() {
             return Err(Rejection::Invalid(vec![Problem::new("/text", "is empty")]));
         }
         check_text(&text)?;
-        // A text decides an open turn. The text of a person who may not decide it becomes a message.
+        // A message from a person who may decide the open turn is the decision. Any other message is added to the
+        // run.
         if let Some(turn) = self.run.open_turn() {
             let decision =
                 Decision { option: "submit".to_owned(), text: Some(text.clone()), ..Decision::default() };
@@ -45,8 +48,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Interrupts the run. Emits no further interruption if the run is interrupted already, or waits for a person's
-    /// turn. `text`: the message, if it is known already.
+    /// Interrupts the run. Does nothing if the run is already interrupted, or only waits for a person's turn. `text`:
+    /// the message, if the person has already written it.
     pub(super) fn interrupt_run(&mut self, text: Option<String>) -> Result<(), Rejection> {
         self.run.interruptible().map_err(Rejection::NotInterruptible)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -55,7 +58,7 @@ impl Draft<'_> {
             self.emit(Fact::RunInterrupted, Content::none());
             self.stop_calls();
             match &text {
-                // Every interrupted agent receives the message.
+                // Every interrupted agent gets the message.
                 Some(text) => self.say_instead(text),
                 None => self.open_interruption(),
             }
@@ -88,7 +91,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips a call of a reply that came while it was being stopped.
+    /// Skips a call of a reply that arrived while the model call was being stopped.
     pub(super) fn skip_interrupted(&mut self, call: &str) {
         self.finish_call(call, CallEnd::Skipped, Some(INTERRUPTED), NOT_RUN);
     }
@@ -97,12 +100,12 @@ impl Draft<'_> {
         let mut opening = Opening::new(Kind::Turn, About::Interruption, "Interrupted: your turn");
         opening.only = &["submit", "continue", "done"];
         opening.on_expiry = Some("done");
-        // A payload is shown as an agent's words, and there are none.
+        // The interruption has no agent, so the interrupt has no payload of an agent to show.
         opening.payload = serde_json::json!({});
         self.open(opening);
     }
 
-    /// Handles the end of a stopped model call. `text`: the reply up to then.
+    /// Handles the end of a stopped model call. `text`: the part of the reply that the model had sent.
     pub(super) fn model_stopped(&mut self, step: &str, turn: u32, text: &str) -> Result<(), Rejection> {
         let attempt = self.awaited(step, turn)?;
         if !self.run.is_stopping(step) {
@@ -114,9 +117,10 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Applies a person's turn after an interruption. If the turn expires, the run fails and no work continues.
+    /// Applies a person's decision after an interruption. If the interrupt expires, the run fails and no work
+    /// continues.
     pub(super) fn interruption_effect(&mut self, effect: Effect, text: &str, is_expired: bool) {
-        // An expired turn must not start further work.
+        // An expiry is not a person's decision, so it must not start further work.
         if is_expired {
             self.fail_run(EXPIRED, NOBODY);
             return;
@@ -138,8 +142,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Sends a person's message in place of the interrupted work. The message also replaces the answer to a question
-    /// about a task that has not begun.
+    /// Sends a person's message to the interrupted agents. If a question about a task that has not begun is open, the
+    /// message also answers the question.
     fn say_instead(&mut self, text: &str) {
         self.tell_run(text);
         if text.trim().is_empty() {
@@ -152,7 +156,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes the questions before a round that the person may decide on. Returns their phases.
+    /// Closes the open questions before a round that the person may decide on. Returns the phases of these questions.
     fn withdraw_asked_first(&mut self) -> Vec<String> {
         let voter = self.voter();
         let asked = self.run.open_interrupts().filter(|(_, each)| each.may_take_part(&voter).is_ok());
@@ -170,9 +174,10 @@ impl Draft<'_> {
         asked.into_iter().map(withdraw).collect()
     }
 
-    /// Ends the open steps with the last replies of their agents. Phases that calls began end with the calls.
+    /// Ends the open steps with the last replies of their agents. A phase that a call began ends together with the
+    /// call.
     fn end_interrupted(&mut self) {
-        // A person who ends the work before its first round needs no answer to its questions.
+        // The person ends the work before its first round, so the questions before that round need no answer.
         for phase in self.withdraw_asked_first() {
             self.emit(Fact::RoundsOver { phase }, Content::none());
         }
@@ -193,7 +198,7 @@ impl Draft<'_> {
                 | StepRole::Maker
                 | StepRole::Subtask => {
                     self.end_as_it_is(&id, ENDED);
-                    // A person who ends a round like this is not asked whether it was done well.
+                    // The person ended the round themselves, so they are not asked if they are satisfied with it.
                     if self.run.ends_without_turn(&step) {
                         self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                     }
@@ -202,7 +207,7 @@ impl Draft<'_> {
                     self.close_step(&id, StepEnd::Skipped, "");
                     self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                 }
-                // These steps end with the step that they help.
+                // These steps end together with the step that they help.
                 StepRole::Overseer | StepRole::Summariser => {}
             }
         }
@@ -214,7 +219,7 @@ enum StopEffect {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
-    /// The call only reads, and its partial result is dropped.
+    /// The call only reads. Its partial result is discarded.
     Abandoned,
 }
 
@@ -227,7 +232,7 @@ impl Step {
 }
 
 impl Run {
-    /// Checks that a person can interrupt the run. The error says why not.
+    /// Checks that a person can interrupt the run. The error is the reason why not.
     fn interruptible(&self) -> Result<(), &'static str> {
         if self.started.as_ref().is_none_or(|started| started.origin != Origin::Native) {
             return Err("its agent runs outside Holdshort, and only that system can stop it");
@@ -238,7 +243,8 @@ impl Run {
         Ok(())
     }
 
-    /// Returns true if the final text of a step is its interrupted reply, which is in the conversation already.
+    /// Returns true if the final text of a step is its interrupted reply. That reply is already part of the
+    /// conversation.
     pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
         let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));
         matches!(last, Some(Entry::Turn { text: said, stop: Stop::Cut, .. }) if as_it_is(said.trim(), ENDED) == text)
@@ -256,7 +262,7 @@ impl Run {
         })
     }
 
-    /// Returns true if an action continues during an interruption: a commit that has begun.
+    /// Returns true if the action continues despite an interruption. Only a commit that has begun continues.
     pub(super) fn goes_on_interrupted(&self, action: &Action) -> bool {
         match action {
             Action::CallTool { call, .. } => self.calls.get(call).is_some_and(|call| call.trial.commits > 0),
@@ -264,7 +270,7 @@ impl Run {
         }
     }
 
-    /// Returns true if a step is a round after which the person has no turn.
+    /// Returns true if the step is a round after which the person gets no turn.
     fn ends_without_turn(&self, step: &Step) -> bool {
         let copilot = self.phase(&step.phase).and_then(|phase| phase.kind.copilot());
         step.round.is_some() && copilot.is_some_and(|copilot| !copilot.conversational)
@@ -279,7 +285,7 @@ impl Run {
             CallState::Started { .. } if is_command => StopEffect::WhenItsProcessEnds,
             CallState::Started { .. } if self.writes(&call.tool) => StopEffect::Untouched,
             CallState::Started { .. } => StopEffect::Abandoned,
-            // Some of its changes may be written already.
+            // The commit may have written some of the changes already.
             CallState::Authorised if call.trial.commits > 0 => StopEffect::Untouched,
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
                 if call.trial.running.is_some() {
@@ -292,7 +298,7 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended the interrupted work in their turn.
+/// Returns true if a person ended the interrupted work by choosing `done`.
 pub(super) fn ended_by_person(interrupt: &Interrupt) -> bool {
     let chosen = interrupt.resolution.as_ref().and_then(|resolution| resolution.option.as_deref());
     interrupt.opened.about == About::Interruption && chosen == Some("done")

@@ -1,4 +1,4 @@
-//! Lookups in the state of a run that need only the state and the workflow.
+//! Functions that look something up in the state of a run, and need only the state and the workflow.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,8 @@ impl Run {
         matches!(self.spec(&call.tool).map(|spec| &spec.runs), Some(Runs::Client { .. }))
     }
 
-    /// Returns true if this program runs the tool: the tool is not run by a client and opens no interrupt or phase.
+    /// Returns true if this process runs the tool. False if a client runs the tool, or a call of the tool opens an
+    /// interrupt or begins a phase.
     pub fn runs_here(&self, tool: &str) -> bool {
         matches!(self.spec(tool).map(|spec| &spec.runs), Some(Runs::Here { .. }))
     }
@@ -37,7 +38,7 @@ impl Run {
         self.rounds.get(phase).map_or(&NO_ROUNDS, |rounds| &**rounds)
     }
 
-    /// Returns the first interrupt except this one that holds the whole run.
+    /// Returns the first open interrupt, other than `than`, that holds the whole run.
     pub(super) fn held_by_another(&self, than: &InterruptId) -> Option<InterruptId> {
         let holds = |each: &Interrupt| matches!(each.opened.about, About::Interruption | About::Hold);
         let mut open = self.open_interrupts().filter(|(id, each)| *id != than && holds(each));
@@ -48,7 +49,7 @@ impl Run {
         self.plans.get(&control.plan)?.settled().map(|plan| &**plan)
     }
 
-    /// Returns the subtask whose step has this id, in a phase that carries out a plan.
+    /// Returns the subtask that the step with this id carries out, in a phase that carries out a plan.
     pub(super) fn part_to_carry_out(&self, phase: &str, step: &str) -> Option<PlanPart> {
         let phase = self.phase(phase)?;
         let plan = self.settled(phase.kind.control()?)?;
@@ -58,12 +59,12 @@ impl Run {
         Some(PlanPart { id: subtask.id.clone(), number, of: plan.subtasks.len() })
     }
 
-    /// Returns the call whose judging step has this id.
+    /// Returns the call that the step with this id judges.
     pub(super) fn call_to_judge(&self, step: &str) -> Option<String> {
         self.calls.keys().find(|call| step_ids::judging(call) == step).cloned()
     }
 
-    /// Returns the settings of smart approval: those of the workflow, and those of the run.
+    /// Returns the settings of smart approval, combined from the workflow and the run.
     pub(super) fn smart(&self) -> Option<Smart> {
         let own = self.definition.gates.smart.clone();
         let added = self.config().and_then(|config| config.gates.smart.clone());
@@ -73,7 +74,7 @@ impl Run {
         }
     }
 
-    /// Returns the model that the step's requests name.
+    /// Returns the model that requests of this step name.
     pub fn model_of(&self, id: &str) -> Option<String> {
         let step = self.steps.get(id)?;
         let own = match step.role {
@@ -94,7 +95,7 @@ impl Run {
     }
 }
 
-/// Adds a run's keywords to those of its workflow, and its judge if the workflow has none.
+/// Adds the run's keywords to the workflow's keywords. The run's judge applies only if the workflow has no judge.
 fn together(mut own: Smart, added: Smart) -> Smart {
     let new: Vec<String> = added.keywords.into_iter().filter(|word| !own.keywords.contains(word)).collect();
     own.keywords.extend(new);

@@ -1,4 +1,4 @@
-//! Skips a step, or accepts a person's result for it.
+//! Steps that a person skips, and steps whose result a person supplies.
 
 use super::draft::Draft;
 use super::{Run, StepEnd, StepRole};
@@ -7,7 +7,7 @@ use crate::plan::{self, Plan};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Skips a step without a result. The reason becomes a note for later steps. If the step had to make a plan, the
+    /// Skips a step without a result. The reason becomes a note for later steps. If the step must produce a plan, the
     /// phase fails (contract A8).
     pub(super) fn skip_step(&mut self, interrupt: &Interrupt, step: &str, text: &str, why: &str) {
         if self.run.must_plan(step) {
@@ -15,22 +15,22 @@ impl Draft<'_> {
             return self.fail_phase(&self.run.phase_of_step(step), "no_plan", text);
         }
         self.close_step(step, StepEnd::Skipped, text);
-        // Later steps receive the outcome of each subtask anyway.
+        // Requests of later steps contain the outcome of each subtask anyway, so no note is needed.
         let is_subtask = self.run.steps.get(step).is_some_and(|step| step.role == StepRole::Subtask);
         if !is_subtask && !text.trim().is_empty() {
             self.guide(interrupt, step, &format!("It was skipped: {}", text.trim()));
         }
     }
 
-    /// Accepts a person's result for a step. The result of a planner is a plan, and is handled like every plan from a
-    /// person.
+    /// Accepts a person's text as the result of a step. The result of a planner is a plan, and goes through the same
+    /// checks as every plan from a person.
     pub(super) fn give_result(&mut self, step: &str, text: &str) {
         let planner = self.run.steps.get(step).filter(|step| step.role == StepRole::Planner);
         let Some(phase) = planner.map(|step| step.phase.clone()) else {
             return self.close_step(step, StepEnd::Completed, text);
         };
         let must_plan = self.run.must_plan(step);
-        // An answer in words may hold a list that is not a plan.
+        // An answer in prose may contain a list that looks like a plan.
         let may_be_one = must_plan || text.trim_start().starts_with(['{', '[']);
         match self.run.plan_in(&phase, text) {
             Ok(plan) if may_be_one => {
@@ -41,7 +41,7 @@ impl Draft<'_> {
                     self.settle_plan(&phase);
                 }
             }
-            // A person's text was checked before, so this is an expiry without an answer.
+            // Texts from a person were checked before, so only an expiry without a text gets here.
             Err(_) if must_plan => {
                 let text = format!("`{step}` failed, and nobody gave a plan");
                 self.fail_phase(&phase, "no_plan", text);
@@ -52,7 +52,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Checks that a person's result for a planner holds a plan, in any form that a planner may use.
+    /// Checks that a person's result for a planner contains a plan, in any form that a planner may use.
     pub(super) fn check_given(&self, interrupt: &Interrupt, offer: &Offer, given: &Decision) -> Vec<Problem> {
         let About::Failure(id) = &interrupt.opened.about else { return Vec::new() };
         let must = offer.effect == Effect::Respond && self.must_plan(id);
@@ -60,7 +60,7 @@ impl Run {
         self.plan_in(&step.phase, given.text.as_deref().unwrap_or_default()).err().unwrap_or_default()
     }
 
-    /// Returns true if this step can only result in a plan.
+    /// Returns true if the step must produce a plan.
     fn must_plan(&self, step: &str) -> bool {
         let planner = self.steps.get(step).filter(|step| step.role == StepRole::Planner);
         planner.and_then(|step| self.planning(&step.phase)).is_some_and(|planning| !planning.optional)

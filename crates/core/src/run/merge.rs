@@ -1,5 +1,5 @@
-//! Merge: puts files that exist only in the layer of a run into the workspace. A merge is a run of its own with one
-//! call. A person sees and releases its changes like any others.
+//! Merge: copies files that exist only in the layer of a run into the workspace. A merge is a separate run with a
+//! single call. A person reviews and releases its changes like the changes of any other call.
 
 use std::collections::BTreeSet;
 
@@ -15,23 +15,22 @@ use crate::text::clip;
 
 /// Workflow of runs that merge the layer of another run.
 pub const WORKFLOW: &str = "merge";
-/// Tool of the single call. No agent has it.
+/// Tool of the single call. No agent has this tool.
 pub const TOOL: &str = "merge_changes";
 
-/// Input of a merge, and arguments of its call.
+/// Input of a merge run, and arguments of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title for people.
+    /// Title that people see.
     pub task: String,
     /// Run whose layer is merged.
     pub run: RunId,
-    /// Files and folders to merge. Empty means the whole layer.
+    /// Files and directories to merge. Empty means the whole layer.
     pub paths: BTreeSet<String>,
 }
 
 impl Arguments {
-    /// Returns the arguments of a merge of these paths.
     pub fn new(of: &Run, paths: BTreeSet<String>) -> Self {
         let task = of.task();
         let first = task.lines().map(str::trim).find(|line| !line.is_empty());
@@ -40,7 +39,7 @@ impl Arguments {
     }
 }
 
-/// Returns the workflow of a merge. Its approvers are those of every phase of the run.
+/// Returns the workflow of a merge. Its approvers are chosen like those of an undo of all phases.
 pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     let phases = of.phases.iter().map(|phase| phase.id.clone()).collect();
     let input = json!({

@@ -1,8 +1,9 @@
-//! A run: one journalled execution, as a state machine without I/O.
+//! A run: one execution that is recorded in the journal, as a state machine without I/O.
 //!
-//! `handle` decides: it returns the events and the next state, and changes nothing. `apply` is the only mutation; it is
-//! infallible, and the same live and on replay. `actions` and `next_deadline` derive what to do next. `state.rs` holds
-//! the state, `fact/` what can happen, `advance.rs` the follow-up events.
+//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state.
+//! `apply` cannot fail, and works the same for live runs and for replays. `actions` and `next_deadline` derive the
+//! next work from the state. `state.rs` contains the state, `fact/` the events, and `advance.rs` the follow-up
+//! events.
 
 mod action;
 mod advance;
@@ -104,10 +105,10 @@ use crate::tool;
 
 /// Code of a command that the sandbox stopped at the limits of its effect.
 const CONFINED: &str = "confined";
-/// Code of a command that created guarded paths, whether or not they could be set aside.
+/// Code of a command that created guarded paths, even if these paths could not be set aside.
 const SET_ASIDE: &str = "set_aside";
 
-/// State of a run. Public to read; only [`Run::apply`] writes.
+/// State of a run. All code may read the fields; only [`Run::apply`] writes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub id: RunId,
@@ -115,9 +116,9 @@ pub struct Run {
     /// Number of applied events.
     pub seq: u64,
     pub last_at: Timestamp,
-    /// Content of the first event. `None` before it.
+    /// Content of the first event. `None` before the first event.
     pub started: Option<Arc<Started>>,
-    /// Epoch of the last process that started or took over work of the run.
+    /// Epoch of the last process that started work of the run or took it over.
     pub epoch: u64,
     /// True if a person paused the run.
     pub paused: bool,
@@ -125,39 +126,40 @@ pub struct Run {
     pub paused_at: Option<Timestamp>,
     /// True if the session of the run is suspended.
     pub suspended: bool,
-    /// Interrupt that holds the whole run: the turn of a person who interrupted it, or a review that a service
+    /// Interrupt that holds the whole run: the turn of the person who interrupted the run, or a review that a service
     /// requested.
     pub interrupted: Option<InterruptId>,
     pub ended: Option<Arc<RunEnd>>,
-    /// Started phases. `Some` once a phase has ended.
+    /// Started phases. The value is `Some` once the phase has ended.
     pub phases: SharedMap<String, Option<StepEnd>>,
     pub steps: OpenMap<String, Step>,
     /// Plans of planning phases.
     pub plans: SharedMap<String, Planned>,
     /// Rounds of copilot phases.
     pub rounds: SharedMap<String, Arc<Rounds>>,
-    /// Phases that calls began, by the ids of these phases.
+    /// Phases that calls began, by phase id.
     pub called: SharedMap<String, Arc<StartedPhase>>,
     pub calls: OpenMap<String, Call>,
     pub interrupts: OpenMap<InterruptId, Interrupt>,
-    /// Number of calls proposed so far. It numbers the next call.
+    /// Number of calls proposed so far. The next call gets the next number.
     pub proposed: u32,
     /// Totals over all steps.
     pub spent: Spent,
     /// Outputs released by reviews, `{title, content}`, in order.
     pub released: SharedList<Value>,
-    /// Texts for steps that start later: messages to the run, guidance about steps, and notices of undos.
+    /// Texts for steps that start later: messages to the run, guidance about steps, and notices about undos.
     pub messages: SharedList<Arc<str>>,
-    /// Undos that the agents were told of, each with the text.
+    /// Undos that the agents were told about, each with the message to the agents.
     pub undone: SharedMap<RunId, Arc<str>>,
-    /// Conversation before this run, in the form of [`conversation::render_history`](crate::conversation::render_history). No event holds
-    /// it. The loader of a live run reads it from the earlier runs.
+    /// Conversation before this run, in the form of
+    /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains it; the
+    /// loader of a live run reads it from earlier runs.
     pub earlier: Option<Arc<str>>,
     /// Sequence up to which the content of all events is erased.
     pub erased_to: u64,
-    /// Set once all content of the run is erased.
+    /// Set once the content of the whole run is erased.
     pub erased: Option<Erasure>,
-    /// Set while the content of the run may not be erased.
+    /// Set while a legal hold forbids the erasure of the run's content.
     pub held: Option<LegalHold>,
 }
 
@@ -167,7 +169,7 @@ pub struct Started {
     pub session: SessionId,
     pub config: Config,
     pub origin: Origin,
-    /// True if the run has, or had, the front of its session's conversation.
+    /// True if the run is, or was, the front run of its session's conversation.
     pub front: bool,
     pub input: Value,
     pub at: Timestamp,
@@ -179,8 +181,8 @@ pub struct RunEnd {
     pub reason: String,
     pub seq: u64,
     pub at: Timestamp,
-    /// Sequence of the event that holds the text and result: the ending event, or a later one that erased an answer in
-    /// it.
+    /// Sequence of the event that contains the text and result of the run: the event that ended the run, or a later
+    /// event that erased an answer in the result.
     pub told: u64,
     pub text: Option<String>,
     pub result: Value,
@@ -199,19 +201,18 @@ pub struct Erasure {
 pub struct LegalHold {
     pub by: String,
     pub at: Timestamp,
-    /// `None` once the reason is erased.
+    /// Reason that was given. `None` once the reason is erased.
     pub reason: Option<String>,
 }
 
 impl LegalHold {
-    /// Returns the reason as the end of a sentence that gives person and time.
+    /// Returns the reason as the end of a sentence that already names the person and the time.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
 }
 
 impl Run {
-    /// Returns a run before its first event.
     pub fn new(id: RunId, definition: Arc<Definition>) -> Self {
         Self {
             id,
@@ -248,7 +249,7 @@ impl Run {
         self.interrupts.open()
     }
 
-    /// Returns true if the agents got this text because of an undo. No person wrote such a text.
+    /// Returns true if the agents got this text as the notice of an undo. A person did not write such a text.
     pub(crate) fn is_of_an_undo(&self, told: &str) -> bool {
         self.undone.values().any(|undone| **undone == *told)
     }
@@ -261,7 +262,7 @@ impl Run {
         self.started.as_ref().map(|started| &started.session)
     }
 
-    /// Returns true if no new work begins: a person paused the run, or its session is suspended.
+    /// Returns true if no new work may begin, because a person paused the run or its session is suspended.
     pub fn is_paused(&self) -> bool {
         self.paused || self.suspended
     }
@@ -271,8 +272,8 @@ impl Run {
         self.started.as_ref().is_some_and(|started| started.front)
     }
 
-    /// Returns the agent that talks to the person. It is the active worker or planner, else the agent that the run
-    /// began with. Agents that carry out a plan, judge or improve something talk to no person.
+    /// Returns the agent that talks to the person: the active worker or planner, or else the agent that the workflow
+    /// begins with. Agents that carry out a plan, judge, or improve a text do not talk to the person.
     pub fn agent_in_front(&self) -> Option<&str> {
         let talks = |step: &&Step| matches!(step.role, StepRole::Worker | StepRole::Planner);
         let at_work = self.steps.open().map(|(_, step)| step).find(talks).filter(|_| self.ended.is_none());
@@ -288,14 +289,13 @@ impl Run {
         }
     }
 
-    /// Returns true if an interrupt asks about a new version of a plan that is already carried out.
     pub fn replaces_a_plan(&self, interrupt: &Interrupt) -> bool {
-        // A planner asks from a step. A person who replaces a plan has no step.
+        // A planner proposes a plan from a step. A person who replaces a plan has no step.
         let About::Plan(phase) = &interrupt.opened.about else { return false };
         interrupt.opened.step.is_none() && self.plans.get(phase).is_some_and(|plan| plan.settled.is_some())
     }
 
-    /// Returns true if the run is for an agent of another framework and this actor started it.
+    /// Returns true if this actor started the run for an agent of another framework.
     pub fn is_begun_by(&self, actor: &Actor) -> bool {
         let by = self.started.as_ref().map(|started| &started.by);
         self.definition.is_external() && by.is_some_and(|by| (by.role, &by.id) == (actor.role, &actor.id))
@@ -310,7 +310,7 @@ impl Run {
         self.definition.tools.get(tool)
     }
 
-    /// Returns true if a tool may change things. An unknown tool is treated as one that does.
+    /// Returns true if a tool may change something. Unknown tools are assumed to change something.
     fn writes(&self, tool: &str) -> bool {
         match self.spec(tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { effect, .. } | tool::Runs::Client { effect, .. }) => {
@@ -323,15 +323,15 @@ impl Run {
         }
     }
 
-    /// Returns how to recover a call that was running during a crash. A commit is rolled forward, because each file
-    /// shows what is left to do.
+    /// Returns how to recover a call that was running when its process stopped. A commit is continued, because the
+    /// files show which writes are missing.
     fn on_crash(&self, call: &Call) -> tool::OnCrash {
         if call.committing().is_some() {
             return tool::OnCrash::Rerun;
         }
         match self.spec(&call.tool).map(|spec| &spec.runs) {
             Some(tool::Runs::Here { on_crash, .. }) => *on_crash,
-            // A crash of this process does not affect what the client runs.
+            // A client runs the call, so a stop of this process does not affect it.
             Some(
                 tool::Runs::Client { .. }
                 | tool::Runs::Opens(_)
@@ -343,7 +343,7 @@ impl Run {
         }
     }
 
-    /// Returns the last turn of a step and its calls, if the step has a turn.
+    /// Returns the text and calls of the last turn of a step. `None` if the step has no turn.
     fn last_turn<'a>(&'a self, step: &'a Step) -> Option<(&'a str, Vec<&'a Call>)> {
         match step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }))? {
             Entry::Turn { text, calls, .. } => {

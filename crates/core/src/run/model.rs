@@ -1,4 +1,4 @@
-//! Model calls of a step: started, replied, failed. Only the run retries a call.
+//! Model calls of a step: starts, replies, failures. Only this module decides that a call is retried.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl Draft<'_> {
             return;
         }
         let Some(step) = self.run.steps.get(id) else { return };
-        // A call that still backs off does not start.
+        // The call still waits for its retry time, so it does not start.
         if step.turn != turn || step.retry_at.is_some_and(|at| at > self.now()) {
             return;
         }
@@ -35,7 +35,7 @@ impl Draft<'_> {
         );
     }
 
-    /// Returns the attempt in progress for this turn.
+    /// Returns the attempt of this turn that is in progress.
     pub(super) fn awaited(&self, step: &str, turn: u32) -> Result<u32, Rejection> {
         match self.run.steps.get(step) {
             Some(step) if step.turn == turn => match step.model {
@@ -96,7 +96,7 @@ impl Draft<'_> {
             })
             .collect();
         self.more_than_one_handoff(&calls, &mut problems);
-        // The reply was whole before it could be stopped. Its calls do not start.
+        // The reply was complete before the stop took effect. Its calls do not start.
         let calls = calls.iter().map(|(id, _)| id);
         if is_stopped {
             for id in calls {
@@ -104,7 +104,7 @@ impl Draft<'_> {
             }
             return Ok(());
         }
-        // A question that is not asked again is not a failure of the work.
+        // A question that was already asked is only skipped; it is not a failure of the work.
         let end = if are_returned { CallEnd::Skipped } else { CallEnd::Failed };
         for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {
@@ -115,7 +115,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the reason why a call cannot even be inspected: a code, and a text for the model.
+    /// Returns the reason why a call cannot be inspected: a code, and a text for the model.
     fn unusable(&self, step: &str, n: usize, call: &RequestedCall) -> Option<(&'static str, String)> {
         if n >= limits::CALLS_PER_REPLY {
             let text = format!("not run: a reply may hold at most {} calls", limits::CALLS_PER_REPLY);
@@ -130,7 +130,7 @@ impl Draft<'_> {
                 format!("the tool `{name}` is not available; your tools: {there}"),
             ));
         };
-        // A plan is accepted in more forms than its schema names (contract A8).
+        // The tool accepts plans in more forms than its schema describes (contract A8).
         if matches!(spec.runs, Runs::Opens(Opens::Plan)) && plan::sent(&value(&call.arguments)).is_some() {
             return None;
         }
@@ -159,8 +159,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Rejects all hand-offs of a reply except the first. If one of several ends the work, none takes effect: the words
-    /// of the others, such as what is left undone, would be lost.
+    /// Rejects all hand-offs of a reply except the first. If one of the hand-offs ends the work, all are rejected:
+    /// otherwise the texts of the rejected ones, such as undone items, would be lost.
     fn more_than_one_handoff(
         &self,
         calls: &[(String, RequestedCall)],
@@ -185,7 +185,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns a problem if a reply that is not whole ends the work. More may have been in it.
+    /// Returns a problem if an incomplete reply ends the work. The missing part might have contained more.
     fn cut_end(&self, call: &RequestedCall, stop: Stop) -> Option<(&'static str, String)> {
         let flaw = stop.flaw()?;
         let text = format!("not finished: your reply {}. Go on, or say it again", flaw.says());
@@ -199,11 +199,12 @@ impl Draft<'_> {
             return self.model_stopped(id, turn, "");
         }
         let limit = self.run.limits(id).attempts;
-        // Some providers do not know the form of a judgement, so the request is sent once more without it.
+        // Some providers reject the response schema of a judgement, so the request is sent once more without the
+        // schema.
         let form_refused = matches!(step.role, StepRole::Overseer | StepRole::Router)
             && failure.kind == FailureKind::Rejected
             && step.last_failure.is_none();
-        // The window is smaller than configured, so a shorter request is sent.
+        // The model's window is smaller than configured, so a shorter request is sent.
         let narrower = if failure.kind == FailureKind::TooLong && step.failures == 0 {
             self.run.narrower(id)
         } else {

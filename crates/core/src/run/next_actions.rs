@@ -1,4 +1,4 @@
-//! Actions that the state of a run calls for.
+//! Actions that are due in the state of a run.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl Run {
         let mut taken = self.writer().is_some();
         for (id, call) in open {
             let is_due = call.state == CallState::Authorised && !self.waits_its_turn(id, call);
-            // A trial comes before its call, and is an action of its own.
+            // The trial of a call is a separate action that comes first.
             if !is_due || self.is_held(call) || (call.trial.is_stale && !call.look_again) {
                 continue;
             }
@@ -45,7 +45,7 @@ impl Run {
                 continue;
             }
             taken |= writes;
-            // Files that the release relied on may have changed while the call waited for its turn.
+            // Files that the release depends on may have changed while the call waited for earlier calls.
             actions.push(if call.look_again {
                 Action::Inspect { call: id.clone(), revision: call.revision }
             } else {
@@ -68,7 +68,7 @@ impl Run {
         actions
     }
 
-    /// Returns the actions whose answers would still be accepted. All others may be dropped.
+    /// Returns the actions whose results are still accepted. The driver may drop all other actions.
     pub fn awaited(&self) -> BTreeSet<ActionId> {
         if self.ended.is_some() {
             return BTreeSet::new();
@@ -78,7 +78,7 @@ impl Run {
         awaited
     }
 
-    /// Returns true if a call may start now: it is in turn, and only one side effect runs at a time in a workspace.
+    /// Returns true if a call may start now: earlier calls have ended, and no other call is writing to the workspace.
     pub(super) fn may_start(&self, id: &str) -> bool {
         let Some(call) = self.calls.get(id) else { return false };
         !self.is_paused()
@@ -89,9 +89,9 @@ impl Run {
             && (!self.writes(&call.tool) || self.writer().is_none())
     }
 
-    /// Returns true if a released call may not start for now.
+    /// Returns true if a released call must wait because a question is open or its step is blocked.
     pub(super) fn is_held(&self, call: &Call) -> bool {
-        // An interrupted commit is completed.
+        // A commit that has begun is completed even if a question is open.
         let waits = call.trial.commits == 0 && self.is_held_by_a_question(&call.step);
         waits || self.is_blocked(&call.step)
     }

@@ -1,9 +1,9 @@
-//! Order of the calls of one reply: calls depend on each other as the agent wrote them.
+//! Order of the calls of one reply. A call may depend on the calls that the agent wrote before it.
 //!
-//! A call that writes starts when every call before it has ended. A call that reads starts when every writing call
-//! before it has ended. Reads therefore run in parallel, and a call that waits for a person delays the calls after it.
-//! A call waits only for earlier calls, which excludes cycles. Tools that ask, hand-offs and client calls have an order
-//! of their own.
+//! A call that writes starts when all calls before it have ended. A call that reads starts when all writing calls
+//! before it have ended. Reads therefore run in parallel, and a call that waits for a person delays the calls after
+//! it. A call waits only for earlier calls, so cycles cannot occur. Tools that ask, hand-offs and client calls are
+//! ordered elsewhere.
 
 use serde_json::{Value, json};
 
@@ -14,27 +14,27 @@ use crate::envelope::Content;
 use crate::interrupt::{Cause, Outcome};
 use crate::tool::Runs;
 
-/// Missing state of the workspace that a call needs.
+/// Missing path in the workspace that a call needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPath {
-    /// Path that is missing, relative to the workspace.
+    /// Missing path, relative to the workspace.
     pub path: String,
     pub mended_by: Remedy,
 }
 
-/// Effect of another call that would provide it.
+/// Work of an earlier call that would create the missing path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Writing that file. A command that writes could do it, too.
+    /// A call writes this file. A command that writes may do so, too.
     WritingIt,
-    /// Writing that file or one below it. A command that writes could do it, too.
+    /// A call writes this file, or a file below this path. A command that writes may do so, too.
     WritingBelow,
-    /// Only a command that writes.
+    /// Only a command that writes can create the path.
     Command,
 }
 
 impl Draft<'_> {
-    /// Defers a call that cannot be done yet. It is inspected again when the calls before it have ended.
+    /// Defers a call that cannot run yet. The call is inspected again when the calls before it have ended.
     pub(super) fn defer(&mut self, id: &str, call: &Call) {
         if let CallState::Gated(interrupt) = &call.state {
             self.resolve(interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -45,7 +45,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if a call of the same reply must end before this one starts.
+    /// Returns true if an earlier call of the same reply must end before this call starts.
     pub fn waits_its_turn(&self, id: &str, call: &Call) -> bool {
         if self.is_client_call(call) {
             return false;
@@ -54,7 +54,7 @@ impl Run {
         self.earlier(id, call).any(|(_, other)| !other.is_ended() && (writes || self.writes(&other.tool)))
     }
 
-    /// Returns true if an unfinished earlier call of the same reply may provide what this one lacks.
+    /// Returns true if an unfinished earlier call of the same reply may create the path that this call needs.
     pub fn may_be_provided(&self, id: &str, call: &Call, lack: &MissingPath) -> bool {
         let lacked = names(&lack.path);
         self.earlier(id, call).filter(|(_, other)| !other.is_ended() && self.writes(&other.tool)).any(
@@ -72,12 +72,13 @@ impl Run {
         )
     }
 
-    /// Returns true if an inspection found that the call must wait for earlier calls. It is not inspected until then.
+    /// Returns true if an inspection found that the call must wait for earlier calls. Until then, the call is not
+    /// inspected again.
     pub(super) fn is_deferred(&self, id: &str, call: &Call) -> bool {
         call.deferred && self.waits_its_turn(id, call)
     }
 
-    /// Returns the calls of the same reply that come before this one and run here, in their order.
+    /// Returns the earlier calls of the same reply that this process runs, in their order.
     fn earlier<'r>(&'r self, id: &'r str, call: &Call) -> impl Iterator<Item = (&'r str, &'r Call)> {
         let entries = self.steps.get(&call.step).map(|step| step.entries.iter().rev());
         let reply = entries.into_iter().flatten().find_map(|entry| match entry {
@@ -91,7 +92,7 @@ impl Run {
         })
     }
 
-    /// Returns the writing calls before this one for its card, in their order: `[{call_id, title, became?}]`.
+    /// Returns the writing calls before this call, in their order, for the card: `[{call_id, title, became?}]`.
     pub(super) fn after(&self, id: &str, call: &Call) -> Vec<Value> {
         let before = self.earlier(id, call).filter(|(_, other)| self.writes(&other.tool));
         let told = before.map(|(id, other)| {

@@ -1,7 +1,7 @@
-//! Marks on a card: changed paths outside the paths that the task of a call names.
+//! Marks on a card: changes to paths that the task of a call does not mention.
 //!
-//! The marks follow from the step's task and from the messages of people at the time when the card is made. A mark
-//! changes neither votes nor releases. [`mentioned_paths`] holds the rule.
+//! The marks are computed when the card is made, from the task of the step and the messages of people. A mark changes
+//! neither votes nor releases. [`mentioned_paths`] contains the rule.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::changeset::{self, Change};
 use crate::mentioned_paths;
 
 impl Run {
-    /// Marks each outside change in the payload of a call's card, and their total number.
+    /// Marks each outside change in the card's payload, and adds the number of outside changes.
     pub(super) fn mark_outside(&self, call: &Call, payload: &mut Value) {
         if self.is_worked_out(call) {
             return;
@@ -44,8 +44,8 @@ impl Run {
         }
     }
 
-    /// Returns the outside changes. A task names neither ignored files nor git's own files. Ignored files are never
-    /// outside, and git's own files only if a card lists them.
+    /// Returns the changes to paths that the task does not mention. Ignored files are never included, and git's
+    /// internal files only if the card lists them: a task does not mention such files.
     fn outside<'f>(
         &self,
         call: &Call,
@@ -63,7 +63,8 @@ impl Run {
         mentioned_paths::outside(&texts, workspace, paths)
     }
 
-    /// Returns the texts of a step's task: from people and from the settled plan, not from what agents say.
+    /// Returns the texts that define the task of a step: texts from people, and the subtasks of the settled plan.
+    /// Texts of agents are left out.
     fn words_of_task(&self, step: &Step) -> Vec<String> {
         let mut texts = vec![self.task().into_owned()];
         let is_called = self.called.contains_key(&step.phase);
@@ -77,7 +78,7 @@ impl Run {
         }
         let is_a_word = |text: &&std::sync::Arc<str>| !self.is_of_an_undo(text);
         texts.extend(self.messages.iter().filter(is_a_word).map(ToString::to_string));
-        // In the other roles, notes also hold judgements.
+        // In all other roles, notes may contain the judgements of agents.
         if matches!(step.role, StepRole::Worker | StepRole::Subtask) {
             for entry in &step.entries {
                 match entry {
@@ -94,7 +95,7 @@ impl Run {
         texts
     }
 
-    /// Returns the subtasks of plans that were settled in phases begun by the call.
+    /// Returns the subtasks of the settled plans in the phases that this call began.
     fn planned_by(&self, call: &str) -> Vec<String> {
         let begun = self.called.iter().filter(|(_, called)| called.call == call).map(|(phase, _)| phase);
         let plans = begun.filter_map(|phase| self.plans.get(phase)?.settled());
@@ -107,7 +108,7 @@ impl Run {
         plan.subtasks.iter().find(|subtask| subtask.id == id).map(|subtask| subtask.description.clone())
     }
 
-    /// Returns the text that a person gave as the result of a call.
+    /// Returns the text that a person gave as the result of a call. `None` if the result is from elsewhere.
     fn answer_to(&self, id: &str) -> Option<String> {
         let call = self.calls.get(id)?;
         let is_answer = call.state == CallState::Ended(CallEnd::Answered);

@@ -1,8 +1,9 @@
-//! Smart approval of a run: the reasons against a call, and the model that judges calls which nothing else holds back
-//! (contract A4). The words are in `gate/smart.rs`.
+//! Smart approval of a run: it finds reasons against a call, and asks a model to judge calls that the gates allow
+//! (contract A4). `gate/smart.rs` contains the keywords.
 //!
-//! A judged call stays `proposed`, while a step of the role [`StepRole::Overseer`] reads the conversation. The overseer
-//! has no tools and no gates, and does no work of a phase. If it gives no judgement, a person is asked.
+//! A judged call stays `proposed` while a step with the role [`StepRole::Overseer`] reads the conversation. The
+//! overseer has no tools and no gates, and does no work of a phase. If the overseer gives no judgement, a person is
+//! asked.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +54,7 @@ fn response_schema() -> Value {
 }
 
 impl Draft<'_> {
-    /// Returns true if the call waits for a judgement now. Starts the judging step if there is none.
+    /// Returns true if the call now waits for a judgement. Starts the judging step if the call has none.
     pub(super) fn begin_judgement(&mut self, id: &str, call: &Call) -> bool {
         if !self.run.needs_judgement(call) {
             return false;
@@ -67,7 +68,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Advances the judging step. Returns true if it produced events.
+    /// Advances the judging step. Returns true if events were emitted.
     pub(super) fn advance_overseer(&mut self, id: &str, step: &Step) -> bool {
         let Some((call, _)) = self.run.overseen(id) else {
             self.close_step(id, StepEnd::Completed, "");
@@ -99,7 +100,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Records that the judge gave no judgement, which is not an approval.
+    /// Records that the judge gave no judgement. A missing judgement is not an approval.
     pub(super) fn unheard(&mut self, id: &str, why: &str) {
         let Some((call, _)) = self.run.overseen(id) else { return };
         let (call, why) = (call.to_owned(), clip(why, REASON_BYTES));
@@ -116,7 +117,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the reasons why a person should decide about a call. Empty if the call only reads.
+    /// Returns the reasons why a person should decide on a call. Empty if the call only reads.
     pub(super) fn smart_reasons(&self, call: &Call, said: &str, category: Category) -> Vec<Reason> {
         let Some(smart) = self.smart().filter(|_| self.acts(call, category)) else { return Vec::new() };
         let act = smart::Act {
@@ -133,8 +134,8 @@ impl Run {
         reasons
     }
 
-    /// Returns the reasons why a person should decide about a plan that would pass, from the plan and the texts of its
-    /// planner and reviewer. A person who sees the plan anyway is not asked twice.
+    /// Returns the reasons why a person should decide on a plan that needs no approval. They are found in the plan
+    /// and in the texts of its planner and judge.
     pub(super) fn worries_about_plan(&self, phase: &str) -> Vec<Reason> {
         let Some(smart) = self.smart() else { return Vec::new() };
         let Some(planned) = self.plans.get(phase) else { return Vec::new() };
@@ -156,15 +157,16 @@ impl Run {
         smart::reasons(&act, &smart.keywords)
     }
 
-    /// Returns the reason why a person should see the result of a subtask before others build on it: its agent is
-    /// uncertain. Words of risk are not a reason here, because the work is done.
+    /// Returns the reason why a person should see the result of a subtask before other subtasks use it. The only
+    /// reason is that the agent sounds uncertain. Keywords of risk are not a reason, because the work is already
+    /// done.
     pub(super) fn worry_about_result(&self, step: &Step, text: &str) -> Option<Reason> {
         let is_watched = step.role == StepRole::Subtask && self.smart().is_some();
         if is_watched { smart::uncertainty(text) } else { None }
     }
 
-    /// Returns true if a model must judge a call that the gates allow. A call that a person has seen needs no other
-    /// judge.
+    /// Returns true if a model must judge a call that the gates allow. A call whose reasons a person has already seen
+    /// needs no judgement.
     pub(super) fn needs_judgement(&self, call: &Call) -> bool {
         let category = call.look.as_ref().map_or(Category::ReadOnly, |look| look.category);
         let judges = self.smart().is_some_and(|smart| smart.judge != Judge::Off);
@@ -175,8 +177,8 @@ impl Run {
             && !is_too_long(call)
     }
 
-    /// Returns true if a call does more than read: it changes something, or hands the work to another agent. A hand-off
-    /// to a person and the end of the work do not qualify.
+    /// Returns true if a call does more than read: it changes something, or hands the work to a different agent. A
+    /// hand-off to a person, and the end of the work, do not count.
     fn acts(&self, call: &Call, category: Category) -> bool {
         match self.receiver(&call.tool) {
             Some(receiver) => matches!(receiver, Receiver::Agent(_)),
@@ -184,7 +186,8 @@ impl Run {
         }
     }
 
-    /// Returns the failures in a row of the tool that has most of them. Calls of other tools do not break a row.
+    /// Counts the consecutive failures of each tool, and returns the highest count. Calls of other tools do not reset
+    /// the count of a tool.
     fn failures_in_a_row(&self, step: &str) -> u32 {
         let mut ended: Vec<(&String, &Call, bool)> = self
             .calls
@@ -201,14 +204,14 @@ impl Run {
         rows.into_values().max().unwrap_or_default()
     }
 
-    /// Returns the call that a step judges, while the call waits for the judgement.
+    /// Returns the call that a step judges. `None` if the call no longer waits for a judgement.
     fn overseen(&self, step: &str) -> Option<(&str, &Call)> {
         let id = self.steps.get(step)?.judges.as_deref()?;
         let call = self.calls.get(id)?;
         (call.state == CallState::Proposed && call.judged.is_none()).then_some((id, &**call))
     }
 
-    /// Returns the conversation so far and the agent's next action, as material.
+    /// Returns the task of the judging step: the conversation so far, and the next action of the agent.
     pub(super) fn overseer_task(&self, id: &str) -> String {
         let judged = self.steps.get(id).and_then(|step| step.judges.as_ref());
         let call = judged.and_then(|call| self.calls.get(call));
@@ -249,19 +252,20 @@ impl Run {
         ];
         messages.extend(self.conversation(step.entries.iter().skip(step.inherited)));
         let model = self.model_of(id);
-        // A provider that refused the schema is asked without it. The instructions describe the answer.
+        // If the provider refused the schema, the request is sent without it. The instructions describe the expected
+        // answer.
         let refused = matches!(step.last_failure, Some((FailureKind::Rejected, _)));
         let response_schema = (!refused).then(response_schema);
         Request { agent: OVERSEER.to_owned(), model, messages, tools: Vec::new(), response_schema }
     }
 }
 
-/// Returns true if a call is too long to be judged whole.
+/// Returns true if a call is too long for the judge to read all of it.
 fn is_too_long(call: &Call) -> bool {
     call.arguments.to_string().len() > limits::JUDGED_BYTES / 2
 }
 
-/// Returns the judgement as a reason. The words of the model are content, and are shown on the card.
+/// Returns the judgement as a reason to ask. The model's own text is content of the event, and is shown on the card.
 fn judged(judgement: Judgement) -> Option<Reason> {
     let (code, text) = match judgement {
         Judgement::Clear => return None,
@@ -271,7 +275,8 @@ fn judged(judgement: Judgement) -> Option<Reason> {
     Some(Reason { source: Source::Smart, code: code.to_owned(), rule: None, text: text.to_owned() })
 }
 
-/// Reads whether to escalate, and the reasons. The JSON may be alone, in a fence or between words.
+/// Reads the judgement from a reply: true if a person must decide, and the reasons. The JSON may stand alone, in a code fence, or within
+/// other text.
 fn read(text: &str) -> Option<(bool, Vec<String>)> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

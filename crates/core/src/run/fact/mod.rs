@@ -108,7 +108,7 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
-    /// A person was asked before the step began, and meanwhile the step's subtask was changed or dropped. The step
+    /// A person was asked before the step began, and the subtask was changed or dropped before the answer. The step
     /// did no work and is removed.
     StepWithdrawn {
         step: String,
@@ -317,7 +317,7 @@ pub enum Fact {
         digest: Digest,
         epoch: u64,
         sandbox: Option<SandboxLevel>,
-        /// Digest of the changes to commit. The same digest is in `tool_tried`, `changes_kept` or `changes_proposed`.
+        /// Digest of the changes to commit. An earlier `tool_tried`, `changes_kept` or `changes_proposed` has the same digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changeset: Option<Digest>,
         /// Effect that the sandbox allows the command.

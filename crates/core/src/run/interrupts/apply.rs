@@ -10,8 +10,8 @@ use crate::interrupt::{
 use crate::run::Fact;
 
 impl Interrupt {
-    /// Applies the event `seq` of the run: live, on replay, and for readers of single events. Events about other
-    /// interrupts change nothing.
+    /// Applies the event `seq` of the run. Used for live runs, for replays, and by readers of single events. Events
+    /// about other interrupts change nothing.
     pub fn apply(&mut self, event: &Event, seq: u64) {
         let event::Fact::Run(fact) = &event.fact else { return };
         if let Fact::DecisionMade { interrupt, .. } = fact
@@ -126,7 +126,7 @@ impl Interrupt {
         }
     }
 
-    /// Applies corrections, copies and the erasure of an answer.
+    /// Applies corrections, erasures and copies of an answer.
     fn keep(&mut self, fact: &Fact, event: &Event, seq: u64) {
         if let Fact::AnswerCorrected { interrupt } = fact
             && *interrupt == self.opened.interrupt
@@ -135,7 +135,7 @@ impl Interrupt {
             self.kept.corrected = Some((given, event.at));
             self.kept.copies.push(seq);
         }
-        // Decisions that their voters have since replaced hold copies of the answer, too.
+        // A voter may replace a vote. The decision event of the replaced vote still holds a copy of the answer.
         if let Fact::DecisionMade { interrupt, .. } = fact
             && *interrupt == self.opened.interrupt
             && self.opened.kind == Kind::Question
@@ -168,7 +168,7 @@ impl Interrupt {
 }
 
 impl Vote {
-    /// Returns the vote that the event `seq` of a run casts. `None` for any other event.
+    /// Returns the vote that the event `seq` casts. `None` if the event is not a vote.
     pub fn from_event(event: &Event, seq: u64) -> Option<Self> {
         let event::Fact::Run(Fact::DecisionMade {
             option,
@@ -202,8 +202,8 @@ impl Vote {
     }
 }
 
-/// Returns the sequence of the decision that settled the interrupt which the event `seq` resolved. Journals of version
-/// 1 do not name the decision; there it is the preceding event.
+/// Returns the sequence of the decision that settled an interrupt. `seq` is the event that resolved the interrupt.
+/// Journals of version 1 do not record the decision: there, the decision is the event before `seq`.
 fn settling_seq(seq: u64, cause: &Cause, named: Option<u64>) -> Option<u64> {
     named.or_else(|| (*cause == Cause::Decision).then(|| seq.saturating_sub(1)))
 }
