@@ -2,12 +2,12 @@
 
 use super::{CallState, Run, Step, StepEnd};
 
-/// Progress of a subtask. An end state once the run has ended.
+/// Progress of a subtask. Once the run has ended, the progress no longer changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     Pending,
     Running,
-    /// A person must decide before the subtask continues.
+    /// The subtask waits for a person's decision.
     Waiting,
     Completed,
     Skipped,

@@ -1,8 +1,8 @@
-//! Read-only view of a run: the subtask of a step, its attempts and its activity, and what people were asked and
-//! decided. Edges, terminal and browser render it and recompute nothing.
+//! Read-only view of a run: the subtask of each step, its attempts and its activity, and the questions and decisions
+//! of people. The API, the terminal and the browser show these values and compute nothing themselves.
 //!
-//! All of it is a function of the state: at a sequence it is the same after a replay and in a loaded run. This module
-//! changes nothing and decides nothing.
+//! Every value depends only on the state of the run. A replay up to the same sequence yields the same values as a
+//! live run. This module changes nothing and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,35 +13,36 @@ use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Effect, Interrupt, Kind, Opened, Outcome};
 use crate::plan::{Plan, Subtask};
 
-/// Subtask in the plan that is carried out.
+/// Subtask of the plan that is being carried out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part<'r> {
     /// Planning phase of the plan.
     pub planning: &'r str,
     pub subtask: &'r Subtask,
-    /// Number in the plan, from 1.
+    /// Position in the plan, from 1.
     pub number: usize,
-    /// Number of subtasks in the plan.
+    /// Total number of subtasks in the plan.
     pub of: usize,
 }
 
-/// Activity of a step, for people who watch it.
+/// Activity of a step, as people see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepActivity {
     Running,
     /// The run is paused.
     Paused,
-    /// A person is asked. Or a person stopped or skipped the last question, and no other was asked since.
+    /// The step waits for a person's decision, or a person answered the last question by stopping or skipping the
+    /// step.
     Waiting,
     Ended(StepEnd),
-    /// The run ended after a person had been asked about the step's failure or limit.
+    /// The run ended while a person was being asked about the step's failure or limit.
     Failed,
     /// The run ended while the step was running.
     Cancelled,
 }
 
 impl Step {
-    /// Returns the number of attempts so far. 0 before the agent was asked.
+    /// Returns the number of attempts so far. 0 if the agent has not been asked yet.
     pub fn attempts(&self) -> u32 {
         let again = self.retries + self.redos;
         u32::from(self.begun || again > 0) + again
@@ -49,8 +50,8 @@ impl Step {
 }
 
 impl Run {
-    /// Returns true if a person is asked. A checkpoint that asks nobody also opens an interrupt, but resolves it in the
-    /// same append.
+    /// Returns true if the interrupt asks a person. A checkpoint that is approved without asking also opens an
+    /// interrupt, but resolves it in the same append.
     pub fn asks(&self, opened: &Opened) -> bool {
         let About::Phase(phase) = &opened.about else { return true };
         match self.phase(phase).map(|phase| &phase.kind) {
@@ -67,12 +68,12 @@ impl Run {
         }
     }
 
-    /// Returns the interrupts that people are asked about now.
+    /// Returns the open interrupts that ask people.
     pub fn asked_interrupts(&self) -> impl Iterator<Item = (&InterruptId, &Interrupt)> {
         self.open_interrupts().filter(|(_, interrupt)| self.asks(&interrupt.opened))
     }
 
-    /// Returns the interrupts that people decided or that expired, in the order of their resolutions.
+    /// Returns the interrupts that people decided or that expired, in the order of resolution.
     pub fn decided(&self) -> Vec<&Interrupt> {
         let by_people = |each: &&Interrupt| {
             let cause = each.resolution.as_ref().map(|resolution| &resolution.cause);
@@ -83,7 +84,7 @@ impl Run {
         decided
     }
 
-    /// Returns the interrupt that hands a call out to a client. `None` if the call is not, or no longer, with a client.
+    /// Returns the interrupt that hands a call out to a client. `None` if no client has the call.
     pub fn handed_out(&self, call: &str) -> Option<&Interrupt> {
         let CallState::WithClient(id) = &self.calls.get(call)?.state else { return None };
         self.interrupts.get(id).map(|each| &**each).filter(|each| each.is_open())
@@ -105,7 +106,8 @@ impl Run {
         resolution.is_some_and(|resolution| resolution.outcome == Outcome::Approved)
     }
 
-    /// Returns the limit or the reply at which a person ended a step whose agent had more to do.
+    /// Returns the subject of the interrupt with which a person ended a step whose agent had more to do: a limit, or
+    /// a refused end.
     pub fn stopped_at(&self, step: &str) -> Option<&About> {
         let stopped = self.interrupts.values().filter(|each| super::phase::stopped_short(each));
         let mut abouts = stopped.map(|each| &each.opened.about);
@@ -125,7 +127,7 @@ impl Run {
         })
     }
 
-    /// Returns the subtask that a step carries out, in the current plan.
+    /// Returns the subtask of the current plan that a step carries out.
     pub fn part(&self, step: &str) -> Option<Part<'_>> {
         let step = self.steps.get(step)?;
         let id = step.subtask.as_ref()?;
@@ -135,19 +137,21 @@ impl Run {
         Some(Part { planning, subtask: &plan.subtasks[at], number: at + 1, of: plan.subtasks.len() })
     }
 
-    /// Returns how often a step may be tried: its own attempts, and the redos that people may ask for.
+    /// Returns the maximum number of attempts of a step: the attempts of its agent, plus the redos that people may
+    /// request.
     pub fn attempts_allowed(&self, step: &str) -> u32 {
         let limits = self.limits(step);
         limits.attempts.max(1) + limits.redos
     }
 
-    /// Returns the last settled plan with its planning phase, in the order of the definition's phases.
+    /// Returns a settled plan and its planning phase. If several plans are settled, returns the one whose phase comes
+    /// last in the workflow.
     pub fn plan_at_work(&self) -> Option<(&str, &Arc<Plan>)> {
         let settled = |phase: &Phase| self.plans.get(&phase.id)?.settled();
         self.all_phases().rev().find_map(|phase| Some((phase.id.as_str(), settled(phase)?)))
     }
 
-    /// Returns the open phases. If none is open, the last one that has ended.
+    /// Returns the open phases. If no phase is open, returns the last phase that has ended.
     pub fn at_phases(&self) -> Vec<&Phase> {
         let is_in = |phase: &&Phase, ended: bool| {
             self.phases.get(&phase.id).is_some_and(|end| end.is_some() == ended)
@@ -161,8 +165,8 @@ impl Run {
         }
     }
 
-    /// Returns the steps that wait for a person, or whose last question a person stopped or skipped. They remain
-    /// waiting until they end.
+    /// Returns the steps that wait for a person, or whose last question a person answered by stopping or skipping the
+    /// step. A stopped or skipped step stays in the set until it ends.
     pub fn waiting(&self) -> BTreeSet<&str> {
         let mut last: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
         for interrupt in self.interrupts.values() {

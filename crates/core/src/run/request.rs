@@ -1,4 +1,4 @@
-//! Requests to the provider, as a projection of the journal: every call paired with its result, and ids of our own.
+//! Requests to the provider, computed from the state: every call has its result, and ids are Holdshort's own.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::message::{self, Declaration, Message, Request};
 use crate::tool::Spec;
 
 impl Run {
-    /// Returns the request that the step's next model call sends.
+    /// Returns the request of the step's next model call.
     pub fn request(&self, id: &str) -> Option<Request> {
         let step = self.steps.get(id)?;
         match step.role {
@@ -28,7 +28,7 @@ impl Run {
         }
     }
 
-    /// Returns the request before it is shortened to fit the window.
+    /// Returns the request before it is shortened to fit the window of the model.
     pub(super) fn whole_request(&self, id: &str, step: &Step) -> Option<Request> {
         let agent = self.definition.agents.get(&step.agent)?;
         let mut system = format!("Agent: {}\n\n{}", step.agent, agent.instructions.trim_end());
@@ -70,7 +70,7 @@ impl Run {
         Some(Request { agent: step.agent.clone(), model, messages, tools, response_schema: None })
     }
 
-    /// Returns these entries of a step as messages, every call with its result.
+    /// Returns these entries of a step as messages. Every call has its result.
     pub(super) fn conversation<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> Vec<Message> {
         let mut messages = Vec::new();
         for entry in entries {
@@ -106,8 +106,8 @@ impl Run {
         messages
     }
 
-    /// Returns the tools that other agents called, for an agent without tools. Some providers refuse a history with
-    /// calls if no tool is declared. A call of the agent to one of these tools is answered as unknown.
+    /// Returns the tools that other agents called, for an agent without tools. Some providers reject a history with
+    /// calls if no tool is declared. If the agent calls one of these tools, the call is rejected as unknown.
     fn called_before(&self, messages: &[Message]) -> Vec<Declaration> {
         let called: BTreeSet<&str> = messages
             .iter()
@@ -133,9 +133,10 @@ fn declaration(spec: &Spec) -> Declaration {
     }
 }
 
-/// Returns the entries of a step. Messages from before its start are limited to the newest that fit the budget. The
-/// first that does not fit ends them, so a text is never kept without its later correction. Decisions of people are
-/// never cut, so the newest message is kept at any length (contract A15).
+/// Returns the entries of a step. From the messages before its start, only the newest that fit the limit
+/// are kept. The first message that does not fit ends the selection, so a text is never kept without a later
+/// correction of it. The newest message is kept at any length, because a person's decision must not be cut (contract
+/// A15).
 fn remembered(step: &Step) -> Vec<&Entry> {
     let mut room = limits::NOTES_CHARS;
     let mut told: Vec<&Entry> = Vec::new();
@@ -171,7 +172,7 @@ pub(super) fn result_text(call: &Call) -> String {
     }
 }
 
-/// Returns the message to a planner whose plan a person does not want.
+/// Returns the message to a planner whose plan a person rejected.
 pub fn another_plan(text: &str) -> String {
     format!("A person wants another plan: {text}")
 }

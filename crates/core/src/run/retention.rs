@@ -1,4 +1,4 @@
-//! Retention of a run's content: its erasure after the end of the run, and legal holds.
+//! Retention of a run's content: legal holds, and the erasure of the content after the run has ended.
 
 use super::draft::Draft;
 use super::{ErasureReason, Fact, Rejection};
@@ -8,9 +8,9 @@ use crate::limits::ERASED_AT_ONCE;
 use crate::system::freeze;
 
 impl Draft<'_> {
-    /// Erases the next part of the content of an ended run: first its answers, also those stored per subject, then the
-    /// content of its events. Emits no event if no content is left. The driver erases what the fact names; all of it is
-    /// committed by then.
+    /// Erases the next part of the content of an ended run. The first part is the answers of people, including
+    /// answers that are stored per subject; the content of events follows. Emits no event if no content is left. The
+    /// driver erases the content that the fact names after the fact is committed.
     pub(super) fn erase_content(&mut self, because: ErasureReason) -> Result<(), Rejection> {
         if self.run.ended.is_none() {
             return Err(Rejection::NotEnded);
@@ -29,7 +29,8 @@ impl Draft<'_> {
             if from <= to {
                 let is_last = to == self.run.seq;
                 self.emit(Fact::ContentErased { from, to, because }, Content::none());
-                // The first event shows what the run is about, so it is erased after all others.
+                // The first event contains the task of the run, so people can identify the run until its content is
+                // erased last.
                 if is_last {
                     self.emit(Fact::ContentErased { from: 1, to: 1, because }, Content::none());
                 }
@@ -41,7 +42,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Places a legal hold. An existing hold keeps its reason: the same reason changes nothing, another one is
+    /// Places a legal hold. If the run is already on hold, the same reason changes nothing, and a different reason is
     /// rejected.
     pub(super) fn place_legal_hold(&mut self, reason: String) -> Result<(), Rejection> {
         let problems = freeze::check_reason(&reason);

@@ -1,4 +1,4 @@
-//! Parts of a run's state: phases, steps, calls. Changed only by `apply`.
+//! Parts of a run's state: phases, steps and calls. Only `apply` changes them.
 
 use std::sync::Arc;
 
@@ -25,82 +25,83 @@ pub enum Trouble {
     None,
     /// The step failed or reached a limit, and a person was asked.
     Stuck,
-    /// A person had the step retried, and it has not failed since.
+    /// A person let the step retry, and the step has not failed since.
     Retried,
 }
 
-/// One agent's turn loop.
+/// One agent's work, turn after turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub phase: String,
     pub role: StepRole,
     /// Subtask that the step carries out.
     pub subtask: Option<String>,
-    /// Call that the step judges, if the step is an overseer.
+    /// Call that the step judges. Set only for an overseer.
     pub judges: Option<String>,
     /// Step whose old turns this step sums up.
     pub summarises: Option<String>,
     /// Agent that works on the step now.
     pub agent: String,
     pub end: Option<StepEnd>,
-    /// End of the step once its calls in progress have returned.
+    /// Outcome with which the step ends once its calls in progress have returned.
     pub closing: Option<StepEnd>,
-    /// Interrupt that blocks the loop. Gates of single calls are stored with the calls.
+    /// Interrupt that blocks the step. Interrupts about single calls are stored with the calls.
     pub blocked: Option<InterruptId>,
     pub entries: SharedList<Entry>,
     /// Number of turns so far.
     pub turn: u32,
     pub model: ModelCall,
-    /// Time of the last model request or its end. Before the first request, the start of the step.
+    /// Time of the start or end of the last model request. Before the first request, the start time of the step.
     pub model_at: Timestamp,
     /// True if a person interrupted the model call in progress.
     pub stopped: bool,
-    /// Number of entries in the request in progress. Entries added since then follow the reply.
+    /// Number of entries that the request in progress contains. Entries that were added later come after its reply.
     pub sent: usize,
-    /// True if the agent was ever asked. A step that was skipped before that was never tried.
+    /// True if the agent has been asked at least once. A step that was skipped earlier was never tried.
     pub begun: bool,
     /// Number of failed model calls in a row.
     pub failures: u32,
     pub trouble: Trouble,
-    /// Number of replies refused as an end of the step since a person last spoke in it.
+    /// Number of replies that did not end the step, since a person last spoke in the step.
     pub refused_ends: u32,
     pub last_failure: Option<(FailureKind, Arc<str>)>,
     pub retry_at: Option<Timestamp>,
-    /// Number of processes lost in a row without progress.
+    /// Number of times in a row that the step's process was lost without progress in between.
     pub crashes: u32,
-    /// Use of the limits since the last fresh budget.
+    /// Use of the limits since the last new budget.
     pub used: Used,
-    /// Number of fresh budgets, and the number of those granted without asking a person.
+    /// Number of new budgets. `unasked` is the number of budgets that were granted without asking a person.
     pub continued: u32,
     pub continued_unasked: u32,
     pub redos: u32,
     /// Number of retries that a person asked for.
     pub retries: u32,
-    /// Turn whose failed call a person has decided on.
+    /// Turn whose failed calls a person has already decided on.
     pub excused: u32,
     /// Number of proposed plans.
     pub plans: u32,
     /// Number of judgements that the step received.
     pub judged: u32,
-    /// Old turns in the step's requests.
+    /// Shortening of the step's requests.
     pub history: History,
-    /// Number of entries that are messages to the run from before the step started.
+    /// Number of entries at the start that are messages to the run from before the step started.
     pub inherited: usize,
     /// Round of a copilot phase, from 1.
     pub round: Option<u32>,
-    /// Input that replaces the run's task for this step.
+    /// Input of this step that replaces the run's task.
     pub input: Option<Arc<str>>,
     pub output: Option<Arc<str>>,
-    /// Sequences of the events that started and ended the step.
+    /// Sequences of the events that started (`since`) and ended (`until`) the step.
     pub since: u64,
     pub until: Option<u64>,
-    /// Times of these events.
+    /// Timestamps of the events that started (`since_at`) and ended (`until_at`) the step.
     pub since_at: Timestamp,
     pub until_at: Option<Timestamp>,
 }
 
 impl Step {
-    /// Adds a reply after the entries that were sent. Notes that came after the request follow the reply.
+    /// Adds a reply after the entries that its request contained. Notes that were added after the request follow the
+    /// reply.
     pub(super) fn add_turn(&mut self, turn: Entry) {
         let mut unheard = Vec::new();
         while self.entries.len() > self.sent
@@ -169,9 +170,9 @@ impl Step {
 /// Entry of a step's conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// Reply with its calls. The results of the calls belong to it.
+    /// Reply with its calls. The results of the calls are stored with the calls.
     Turn { agent: String, text: Arc<str>, calls: Vec<String>, stop: Stop },
-    /// Text for the agent: from a person, from the runtime, or from a judge.
+    /// Text for the agent. It comes from a person, from Holdshort, or from a judge.
     Note { text: Arc<str> },
 }
 
@@ -187,26 +188,28 @@ pub struct Used {
     pub rounds: u32,
     pub calls: u32,
     pub tokens: u64,
-    /// Cost so far. A reply of a model without a price is charged at the highest price.
+    /// Cost so far. If the workflow has no price for the model of a reply, the reply is charged at the workflow's
+    /// highest price.
     pub cost: Cost,
     /// Number of equal calls in a row.
     pub identical: u32,
     pub last_call: Option<Digest>,
 }
 
-/// Plan of a planning phase: all its versions, and the settled one.
+/// Plan of a planning phase: all its versions, and the number of the settled version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Planned {
     pub versions: Vec<Arc<Plan>>,
-    /// Planner's turn that drafted the last version. `None` if a person wrote it.
+    /// Planner's turn in which the last version was drafted. `None` if a person wrote the last version.
     pub turn: Option<u32>,
-    /// Number of unusable proposals in a row.
+    /// Number of unusable plans in a row.
     pub unusable: u32,
     /// Number of times that a person was shown a plan.
     pub iterations: u32,
-    /// Version to carry out, counted from 1.
+    /// Number of the version to carry out, from 1.
     pub settled: Option<usize>,
-    /// True if a newer version awaits a decision. No further step of the settled version starts.
+    /// True if a newer version waits for a decision. Until the decision, no further step of the settled version
+    /// starts.
     pub held: bool,
 }
 
@@ -227,22 +230,24 @@ pub struct Call {
     pub step: String,
     /// Turn of the reply that made the call.
     pub turn: u32,
-    /// Agent that made the call. The step may since have been handed to another agent.
+    /// Agent that made the call. The step may since have been handed over to a different agent.
     pub agent: String,
     pub tool: String,
     pub arguments: Value,
     pub state: CallState,
-    /// Grows each time the call needs a new inspection. Results for an older revision are rejected.
+    /// Increases each time the call needs a new inspection. Results of inspections with an older revision are
+    /// rejected.
     pub revision: u32,
-    /// Number of starts so far, and the time of the last one.
+    /// Number of starts so far. `started_at` is the time of the last start.
     pub attempt: u32,
     pub started_at: Option<Timestamp>,
-    /// Last start whose outcome is unknown.
+    /// Number of the last start whose outcome is unknown.
     pub lost: Option<u32>,
     pub look: Option<InspectionFacts>,
-    /// True after a write by another call: inspect again before the start, or at once if the card shows files.
+    /// True after a different call has written: this call must be inspected again. The inspection is due before the
+    /// start of the call, or at once if the card shows files.
     pub look_again: bool,
-    /// True if the call depends on calls before it. It is inspected again after them.
+    /// True if the call needs the effects of earlier calls. It is inspected again after those calls.
     pub deferred: bool,
     pub card: Value,
     /// Changes that a file tool proposes, from its last inspection.
@@ -251,42 +256,42 @@ pub struct Call {
     pub trial: Trial,
     pub digest: Option<Digest>,
     pub authority: Option<Authority>,
-    /// Text of the person who stopped the call; may be empty. The processes of the call are ended first, then the call.
+    /// Text of the person who stopped the call; may be empty. The call ends after its processes have ended.
     pub stopped: Option<Arc<str>>,
-    /// True if the call was stopped because a person interrupted the whole run.
+    /// True if the call was stopped because a person interrupted the run.
     pub interrupted: bool,
     /// Effect that a released command is limited to.
     pub effect: Option<CommandEffect>,
     /// Effect whose limits stopped the command when it ran.
     pub confined: Option<CommandEffect>,
-    /// Interrupt and reasons that a person released the call from. They do not ask again after an edit.
+    /// Interrupt with which a person released the call, and the reasons to ask that the person saw. These reasons do
+    /// not ask again after an edit.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
     /// Judgement of an overseer, if one was asked.
     pub judged: Option<Judgement>,
-    /// Content of that judgement.
+    /// Content of the `call_judged` event.
     pub judgement: Value,
     /// Last interrupt about the call.
     pub interrupt: Option<InterruptId>,
     /// Sequence of the event that ended the call.
     pub ended_at: Option<u64>,
-    /// Sequence of the last event that left the writes of the call unknown: it ran outside a commit, or its end is in
-    /// doubt.
+    /// Sequence of the last event after which the changes of the call are not fully known: the call ran outside a
+    /// commit, or its outcome is unknown.
     pub untold_at: Option<u64>,
     pub result: Option<Arc<str>>,
-    /// Data that the tool reported about its work.
+    /// Data that the tool reported with its result.
     pub outcome: Value,
-    /// Result that awaits a release, kept after the release.
+    /// Result that waits or waited for a release. It is kept after the release.
     pub held: Option<Arc<WithheldResult>>,
 }
 
-/// Result that awaits a release, as shown to the reviewer.
+/// Result that waits for a release, as the reviewer sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithheldResult {
     pub title: String,
     pub content: Arc<str>,
-    /// Digest of the content.
     pub digest: Digest,
-    /// Data that the tool reported.
+    /// Data that the tool reported with its result.
     pub data: Value,
 }
 
@@ -333,12 +338,13 @@ impl Call {
         }
     }
 
-    /// Returns true if the card shows files, as they are or as the call would leave them.
+    /// Returns true if the card shows files: their current content, or their content after the call.
     pub fn shows_files(&self) -> bool {
         self.trial.found.is_some() || self.look.as_ref().is_some_and(|look| !look.preconditions.is_empty())
     }
 
-    /// Returns true if the card's files must be inspected again. A held result does not change any more.
+    /// Returns true if the files on the card must be inspected again. A held result cannot change, so it needs no
+    /// inspection.
     pub(super) fn awaits_another_look(&self) -> bool {
         self.look_again && self.shows_files() && self.held.is_none()
     }
@@ -360,26 +366,27 @@ impl Call {
     }
 }
 
-/// Trials of a call. At most one runs at a time; the last result is the valid one.
+/// Trials of a call. At most one trial runs at a time, and the result of the last one is valid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// Number of trials begun, which is also the number of the last one.
+    /// Number of trials started. It is also the number of the last trial.
     pub attempt: u32,
     /// Epoch of the process that runs the trial.
     pub running: Option<u64>,
-    /// Number of trials in a row that were lost with their process.
+    /// Number of trials in a row whose process was lost.
     pub lost: u32,
     pub found: Option<Arc<CallChanges>>,
-    /// True if a write since the trial requires another one. Has no meaning once a commit has begun.
+    /// True if a different call has written since the trial, so a new trial is needed. Ignored once a commit has
+    /// begun.
     pub is_stale: bool,
-    /// Number of commits begun. A begun commit is continued, because its preconditions may have changed by its own
-    /// writes.
+    /// Number of commits started. A commit that has begun is always continued: its preconditions may no longer hold
+    /// because of its own writes.
     pub commits: u32,
     /// Reason why the call cannot be tried.
     pub impossible: Option<Arc<str>>,
 }
 
-/// Changes that a call makes to the workspace, as found by its trial or proposed by its tool.
+/// Changes that a call makes to the workspace. They were found by its trial or proposed by its tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallChanges {
     /// Digest of the changeset.
@@ -387,9 +394,9 @@ pub struct CallChanges {
     pub changed: usize,
     pub deleted: usize,
     pub ask_because: Vec<String>,
-    /// `None` if the content was erased or does not match the digest. The changes are then unknown.
+    /// Changes by path. `None` if the content was erased or does not match the digest; the changes are then unknown.
     pub changeset: Option<Arc<Changeset>>,
-    /// Changes of the run's layer. `None` if there are none or they were erased.
+    /// Changes of the run's layer. `None` if there are none, or if they were erased.
     pub layer: Option<Arc<LayerChanges>>,
     pub text: Arc<str>,
     pub data: Value,
@@ -405,31 +412,30 @@ pub enum CallState {
     Started {
         epoch: u64,
     },
-    /// The client runs the call and answers through the interrupt.
+    /// A client runs the call and reports the result as the answer to this interrupt.
     WithClient(InterruptId),
-    /// It is unknown whether the call took effect. The interrupt asks a person, once it is open.
+    /// It is unknown if the call took effect. A person is asked; the interrupt is `None` until it is opened.
     Doubted(Option<InterruptId>),
     Ended(CallEnd),
 }
 
-/// Old turns in the requests of a step, and the known size of the model's window.
+/// Shortening of a step's requests: which turns are summed up or left out, and the known size of the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pub summary: Option<Summary>,
-    /// Last turn that was to be summed up but could not be.
+    /// Last turn for which a summary was wanted but failed. Results of calls up to this turn are left out.
     pub elided: u32,
-    /// Size of the window, learned from a provider's refusal.
+    /// Size of the window after a provider refused a request as too long.
     pub narrowed: Option<u64>,
-    /// Input tokens of the last request as its provider counted them. 0 if not counted, or if the next request begins
-    /// differently.
+    /// Input tokens of the last request as counted by its provider. 0 if the provider did not count them, or if the
+    /// next request has a different beginning.
     pub counted: u64,
-    /// True if content was left out of the current or last request.
+    /// True if the current or last request left out content.
     pub shortened: bool,
-    /// Model that answered last, as its provider names it.
+    /// Name of the model that sent the last reply, as the provider names it.
     pub answered: Option<Arc<str>>,
 }
 
-/// Summary of the turns up to `until`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub until: u32,
@@ -437,7 +443,7 @@ pub struct Summary {
 }
 
 impl History {
-    /// Returns the last turn that requests do not hold in full.
+    /// Returns the last turn that is summed up or shortened in requests.
     pub(super) fn until(&self) -> u32 {
         self.elided.max(self.summarised())
     }
@@ -455,43 +461,43 @@ pub struct Rounds {
     pub begun: u32,
     /// True if a person wants another round.
     pub wanted: bool,
-    /// True if a person ended the work in their turn.
+    /// True if a person ended the rounds in their turn.
     pub is_over: bool,
-    /// Interrupt that asks a person before or after a round.
+    /// Open interrupt that asks a person before or after a round.
     pub asked: Option<InterruptId>,
-    /// First round that later rounds remember.
+    /// First round whose conversation later rounds receive.
     pub fresh_from: u32,
-    /// Task that replaces the run's task.
+    /// Task that replaces the task of the run.
     pub task: Option<Arc<str>>,
     /// True if the next round has a new task, which must be routed.
     pub is_new_task: bool,
     /// True if a person replaced the previous task with the new one.
     pub was_replaced: bool,
-    /// Text of a person that the next round works on.
+    /// Person's text that the next round works on.
     pub next: Option<Arc<str>>,
-    /// Answers of a person before the next round began.
+    /// A person's answers since the last round began.
     pub added: Vec<Arc<str>>,
-    /// True if a person was asked about this task before it began.
+    /// True if a person was asked about the current task before work on it began.
     pub was_asked: bool,
-    /// Number of routed tasks.
+    /// Number of tasks that were routed.
     pub routings: u32,
-    /// Route of the task. `None` before it is routed.
+    /// Route of the current task. `None` until the task is routed.
     pub routed: Option<Routed>,
-    /// True if step checkpoints are left out. `None` if the task was not routed.
+    /// True if the checkpoints around steps are left out for the current task. `None` if the task was not routed.
     pub simple: Option<bool>,
-    /// Brief of each round, by its number.
+    /// Brief of each round, by round number.
     pub briefs: SharedMap<u32, Brief>,
-    /// Number of the run's messages when each round ended.
+    /// Number of messages to the run at the end of each round, by round number.
     pub heard: SharedMap<u32, usize>,
 }
 
 /// Input of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Brief {
-    /// Text of a person. `None` for the first round, which works on the run's task.
+    /// Person's text that the round works on. `None` for the first round, which works on the task of the run.
     pub said: Option<Arc<str>>,
     pub is_new_task: bool,
-    /// Answers given before the round began, and the hint of the route.
+    /// Answers that a person gave before the round began, and the hint of the task's route.
     pub beside: Vec<Arc<str>>,
 }
 
@@ -526,7 +532,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Begins the next round with the collected text and answers.
+    /// Begins the next round with the texts and answers that were collected for it.
     pub(super) fn begin(&mut self) {
         self.begun += 1;
         let hint = self.routed.as_ref().and_then(Routed::hint).map(Arc::from);
@@ -541,7 +547,8 @@ impl Rounds {
         self.was_replaced = false;
     }
 
-    /// Returns how many of the run's messages belong to earlier rounds that this round remembers.
+    /// Returns the number of messages to the run that belong to earlier rounds. Counts only rounds whose conversation
+    /// this round receives.
     pub(super) fn heard_before(&self, round: u32) -> usize {
         let before = round.checked_sub(1).filter(|before| *before >= self.fresh_from);
         before.and_then(|before| self.heard.get(&before)).copied().unwrap_or_default()
@@ -553,24 +560,24 @@ impl Rounds {
 pub struct StartedPhase {
     pub phase: Phase,
     pub call: String,
-    /// Index in its chain, from 0.
+    /// Index of the phase in its chain of phases, from 0.
     pub nth: usize,
-    /// Reason, if the phase did not end well.
+    /// Reason why the phase did not complete. `None` if it completed or is open.
     pub why: Option<String>,
 }
 
-/// Totals counted from the events. A fresh budget for a step resets none of them.
+/// Totals of a run, counted from its events. A new budget for a step does not reset them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Number of model replies.
     pub requests: u64,
-    /// Number of tried calls: every start, and calls that failed before their start.
+    /// Number of started calls, counting every start, plus the calls that failed before their start.
     pub calls: u64,
     pub tokens: u64,
-    /// Input tokens, included in `tokens`.
+    /// Input tokens. They are also included in `tokens`.
     pub input_tokens: u64,
-    /// Cost by the prices of the workflow.
+    /// Cost according to the prices of the workflow.
     pub cost: Cost,
-    /// Number of replies of models without a price in the workflow.
+    /// Number of replies from models that have no price in the workflow.
     pub unpriced: u64,
 }

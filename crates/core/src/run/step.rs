@@ -1,4 +1,4 @@
-//! Life of a step: one agent's turn loop, the gates around it, and its end.
+//! Lifecycle of a step: the turns of one agent, the gates around the step, and its end.
 
 use serde_json::json;
 
@@ -12,11 +12,12 @@ use crate::level::Level;
 use crate::limits;
 use crate::text::clip;
 
-/// Reason why a step cannot continue by itself.
+/// Reason why a step needs help to continue.
 struct Failure {
     reason: &'static str,
     text: String,
-    /// Number of failures that led to it: model calls in a row, unusable plans, calls of one reply.
+    /// Number of failures that led to the reason: failed model calls in a row, unusable plans in a row, or failed
+    /// calls of one reply.
     failures: u32,
 }
 
@@ -93,7 +94,8 @@ impl Draft<'_> {
         self.run.wants_model(id) && self.make_room(id)
     }
 
-    /// Advances a step that is closing. Work that returns to it is not started again.
+    /// Advances a step that is closing. If its work in progress returns without a result, the work is not started
+    /// again.
     fn advance_closing(&mut self, id: &str, step: &Step, end: StepEnd) -> bool {
         let before = self.written();
         if self.settle(id) {
@@ -102,7 +104,8 @@ impl Draft<'_> {
         self.written() > before
     }
 
-    /// Handles the agent's final text: it goes to the gate, or ends the step.
+    /// Handles the agent's final text. The text goes to the gate after the step if there is one, or else ends the
+    /// step.
     fn step_answered(&mut self, id: &str, step: &Step, text: &str) {
         let worry = self.run.worry_about_result(step, text);
         if self.run.asks_after(id, step) || worry.is_some() {
@@ -120,8 +123,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Closes a step. It ends at once, or when the work in progress has returned: a call that may have taken effect is
-    /// not forgotten.
+    /// Closes a step. The step ends at once, or when its work in progress has returned: a call that may have taken
+    /// effect must be settled first.
     pub(super) fn close_step(&mut self, id: &str, end: StepEnd, text: &str) {
         if self.settle(id) {
             self.end_step(id, end, text);
@@ -130,8 +133,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Skips every call of the step that has not started, and withdraws its interrupts. Returns true if no work is left
-    /// in progress.
+    /// Skips every call of the step that has not started, and withdraws the interrupts of these calls. Returns true
+    /// if no work is in progress afterwards.
     fn settle(&mut self, id: &str) -> bool {
         let calls: Vec<(String, CallState)> = self
             .run
@@ -166,7 +169,7 @@ impl Draft<'_> {
 
     fn end_step(&mut self, id: &str, end: StepEnd, text: &str) {
         self.emit(Fact::StepEnded { step: id.to_owned(), end }, Content::text(text));
-        // A copilot phase continues with the next round, or with the person's turn.
+        // A copilot phase does not end with its step: the next round or the person's turn follows.
         let only =
             self.run.steps.get(id).filter(|step| step.role == StepRole::Worker && step.round.is_none());
         if let Some(phase) = only.map(|step| step.phase.clone()) {
@@ -174,7 +177,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a reached limit: asks for a fresh budget, or fails with the name of the limit if asking is switched off.
+    /// Handles a reached limit. A person is asked for a new budget. If asking is switched off, the step fails with
+    /// the name of the limit.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },
@@ -204,7 +208,7 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles a model that cannot be reached, or repeated crashes: asks a person, or fails.
+    /// Handles an unreachable model or repeated crashes: a person is asked, or the step fails.
     pub(super) fn step_failed(&mut self, id: &str) {
         let Some(step) = self.run.steps.get(id).cloned() else { return };
         let (reason, text) = match &step.last_failure {
@@ -214,7 +218,8 @@ impl Draft<'_> {
         self.failed_for(id, reason, text, step.failures);
     }
 
-    /// Handles a step that cannot continue: a person is asked, a subtask fails alone, any other step fails the run.
+    /// Handles a step that cannot continue: a person is asked, or the step fails. A failed subtask fails alone; any
+    /// other failed step fails the run.
     pub(super) fn failed_for(&mut self, id: &str, reason: &'static str, text: String, failures: u32) {
         let is = |role: StepRole| self.run.steps.get(id).is_some_and(|step| step.role == role);
         if is(StepRole::Overseer) {
@@ -264,7 +269,8 @@ impl Draft<'_> {
         self.open(opening);
     }
 
-    /// Handles the output of an agent: a plan is decided on, ideas are judged, any other text is final.
+    /// Handles the output of an agent. A plan goes to its decision, ideas go to their judge, and all other texts are
+    /// final.
     fn step_rests(&mut self, id: &str, step: &Step) -> bool {
         if let Some((flaw, about)) = self.run.flaw(id, step)
             && self.end_refused(id, step, flaw, &about)
@@ -302,8 +308,8 @@ impl Run {
             .map_or(self.definition.limits, |phase| phase.limits)
     }
 
-    /// Returns the gates around the step, with those that the run adds. Plans and ideas have gates of their own, so the
-    /// steps that make them have only the gate for errors.
+    /// Returns the gates around the step, from the workflow and the run. Plans and ideas have separate gates, so a
+    /// step that makes a plan or ideas has only the gate for errors.
     pub(super) fn gates(&self, step: &str) -> StepGates {
         let Some(step) = self.steps.get(step) else { return StepGates::default() };
         let works = match step.role {
@@ -323,13 +329,14 @@ impl Run {
             before_step: works && (own.before_step || added.before_step),
             after_step: works && (own.after_step || added.after_step),
             unless_clean: own.unless_clean && !added.after_step,
-            // Without a judgement a person is asked, without a router the rules apply, and without a summary work
-            // continues.
+            // Helper steps have no gate for errors. If one fails, work continues without its result: a person judges
+            // instead of an overseer, rules replace a router, and requests are shortened without a summary.
             on_error: !step.role.is_aside() && (own.on_error || added.on_error),
         }
     }
 
-    /// Returns true if a person reviews the step's output. With `unless_clean`, only if the step had trouble.
+    /// Returns true if a person reviews the output of the step. With `unless_clean`, a review is needed only if the
+    /// step was repeated or one of its calls failed or was refused.
     fn asks_after(&self, id: &str, step: &Step) -> bool {
         let gates = self.gates(id);
         let refused = |call: &Call| call.state == CallState::Ended(CallEnd::Refused);
@@ -359,12 +366,12 @@ impl Run {
             && !self.is_held_by_a_question(id)
     }
 
-    /// Returns true if the step is a single call, without a model.
+    /// Returns true if the step consists of a single call, without a model.
     fn is_one_call(&self, step: &Step) -> bool {
         self.phase(&step.phase).is_some_and(|phase| matches!(phase.kind, PhaseKind::Call { .. }))
     }
 
-    /// Returns true if another agent judges the step's output. The step continues after the judgement.
+    /// Returns true if a second agent is judging the output of the step. The step continues after the judgement.
     fn is_being_judged(&self, step: &Step) -> bool {
         matches!(step.role, StepRole::Planner | StepRole::Maker)
             && self.steps.open().any(|(_, other)| other.role == StepRole::Judge && other.phase == step.phase)
@@ -391,8 +398,8 @@ impl Run {
             .then_some(("failed_calls", limits::FAILED_CALLS.into()))
     }
 
-    /// Returns the number of replies in a row with a failed call and no successful one, since the last fresh budget.
-    /// Calls that a person refused or answered are neither.
+    /// Returns the number of replies in a row that had a failed call and no successful call, since the last new
+    /// budget. Calls that a person refused or answered are ignored.
     fn failed_in_a_row(&self, step: &Step) -> u32 {
         let turns = step.entries.iter().rev().filter_map(|entry| match entry {
             Entry::Turn { calls, .. } => Some(calls),
@@ -409,7 +416,8 @@ impl Run {
         failed
     }
 
-    /// Returns the failed calls of a subtask's last turn, if failures are asked about and these are undecided.
+    /// Returns the failed calls of a subtask's last turn. `None` if failures do not ask a person, or if a person has
+    /// already decided on these failures.
     fn failed_call(&self, id: &str, step: &Step) -> Option<Failure> {
         let asked = step.role == StepRole::Subtask
             && step.excused != step.turn
@@ -429,7 +437,7 @@ impl Run {
         Some(Failure { reason: "tool_failed", text: told.join("\n"), failures })
     }
 
-    /// Returns true if the agent has delivered an output for others: its final text, or a plan.
+    /// Returns true if the agent has finished an output that others use: its final text or a plan.
     fn rests(&self, step: &Step) -> bool {
         if step.model != ModelCall::Idle {
             return false;
@@ -446,11 +454,11 @@ impl Run {
     }
 }
 
-/// Returns true if a call failed, false if it succeeded, and `None` if it did neither. A call failed if its tool
-/// reports that, or if its command exited with a code other than 0.
+/// Returns true if a call failed, false if it succeeded, and `None` if it did neither. A command that exits with a
+/// code other than 0 has failed, too.
 pub(super) fn went_wrong(call: &Call) -> Option<bool> {
     match call.state {
-        // A person stopped the call, so its result says nothing about it.
+        // A person stopped the call, so its result does not tell if the call would have succeeded.
         _ if call.stopped.is_some() => None,
         CallState::Ended(CallEnd::Failed) => Some(true),
         CallState::Ended(CallEnd::Done) => {

@@ -1,8 +1,9 @@
-//! Stops one command while it is tried or runs. The run continues, and its agent gets a message.
+//! Stops a single command during its trial or its run. The run continues, and the agent of the command gets a
+//! message.
 //!
-//! `tool_stopped` is committed before any process is ended. The driver then ends the processes of the stopped call, and
-//! their outcome ends the call. If no outcome arrives, because of a crash or a write by another call, the call ends
-//! anyway. It never starts again.
+//! `tool_stopped` is committed before any process is ended. The driver then ends the processes of the command, and
+//! their outcome ends the call. After a crash, or after a write by a different call, no outcome arrives; the call
+//! then ends without one. A stopped call never starts again.
 
 use serde_json::Value;
 
@@ -19,13 +20,13 @@ const TRIED: &str = "It was only tried: nothing has changed.";
 const STARTED: &str = "It ran in the workspace, and may have done a part of its work.";
 
 impl Run {
-    /// Returns the commands that a person can stop now, in the order in which they were proposed.
+    /// Returns the commands that a person can stop now, in the order of their proposals.
     pub fn stoppable_calls(&self) -> impl Iterator<Item = &str> {
         let may = |call: &Call| call.stopped.is_none() && self.stoppable(call).is_ok();
         self.open_calls().into_iter().filter(move |(_, call)| may(call)).map(|(id, _)| id.as_str())
     }
 
-    /// Returns the running actions of calls and models that a person has stopped.
+    /// Returns the running actions (of calls and of models) that a person has stopped.
     pub fn stopping(&self) -> impl Iterator<Item = ActionId> {
         let calls =
             self.calls.open().filter(|(_, call)| call.stopped.is_some()).filter_map(|(id, call)| match call
@@ -44,7 +45,7 @@ impl Run {
         calls.chain(self.models_stopping())
     }
 
-    /// Checks that a person can stop a call now. The error says why not.
+    /// Checks that a person can stop the call now. The error is the reason why not.
     fn stoppable(&self, call: &Call) -> Result<(), &'static str> {
         match call.state {
             CallState::Ended(_) => Err("it has ended"),
@@ -63,8 +64,8 @@ impl Run {
 }
 
 impl Draft<'_> {
-    /// Stops a call. A second stop changes nothing. If an interruption is already ending the call, the text goes to the
-    /// run.
+    /// Stops a call. Stopping the call a second time changes nothing. If an interruption of the run is already ending
+    /// the call, the text becomes a message to the run.
     pub(super) fn stop_call(&mut self, id: &str, text: Option<String>) -> Result<(), Rejection> {
         let call = self.call(id).map_err(|_| Rejection::UnknownCall)?;
         let text = text.filter(|text| !text.trim().is_empty());
@@ -77,7 +78,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Ends a stopped call that had no effect: it was only tried, or did not start.
+    /// Ends a stopped call that had no effect, because it ran only in a trial or did not start.
     pub(super) fn end_stopped(&mut self, id: &str, call: &Call, printed: Option<String>) {
         self.supersede(call);
         let text = describe_stop(call, printed, TRIED);
@@ -94,8 +95,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call that no longer runs, after a crash or after a write to files that it read. Returns true if
-    /// there was one.
+    /// Ends a stopped call that no longer runs. This happens after a crash, or after a write to files that the call
+    /// depends on. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {
             let waits =
@@ -113,7 +114,7 @@ fn code(call: &Call) -> &'static str {
     if call.interrupted { INTERRUPTED } else { STOPPED }
 }
 
-/// Returns the message to the agent of a stopped call.
+/// Returns the message about a stopped call for its agent.
 fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String {
     let printed = printed.unwrap_or_else(|| "Its output is lost.".to_owned());
     let words = match call.stopped.as_deref() {
@@ -124,7 +125,7 @@ fn describe_stop(call: &Call, printed: Option<String>, happened: &str) -> String
     format!("{}\nA person stopped it. {happened} {words}", printed.trim_end())
 }
 
-/// Returns the message to the agent of a call that had ended before it was stopped.
+/// Returns the message to the agent about a call that had already ended when a person stopped it.
 pub(super) fn told_late(call: &Call, printed: String) -> String {
     match call.stopped.as_deref() {
         None => printed,

@@ -1,4 +1,4 @@
-//! External view of a run: its status, its deadline, its rows.
+//! Summary of a run for the outside: its status, its next deadline, and its rows in the index of the store.
 
 use super::{Action, ActionId, Call, CallState, ModelCall, Origin, Run};
 use crate::history;
@@ -31,12 +31,12 @@ impl Run {
         }
     }
 
-    /// Returns true if work is in progress, or about to begin.
+    /// Returns true if work is in progress or about to begin.
     pub(super) fn is_busy(&self) -> bool {
         self.is_in_flight() || !self.actions().is_empty()
     }
 
-    /// Returns true if a started action has not returned.
+    /// Returns true if an action was started and has not returned.
     fn is_in_flight(&self) -> bool {
         self.steps.open().any(|(_, step)| step.model != ModelCall::Idle)
             || self.calls_under_way().next().is_some()
@@ -48,7 +48,7 @@ impl Run {
         self.started().map(|(_, epoch)| epoch).fold(self.epoch, u64::max)
     }
 
-    /// Returns the started actions that have not returned, each with the epoch that started it.
+    /// Returns the actions that were started and have not returned, each with the epoch in which it was started.
     pub fn started(&self) -> impl Iterator<Item = (ActionId, u64)> {
         let calls =
             self.calls_under_way().map(|(id, call, epoch)| (Action::tool_id(id, call.attempt), epoch));
@@ -72,7 +72,7 @@ impl Run {
         })
     }
 
-    /// Returns the running trials: call, attempt, epoch.
+    /// Returns the running trials, each as call, attempt and epoch.
     pub(super) fn trials_under_way(&self) -> impl Iterator<Item = (&String, u32, u64)> {
         self.calls
             .open()
@@ -86,7 +86,7 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch and must be adopted.
+    /// Returns true if an action was started in an older epoch, so this process must adopt it.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()
@@ -94,25 +94,27 @@ impl Run {
                 || self.trials_under_way().any(|(_, _, of)| of < epoch))
     }
 
-    /// Returns the model calls that an older epoch started: step, turn, attempt.
+    /// Returns the model calls that were started in an older epoch, each as step, turn and attempt.
     pub(super) fn models_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32, u32)> {
         let older = self.models_under_way().filter(move |(_, _, _, of)| *of < epoch);
         older.map(|(id, turn, attempt, _)| (id, turn, attempt))
     }
 
-    /// Returns the calls that an older epoch started, with their attempt.
+    /// Returns the calls that were started in an older epoch, each with its attempt.
     pub(super) fn calls_to_adopt(&self, epoch: u64) -> impl Iterator<Item = (&String, u32)> {
         let older = self.calls_under_way().filter(move |(_, _, of)| *of < epoch);
         older.map(|(id, call, _)| (id, call.attempt))
     }
 
-    /// Returns the time at which the run must act without an input: an interrupt expires, or a retry is due.
+    /// Returns the next time at which the run must act without an input. At that time, an interrupt expires or a
+    /// retry is due.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         if self.ended.is_some() {
             return None;
         }
         let expiries = self.open_interrupts().flat_map(|(_, interrupt)| interrupt.deadlines());
-        // A retry that is held for another reason follows when that reason is gone.
+        // A retry can also be blocked for a different reason. Such a retry has no deadline; it follows when the block
+        // ends.
         let retries = self.steps.open().filter(|(id, _)| self.wants_model(id));
         let retries = retries.filter_map(|(_, step)| step.retry_at);
         expiries.chain(retries).min()
@@ -149,8 +151,8 @@ impl Run {
         })
     }
 
-    /// Returns the run's part of its session's row. `None` before its first event. The end of the run matters only if
-    /// the session `expires`.
+    /// Returns this run's contribution to the row of its session. `None` before the run's first event. The end of the
+    /// run is included only if the session `expires`.
     pub fn session_row(&self, expires: bool) -> Option<SessionRow> {
         let started = self.started.as_ref()?;
         let ended = self.ended.as_ref().filter(|_| expires);
@@ -180,12 +182,12 @@ impl Run {
             .collect()
     }
 
-    /// Returns the subject that answers to the run's questions are stored under.
+    /// Returns the subject under which answers to the run's questions are stored.
     pub fn kept_for(&self) -> Option<&str> {
         history::subject(&self.started.as_ref()?.input)
     }
 
-    /// Returns the rows of the answers to the questions among these interrupts.
+    /// Returns one row per answered question among these interrupts.
     pub fn answer_rows<'a>(&self, ids: impl IntoIterator<Item = &'a InterruptId>) -> Vec<AnswerRow> {
         let Some(subject) = self.kept_for() else { return Vec::new() };
         let asked = ids.into_iter().filter_map(|id| self.interrupts.get(id));
@@ -197,7 +199,7 @@ impl Run {
         let vote = interrupt.settled_by()?;
         let source = vote.from.clone();
         let (given, question) = (interrupt.answer_kept(), interrupt.question());
-        // Some stores cannot hold this character in a column.
+        // Some stores cannot store NUL in a text column.
         let readable = |text: &str| text.replace('\0', "\u{fffd}");
         let answer = given.as_ref().map(AnswerContent::render).unwrap_or_default();
         let is_kept = given.is_some();

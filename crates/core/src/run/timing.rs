@@ -1,5 +1,5 @@
-//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each is a deadline of the run. It takes
-//! effect once, when the deadlines are checked, however late.
+//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each of them is a deadline of the run.
+//! An overdue deadline takes effect once, at the next check of the deadlines.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use crate::interrupt::{DueEvent, Escalation, Interrupt, ReminderReason};
 use crate::time::Timestamp;
 
 impl Draft<'_> {
-    /// Returns true if a freeze holds the interrupt. Its deadlines do not expire during the freeze; those that are due
-    /// expire once it is lifted.
+    /// Returns true if a freeze holds the interrupt. During the freeze no deadline of the interrupt expires. Overdue
+    /// deadlines expire when the freeze is lifted.
     pub(super) fn is_held(&self, interrupt: &Interrupt) -> bool {
         let agent = interrupt.opened.agent.as_deref();
         agent.is_some_and(|agent| self.cx.system.freezes.of_agent(agent).is_some())
     }
 
-    /// Reminds, escalates and ends snoozes. Several missed times have one effect: the next reminder and the next step
-    /// are timed from now.
+    /// Sends due reminders, escalates, and ends snoozes. Several overdue reminders or escalations have a single
+    /// effect; the next reminder and the next escalation are timed from now.
     pub(super) fn keep_waiting(&mut self) {
         if self.run.freeze(self.cx.system).is_some() {
             return;
@@ -48,7 +48,7 @@ impl Draft<'_> {
 
     fn remind(&mut self, interrupt: &Interrupt) {
         let mut to = self.waited_for(interrupt);
-        // People who snoozed the interrupt are reminded when the snooze ends, and only once if that is late.
+        // People who snoozed the interrupt get their reminder when the snooze ends.
         to.retain(|id| interrupt.snoozed_until(id).is_none());
         let stage = interrupt.assignment.stages.get(interrupt.stage_now());
         let told = interrupt.due.reminded + 1;
@@ -61,7 +61,8 @@ impl Draft<'_> {
         let now = self.now();
         let over = interrupt.snoozes.iter().filter(|(_, until)| **until <= now).map(|(id, _)| id.clone());
         let waited_for = self.waited_for(interrupt);
-        // A person who may decide but is not waited for, such as an admin, may have snoozed it, too.
+        // An admin may decide on every interrupt. Even if nobody waits for the admin's vote, the admin may have
+        // snoozed the interrupt.
         let sits = |id: &String| !self.cx.system.people.is_barred(id);
         let (to, gone): (BTreeSet<String>, BTreeSet<String>) =
             over.partition(|id| waited_for.contains(id) || sits(id));
@@ -90,7 +91,8 @@ impl Draft<'_> {
         );
     }
 
-    /// Escalates to the next step that reaches a person. If no step does, admins and operators are asked.
+    /// Escalates to the next escalation step that reaches a person. If no step reaches a person, admins and operators
+    /// are asked.
     fn ask_others(&mut self, interrupt: &Interrupt) {
         let (cx, starter, now) = (self.cx, self.run.starter().map(str::to_owned), self.now());
         let (people, starter) = (&cx.system.people, starter.as_deref());
@@ -137,7 +139,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Restarts reminders and the escalation chain if another stage was reached or the approvers changed.
+    /// Restarts the reminders and escalations of an interrupt that has reached a new stage or has new approvers.
     pub(super) fn begin_anew(&mut self) {
         let waits = |interrupt: &Interrupt| {
             let moved = || interrupt.due.is_outdated || interrupt.stage_now() > interrupt.due.stage;
@@ -158,7 +160,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Snoozes an interrupt for the sender alone, or ends the snooze.
+    /// Snoozes an interrupt only for the sender, or ends the sender's snooze.
     pub(super) fn snooze(&mut self, id: &InterruptId, until: Option<Timestamp>) -> Result<(), Rejection> {
         if self.interrupt(id)?.check_snooze(&self.voter(), until)? {
             let by = self.cx.actor.id.clone();

@@ -1,5 +1,5 @@
-//! Totals of a run so far: work done, usage and cost. They are shown when the run fails or reaches a limit, for the
-//! person who decides on another try.
+//! Totals of a run so far: work done, token usage and cost. They are shown when the run fails or reaches a limit, so
+//! that a person can decide if a retry is worthwhile.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::pricing::{self, Cost, DEFAULT, ModelTerms, Price};
 use crate::time::{Timestamp, format_duration};
 
 impl Run {
-    /// Returns the totals as data for the payload, and as text.
+    /// Returns the totals so far, both as data for the payload and as text.
     pub(super) fn spent_so_far(&self, now: Timestamp) -> (Value, String) {
         let Spent { requests, calls, tokens, cost, .. } = self.spent;
         let done = |end: Option<StepEnd>| end == Some(StepEnd::Completed);
@@ -34,14 +34,14 @@ impl Run {
         (value, words)
     }
 
-    /// Returns the cost of a reply to this step, and the currency. `None` if the workflow has no price for the model.
+    /// Returns the cost and currency of a reply to this step. `None` if the workflow has no price for the model.
     pub fn cost_of(&self, step: &str, answered: &str, usage: Usage) -> Option<(Cost, String)> {
         let terms = self.terms(self.model_of(step).as_deref(), Some(answered))?;
         terms.price.as_ref().map(|price| (price.cost(usage), price.currency.clone()))
     }
 
-    /// Returns the workflow's terms for a model by the requested name. Without one, by the name of the model that
-    /// answered, or else the default terms.
+    /// Returns the workflow's terms for a model. If the request named a model, these are the terms of the named
+    /// model. Otherwise they are the terms of the model that answered, or else the default terms.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {
@@ -54,12 +54,12 @@ impl Run {
         self.definition.models.values().filter_map(|terms| terms.price.as_ref())
     }
 
-    /// Returns the currency of all prices. `None` if there is no price.
+    /// Returns the currency of all prices. `None` if the workflow has no prices.
     pub fn currency(&self) -> Option<&str> {
         self.prices().next().map(|price| price.currency.as_str())
     }
 
-    /// Returns the value of a limit as people read it.
+    /// Formats the value of a limit for people.
     pub(super) fn limit_amount(&self, limit: &str, value: u64) -> String {
         match self.currency().filter(|_| limit == "budget_money") {
             Some(currency) => format!("{} {currency}", pricing::amount(value)),

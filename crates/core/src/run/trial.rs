@@ -1,7 +1,8 @@
-//! Trials: a command runs where it can do no harm, and its gates vote on what it did (design, part 4).
+//! Trials: a command first runs where it cannot change the workspace, and its gates vote on the changes that it made
+//! there (design, part 4).
 //!
-//! A lost trial is repeated, because it had no effect. A later write makes a trial stale: it is repeated, and the
-//! release of the call stays valid if the changes are the same.
+//! A trial has no effect, so a lost trial is repeated. A later write by a different call makes a trial stale, and the
+//! trial is repeated, too. If the repeated trial makes the same changes, the release of the call stays valid.
 
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ const UNDO_NOTE: &str =
     "Nothing has happened yet. You approve exactly the changes that are shown, and you can undo them later.";
 
 impl Run {
-    /// Returns the note for the person who decides on a trial.
+    /// Returns the note on the card for the person who decides on a trial.
     pub(super) fn note_of(&self, call: &Call) -> &'static str {
         if self.is_worked_out(call) { UNDO_NOTE } else { NOTE }
     }
@@ -43,32 +44,31 @@ impl Run {
         call.tool == undo::TOOL && self.runs_here(&call.tool)
     }
 
-    /// Returns true if the changes of a call are worked out without running anything: an undo, a merge. A client's tool
-    /// of the same name does not qualify.
+    /// Returns true if Holdshort computes the changes of a call without running anything, as for an undo or a merge.
+    /// False for a client's tool that has the same name.
     pub(super) fn is_worked_out(&self, call: &Call) -> bool {
         self.is_undo(call) || (call.tool == merge::TOOL && self.runs_here(&call.tool))
     }
 
-    /// Returns true if the gates of a call vote on what it did in a trial.
+    /// Returns true if the gates of a call vote on the changes that it made in a trial.
     pub(super) fn is_tried(&self, call: &Call) -> bool {
         self.is_to_be_tried(call) && self.why_untried(call).is_none()
     }
 
-    /// Returns true if the workflow wants a trial of such a call. A call that is known to read changes nothing and
-    /// needs none.
+    /// Returns true if the workflow requires a trial of the call. A call that is known only to read needs no trial.
     fn is_to_be_tried(&self, call: &Call) -> bool {
         let may_write = self.command(call).map(holdshort_command::parse).is_some_and(|command| {
-            // It is unknown whether code on the line does something that a rule forbids. A trial shows it.
+            // The command line may contain code whose effects cannot be parsed. A trial shows these effects.
             !command.is_read_only() || command.unclear.is_some()
         });
         self.definition.gates.trial && (may_write || self.is_worked_out(call))
     }
 
-    /// Returns the reason why a command cannot be tried. A command with network access, or in a partial sandbox, may do
-    /// what no trial takes back.
+    /// Returns the reason why a command cannot be tried. With network access, or in an incomplete sandbox, a command
+    /// could have effects that a trial cannot discard.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         if self.is_worked_out(call) {
-            // An undo or a merge runs nothing, so it can always be tried.
+            // The trial of an undo or a merge runs nothing, so it is always possible.
             return None;
         }
         if self.definition.network {
@@ -87,8 +87,8 @@ impl Run {
         impossible.as_deref()
     }
 
-    /// Returns true if a person decides before a command is tried. A run may require that even if its workflow does
-    /// not.
+    /// Returns true if a person must decide before a command is tried. The run can require this even if the workflow
+    /// does not.
     fn asks_before_trials(&self) -> bool {
         let gates = &self.definition.gates;
         let of_run =
@@ -96,12 +96,12 @@ impl Run {
         of_run || (gates.mandatory.contains(&Checkpoint::BeforeExecution) && !gates.trial_before_execution)
     }
 
-    /// Returns the text for the card of a call that the workflow wants tried, but that was not.
+    /// Returns the text on the card that explains why the call was not tried, although the workflow requires trials.
     pub(super) fn untried_reason<'c>(&self, call: &'c Call) -> Option<&'c str> {
         self.why_untried(call).filter(|_| self.is_to_be_tried(call))
     }
 
-    /// Returns true if a trial of a call is due. A call whose commit has begun is not tried again.
+    /// Returns true if a trial of the call is due. After its commit has begun, a call is not tried again.
     pub(super) fn wants_trial(&self, id: &str, call: &Call) -> bool {
         let begins = self.interrupted.is_none() && call.trial.running.is_none() && call.stopped.is_none();
         if !begins || !self.is_tried(call) || self.is_held_by_a_question(&call.step) {
@@ -119,7 +119,7 @@ impl Run {
         }
     }
 
-    /// Returns the reasons that make changes risky, whatever the gate says.
+    /// Returns the reasons that make the changes risky, no matter what the gates allow.
     pub(super) fn stakes_of_changes(found: &CallChanges) -> Vec<Reason> {
         let changes = found.changeset.as_deref().unwrap_or(&changeset::EMPTY);
         let deleted = changes.deletions().count();
@@ -133,7 +133,7 @@ impl Run {
 }
 
 impl Run {
-    /// Returns the problems of the part of the changes that a person wants to keep.
+    /// Returns the problems of an edit that selects the changes to keep.
     pub(super) fn check_kept(&self, interrupt: &Interrupt, edit: &Value) -> Vec<Problem> {
         let About::Call(id) = &interrupt.opened.about else { return vec![not_tried()] };
         let kept = self.calls.get(id).map_or_else(|| Err(not_tried()), |call| call.select_changes(edit));
@@ -152,7 +152,8 @@ impl Draft<'_> {
         self.emit(Fact::TrialStarted { call: id.to_owned(), attempt, epoch }, Content::none());
     }
 
-    /// Records a trial that was lost with its process. After several losses, the command is taken to be the cause.
+    /// Records a trial that was lost with its process. After several losses, the command is assumed to crash the
+    /// process.
     pub(super) fn lose_trial(&mut self, id: &str, attempt: u32) {
         self.emit(Fact::TrialLost { call: id.to_owned(), attempt }, Content::none());
         let Ok(call) = self.call(id) else { return };
@@ -187,13 +188,14 @@ impl Draft<'_> {
         if self.run.is_worked_out(call) && yielded.changeset.is_empty() {
             let code = if self.run.is_undo(call) { "nothing_to_undo" } else { "nothing_to_merge" };
             self.supersede(call);
-            // This is not an error: the wanted state exists already, or this undo has nothing left to do.
+            // An empty changeset is not an error: the files already have the wanted content, or a person has nothing
+            // to undo.
             self.finish_call(id, CallEnd::Done, Some(code), yielded.text);
             return;
         }
         let TrialResult { changeset, layer, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
-        // A person has also seen the printed output.
+        // If a person has seen the card, they have also seen the printed output, so the output must be the same, too.
         let was_seen = matches!(call.state, CallState::Gated(_))
             || matches!(call.authority, Some(Authority::Interrupt(_)));
         let is_as_before = call.found().is_some_and(|it| {
@@ -218,7 +220,7 @@ impl Draft<'_> {
                 self.emit(fact, content);
                 self.gate(id);
             }
-            // The call still does what a person sees or has released.
+            // The changes are the same as the ones that a person sees or that were released.
             CallState::Gated(_) | CallState::Authorised if is_as_before => self.emit(fact, content),
             CallState::Gated(_)
             | CallState::Authorised
@@ -233,7 +235,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Lets the call ask without a trial. Its card shows the reason.
+    /// Sends the call to its gates without a trial. The card shows the reason.
     fn give_up_trial(&mut self, id: &str, call: &Call, why: String) {
         if self.run.is_worked_out(call) {
             self.supersede(call);
@@ -248,7 +250,7 @@ impl Draft<'_> {
         self.gate(id);
     }
 
-    /// Sends the call back to the gate with its current inspection.
+    /// Sends the call back to its gates with its current inspection.
     fn take_back(&mut self, id: &str, call: &Call) {
         self.supersede(call);
         self.give_back(id, ReturnReason::Changed, Vec::new());

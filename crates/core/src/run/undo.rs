@@ -1,5 +1,5 @@
-//! Undo: takes back what a run has committed. An undo is a run of its own with one call. A person sees and releases its
-//! changes like any others, and an undo can be undone.
+//! Undo: reverts the committed changes of a run. An undo is a separate run with a single call. A person reviews and
+//! releases its changes like the changes of any other call, and an undo can itself be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,24 +24,25 @@ use crate::web::Web;
 
 /// Workflow of runs that undo other runs.
 pub const WORKFLOW: &str = "undo";
-/// Limit for the part of the other run's task in a title.
+/// Maximum length of the original run's task in the title of an undo, in bytes.
 pub(super) const TASK_BYTES: usize = 120;
-/// Tool of the single call. No agent has it.
+/// Tool of the single call. No agent has this tool.
 pub const TOOL: &str = "undo_changes";
 
-/// Input of an undo, and arguments of its call.
+/// Input of an undo run, and arguments of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arguments {
-    /// Title for people, from [`Arguments::task`].
+    /// Title that people see, made by [`Arguments::task`].
     pub task: String,
-    /// Run whose changes are taken back.
+    /// Run whose changes are reverted.
     pub run: RunId,
-    /// Sequence of the event after which the changes were made. 0 for all changes.
+    /// Sequence of an event of that run. Changes after this event are reverted; 0 reverts all changes.
     pub to: u64,
-    /// Digest of the [`Undo`] as canonical JSON, which the journal keeps like a file.
+    /// Digest of the [`Undo`] as canonical JSON. The journal stores that JSON like a file.
     pub changes: Digest,
-    /// Sequence of the run's last event when the undo was worked out. 0 if an earlier version worked it out.
+    /// Sequence of the original run's last event when the undo was computed. 0 if an earlier version of Holdshort
+    /// computed the undo.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
 }
@@ -52,7 +53,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Arguments {
-    /// Returns the title of an undo: the first line of the other run's task, or its id if it has no task.
+    /// Returns the title of an undo: the first line of the original run's task, or the id of that run if it has no
+    /// task.
     pub fn task(run: &Run, to: u64) -> String {
         let after = if to == 0 { String::new() } else { format!(" after event {to}") };
         let task = run.task();
@@ -60,23 +62,24 @@ impl Arguments {
         format!("Undo{after}: {}", clip(first.unwrap_or(run.id.as_str()), TASK_BYTES))
     }
 
-    /// Returns the arguments of a run that is an undo.
+    /// Returns the arguments of an undo run. `None` if the run is not an undo.
     fn from_run(run: &Run) -> Option<Self> {
         let started = run.started.as_ref().filter(|_| run.definition.name == WORKFLOW)?;
         serde_json::from_value(started.input.clone()).ok()
     }
 }
 
-/// Changes that undo what a run has committed, and the effects that cannot be undone.
+/// Changes that revert what a run has committed, and the effects that cannot be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Undo {
     pub changeset: Changeset,
-    /// Paths that others changed between two commits of the run. Their earlier content is not only the run's own.
+    /// Paths that something else changed between two commits of the run. An undo of these paths also reverts the
+    /// changes in between.
     pub mixed: Vec<String>,
-    /// Calls with unknown changes: commands that ran without a trial, and calls whose end is in doubt.
+    /// Calls with unknown changes: commands that ran without a trial, and calls with an unknown outcome.
     pub unknown: Vec<String>,
-    /// Phases whose calls made the changes. The approvers of these calls may release the undo.
+    /// Phases of the calls that made the changes. People who may approve calls of these phases may approve the undo.
     #[serde(default)]
     pub phases: BTreeSet<String>,
 }
@@ -104,7 +107,7 @@ pub enum NotUndone {
 }
 
 impl Run {
-    /// Returns the undo of the calls that committed after the event `to`, the newest first.
+    /// Returns the changes that undo all commits after the event `to`. The newest commit is reverted first.
     pub fn undo(&self, to: u64) -> Result<Undo, NotUndone> {
         if to > self.seq {
             return Err(NotUndone::UnknownEvent);
@@ -127,7 +130,7 @@ impl Run {
         }
         let phase = |call: &Call| self.steps.get(&call.step).map(|step| step.phase.clone());
         let phases: Option<BTreeSet<String>> = done.iter().map(|(call, _)| phase(call)).collect();
-        // If the phase of one call is unknown, the approvers of all phases decide.
+        // If the phase of a call is unknown, approvers are chosen as if all phases had made changes.
         let all = || self.definition.phases.iter().map(|phase| phase.id.clone()).collect();
         let phases = phases.unwrap_or_else(all);
         Ok(Undo { changeset, mixed, unknown, phases })
@@ -142,7 +145,8 @@ impl Run {
         done
     }
 
-    /// Returns the session's record that the call of an undo has taken changes back.
+    /// Returns the fact for the session that this undo has reverted changes. `None` if `fact` is not the end of such
+    /// a call.
     pub(super) fn took_back(&self, fact: &Fact) -> Option<(session::Fact, Content)> {
         let Fact::ToolFinished { call, end: CallEnd::Done, .. } = fact else { return None };
         let call = self.calls.get(call).filter(|call| call.tool == TOOL)?;
@@ -152,7 +156,7 @@ impl Run {
         Some((fact, Content::text(as_before(changeset))))
     }
 
-    /// Returns true if a call is writing, or was in the middle of a commit when its server stopped.
+    /// Returns true if a call is writing, or if its server stopped in the middle of a commit.
     fn is_at_work(&self, call: &Call) -> bool {
         let is_begun = call.trial.commits > 0 && !call.is_ended();
         let is_doubted = matches!(call.state, CallState::Doubted(_));
@@ -160,16 +164,17 @@ impl Run {
         is_started || (is_begun && !is_doubted)
     }
 
-    /// Returns true if a call may change files here. Its changeset lists the changes, if there is one.
+    /// Returns true if a call may change files of the workspace. The changeset of the call, if any, lists the
+    /// actual changes.
     fn may_write_files(&self, call: &Call) -> bool {
         self.runs_here(&call.tool) && self.writes(&call.tool) && call.effect != Some(CommandEffect::Reads)
     }
 }
 
 impl Undo {
-    /// Returns true if the undo has nothing left to do: no path is as the run left it. `since`: the undos of the run
-    /// and the undos of these, in the order of their commits. A path that the run wrote while one of them was open is
-    /// treated as left by the run.
+    /// Returns true if the undo has nothing left to revert: no path has the content that the run left. `since`:
+    /// earlier undos of the run, and the undos of those undos, in the order of their commits. If the run wrote a path
+    /// after an undo was computed, that undo is ignored for the path.
     pub fn is_taken_back(&self, of: &Run, since: &[&Run]) -> bool {
         let mut written: BTreeMap<&str, u64> = BTreeMap::new();
         for (call, found) in of.committed() {
@@ -203,7 +208,7 @@ impl Undo {
     }
 }
 
-/// Returns the result of a completed undo. A person may have left out some of its changes.
+/// Returns the result of a completed undo. The approver may have excluded some of its changes.
 pub(super) fn describe_result(found: &CallChanges) -> String {
     let changes = found.changeset.as_deref().map(Changeset::changes).unwrap_or_default();
     let done = match changes.iter().filter(|change| change.is_of_content()).count() {
@@ -214,15 +219,14 @@ pub(super) fn describe_result(found: &CallChanges) -> String {
     format!("{done} {}", found.text).trim_end().to_owned()
 }
 
-/// Returns a message to agents that lists the restored files.
 fn as_before(changeset: &Changeset) -> String {
     let paths: Vec<_> = changeset.counted().map(|change| format!("`{}`", change.path)).collect();
     format!("These are as they were before: {}.", some(&paths))
 }
 
-/// Returns the approvers of an undo of what these phases did: people who may release the calls of each phase. If each
-/// phase names people, or none does, they are the people named by every phase, with the largest quorum. Otherwise the
-/// stages of all phases follow one another.
+/// Returns the approvers of an undo of these phases' changes. They must be able to release the calls of every phase.
+/// If all phases name approvers, the result is the people that every phase names, with the largest quorum; if no
+/// phase names approvers, only the quorum matters. Otherwise the stages of all phases follow one another.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
@@ -266,13 +270,14 @@ pub(super) fn released_by(
     }
     Ok(Some(Assignment {
         stages,
-        // An approver of two phases may release both. Within one phase, the stages need different people.
+        // A person who is an approver of two phases may vote for both. Stages of the same phase need different people
+        // if that phase requires it.
         distinct: assigned.iter().any(|one| one.distinct && one.stages.len() > 1),
         self_approval: assigned.iter().all(|one| one.self_approval),
     }))
 }
 
-/// Returns the workflow of an undo of what these phases did. Its single call always asks.
+/// Returns the workflow of an undo of these phases' changes. Its single call always asks a person.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
     let input = json!({
         "type": "object",
@@ -300,19 +305,19 @@ pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definiti
     }))
 }
 
-/// Workflow of one call that works out changes and runs nothing.
+/// Parameters of a workflow with a single call that computes changes and runs nothing.
 pub(super) struct OneCall {
     pub workflow: &'static str,
     pub tool: &'static str,
     pub description: &'static str,
-    /// Schema of the run's input, which is the arguments of the call.
+    /// JSON Schema of the run's input. The arguments of the call are this input.
     pub input: Value,
-    /// Options and their labels.
+    /// Ids of the options, with their labels.
     pub labels: [(&'static str, &'static str); 3],
     pub assignment: Option<Assignment>,
 }
 
-/// Builds a workflow whose one call always asks.
+/// Returns a workflow whose single call always asks a person.
 pub(super) fn one_call(wanted: OneCall) -> Definition {
     let OneCall { workflow, tool, description, input, labels, assignment } = wanted;
     let runs = Runs::Here { effect: Effect::Write, category: Category::FileWrite, on_crash: OnCrash::Ask };

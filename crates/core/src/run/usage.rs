@@ -1,4 +1,4 @@
-//! Further inputs of an external agent about its interrupts: it uses an approval, or withdraws a question.
+//! Inputs of an external agent about its earlier interrupts: the agent uses an approval, or withdraws a question.
 
 use super::draft::Draft;
 use super::input::{Rejection, check_text};
@@ -11,20 +11,20 @@ use crate::interrupt::{About, Cause, Interrupt, Outcome, Refusal, Unusable};
 use crate::projection::Status;
 
 impl Draft<'_> {
-    /// Uses an approval. From this event on, the agent performs the approved action, and the approval cannot be used
-    /// again.
+    /// Marks an approval as used. From this event on, the agent performs the approved action. An approval can be used
+    /// only once.
     pub(super) fn use_approval(&mut self, id: &InterruptId, digest: Digest) -> Result<(), Rejection> {
         let asked = self.require_asked_elsewhere(id)?;
         asked.check_use(digest, self.now())?;
-        // The gates vote on the call as a person edited it, by the current rules. A rule that forbids overrides the
-        // approval.
+        // The gates vote by the current rules, on the arguments as a person may have edited them. A rule that forbids
+        // the call overrides the approval.
         let edit = asked.answer_from_votes().edit;
         let gated = self.run.gate_foreign(&asked, &edit, &self.session, self.cx.system, self.now(), None);
         let verdict = gated.map(|gated| gated.verdict);
         if matches!(verdict, Some(Verdict::Forbid(_))) {
             return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
         }
-        // Only a rule or a grant released the call, and it no longer exists.
+        // A rule or a grant had released the call without a person, and it no longer applies.
         let resolution = asked.resolution.as_ref();
         let cause = resolution.filter(|each| each.decision.is_none()).map(|each| &each.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));
@@ -44,7 +44,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws a question that needs no decision any more. Emits no event if it was withdrawn already.
+    /// Withdraws a question that no longer needs a decision. Emits no event if the question is already withdrawn.
     pub(super) fn withdraw_question(
         &mut self,
         id: &InterruptId,

@@ -1,4 +1,4 @@
-//! End of a run: open calls and interrupts end first, and a failure reports what was achieved.
+//! End of a run. Open calls and interrupts end before the run ends, and a failed run reports what it achieved.
 
 use super::draft::Draft;
 use super::{Call, CallEnd, CallState, Fact};
@@ -10,7 +10,7 @@ impl Draft<'_> {
     pub(super) fn wind_up(&mut self) {
         let may_have_run = |call: &Call| match call.state {
             CallState::Ended(_) => None,
-            // A call that waits for another start may have had effects in its last one.
+            // A call that waits for a further start may have taken effect in its last start.
             CallState::Proposed | CallState::Gated(_) | CallState::Authorised => {
                 Some(call.lost == Some(call.attempt))
             }
@@ -34,14 +34,15 @@ impl Draft<'_> {
         }
     }
 
-    /// Fails the run. Every failure goes through this function, so its text ends with what was achieved and spent.
+    /// Fails the run. Every failure uses this function, so every failure text ends with the results and the usage so
+    /// far.
     pub(super) fn fail_run(&mut self, reason: &str, text: impl Into<String>) {
         if self.is_over() {
             return;
         }
         self.wind_up();
         let mut text = text.into();
-        // The usage of an agent that runs elsewhere is not known.
+        // The usage of an agent that runs elsewhere is unknown.
         if !self.run.definition.phases.is_empty() {
             let (_, spent) = self.run.spent_so_far(self.now());
             text = format!("{text}\n{spent}");

@@ -1,7 +1,8 @@
-//! Results that a tool holds back: shown as a review, and released exactly as shown, or not at all.
+//! Results that a tool holds back until a person has reviewed them. A result is released exactly as shown, or not at
+//! all.
 //!
-//! The tool decides that a result is held, not a model. The digest of the text is in the facts of the hold, the
-//! question and the release.
+//! The tool decides to hold a result, not a model. Three facts contain the digest of the text: the hold, the
+//! interrupt, and the release.
 
 use serde_json::{Value, json};
 
@@ -47,8 +48,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Releases exactly what was shown, or the reviewer's edit if edits are offered. The tool's data describes only its
-    /// own text. It is left out of an edited result, because it may hold what the edit removed.
+    /// Releases exactly the text that was shown, or the reviewer's edit if the review offers edits. After an edit,
+    /// the tool's data is dropped, because it may contain what the reviewer removed.
     pub(super) fn release_held(&mut self, id: &str, held: &WithheldResult, edit: Option<&str>) {
         let content = edit.unwrap_or(&held.content).to_owned();
         let digest = Digest::of_bytes(content.as_bytes());

@@ -1,7 +1,7 @@
-//! Current work of a run, for people who watch it: who works, who waits and for what, and since when.
+//! Current work of a run, for people who watch it: who works since when, and who waits for what.
 //!
-//! All of it is a function of the state. Steps that help another step (a judge of calls, a router, a summariser) are
-//! not listed; the helped step represents them.
+//! The work depends only on the state of the run. Steps that help a different step (a judge of calls, a router, a
+//! summariser) are not listed; the entry of the helped step covers them.
 
 use super::{CallState, ModelCall, Run, Step};
 use crate::definition::{Phase, PhaseKind};
@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work<'r> {
     pub phase: &'r str,
-    /// `None` if the phase has no step yet, or needs none.
+    /// `None` if the phase has no step at the moment.
     pub step: Option<&'r str>,
     pub agent: Option<&'r str>,
     pub doing: Doing<'r>,
@@ -27,22 +27,23 @@ pub enum Doing<'r> {
     Thinks,
     /// Calls of these tools are running.
     Acts(Vec<&'r str>),
-    /// The step continues by itself, at once or when the model can be asked again.
+    /// The step continues without a person, either at once or after a retry delay of the model.
     Begins,
-    /// The step waits for a person to decide on these interrupts.
+    /// The step waits until a person decides on these interrupts.
     Asks(Vec<&'r InterruptId>),
-    /// The step's questions are kept back until these agents cannot continue, either.
+    /// Questions of the step are kept back until these agents also wait for an answer.
     Gathers(Vec<&'r str>),
-    /// A question of these agents is open, and other agents start no work until it is answered.
+    /// Questions of these agents are open. The step starts no work until they are answered.
     Held(Vec<&'r str>),
-    /// These phases must end first.
+    /// The phase waits for these phases to end.
     Needs(Vec<&'r str>),
-    /// The run is paused, or a person has interrupted it.
+    /// The run is paused or interrupted by a person.
     Rests,
 }
 
 impl Run {
-    /// Returns the current work in the order of the phases, and of their steps by start. Empty if the run has ended.
+    /// Returns the current work in the order of the phases. Within a phase, steps are ordered by their start. Empty
+    /// if the run has ended.
     pub fn work(&self) -> Vec<Work<'_>> {
         if self.ended.is_some() || self.started.is_none() {
             return Vec::new();
@@ -116,7 +117,7 @@ impl Run {
         (Doing::Begins, step.model_at)
     }
 
-    /// Returns the agents of other steps that questions are kept back for.
+    /// Returns the agents of other steps that still work. Questions are kept back until these agents wait, too.
     fn who_goes_on(&self, but: &str) -> Vec<&str> {
         let open = self.steps.open().filter(|(id, _)| *id != but);
         let going = open.filter(|(id, step)| {
@@ -130,7 +131,7 @@ impl Run {
     }
 }
 
-/// Returns the agent that begins the phase, if a single agent does.
+/// Returns the agent that begins the phase. `None` if the phase begins with no agent or with several.
 fn agent(phase: &Phase) -> Option<&str> {
     match &phase.kind {
         PhaseKind::OneShot { agent } => Some(agent),

@@ -1,4 +1,4 @@
-//! `control`: each subtask of a plan is a step, and independent subtasks run in parallel (contracts A10, A14, E12).
+//! `control`: each subtask of a plan is a step; independent subtasks run in parallel (contracts A10, A14, E12).
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::plan::{Plan, Subtask};
 enum Turn<'p> {
     Now,
     NotYet,
-    /// A subtask that this one needs failed, or was not run because of a failure.
+    /// A subtask that this subtask needs failed, or did not run because of an earlier failure.
     Never(&'p str),
 }
 
@@ -57,7 +57,7 @@ impl Draft<'_> {
         }
         let mut steps = chosen(&plan, control).map(|subtask| self.run.subtask_step(phase, &subtask.id));
         let all_ended = steps.all(|step| step.is_some_and(|step| step.end.is_some()));
-        // Steps of subtasks that a person has removed from the plan must end, too.
+        // A person may have removed subtasks from the plan. The steps of removed subtasks must end, too.
         if held || !all_ended || at_work > 0 {
             return false;
         }
@@ -79,7 +79,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the subtasks to carry out, in the order of the plan.
+/// Returns the subtasks that the phase carries out, in the order of the plan.
 fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Subtask> {
     let only = control.only;
     (1..)
@@ -88,7 +88,7 @@ fn chosen<'p>(plan: &'p Plan, control: &Control) -> impl Iterator<Item = &'p Sub
         .map(|(_, subtask)| subtask)
 }
 
-/// Returns true if a phase that carries out a single subtask leaves out this one.
+/// Returns true if the phase carries out only a single subtask, and this subtask is not that one.
 fn is_left_out(phase: &Phase, plan: &Plan, id: &str) -> bool {
     let control = phase.kind.control().filter(|control| control.only.is_some());
     control.is_some_and(|control| !chosen(plan, control).any(|subtask| subtask.id == id))
@@ -105,7 +105,7 @@ impl Run {
             .map(|(id, step)| (id.as_str(), &**step))
     }
 
-    /// Returns the step that carries out a subtask of this planning phase, with its id.
+    /// Returns the step that carries out a subtask of this planning phase, and the id of the step.
     pub fn step_of_subtask(&self, planning: &str, subtask: &str) -> Option<(&str, &Step)> {
         self.all_phases().find_map(|phase| {
             phase.kind.control().filter(|control| control.plan == planning)?;
@@ -127,7 +127,7 @@ impl Run {
         if let Some(lost) = subtask.depends_on.iter().find(|need| self.is_lost(phase, plan, need)) {
             return Turn::Never(lost);
         }
-        // A subtask that a person skipped, or that is left out, does not block others.
+        // A subtask that a person skipped, or that the phase leaves out, does not block the subtasks that need it.
         let is_done = |need: &String| match self.subtask_step(phase, need) {
             Some(step) => step.end.is_some(),
             None => plan.subtask(need).is_none() || is_left_out(phase, plan, need),
@@ -135,7 +135,7 @@ impl Run {
         if subtask.depends_on.iter().all(is_done) { Turn::Now } else { Turn::NotYet }
     }
 
-    /// Returns true if a subtask failed, or was not run because a subtask that it needs failed.
+    /// Returns true if a subtask failed, or did not run because a subtask that it needs failed.
     fn is_lost(&self, phase: &Phase, plan: &Plan, id: &str) -> bool {
         let (mut seen, mut next) = (BTreeSet::from([id]), vec![id]);
         while let Some(id) = next.pop() {
@@ -156,7 +156,7 @@ impl Run {
         let steps = self.settled(control).into_iter().flat_map(|plan| chosen(plan, control));
         let told = steps.filter_map(|subtask| {
             let step = self.subtask_step(phase, &subtask.id)?;
-            // The text of a skipped subtask is the reason for the skip, not an output.
+            // For a skipped subtask, the text of the step is the reason for the skip, which is not an output.
             let output = step.output.as_ref().filter(|_| step.end != Some(StepEnd::Skipped));
             let told = json!({
                 "status": step.end,
@@ -170,7 +170,8 @@ impl Run {
         told.collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the output of the subtask that completed last. If none completed, the outcomes of all.
+    /// Returns the output of the subtask that completed last. If no subtask completed, returns the outcomes of all
+    /// subtasks.
     pub(super) fn last_word(&self, phase: &Phase, control: &Control) -> Option<String> {
         let plan = self.settled(control)?;
         let done = chosen(plan, control).filter_map(|subtask| self.subtask_step(phase, &subtask.id));
@@ -181,8 +182,9 @@ impl Run {
         }
     }
 
-    /// Returns the results for later agents (contract A10). The latest results, and those that the reader depends on,
-    /// are whole; older ones are cut. A subtask sees the results that existed when it started.
+    /// Returns the results for later agents (contract A10). The latest results, and the results that the reading
+    /// subtask depends on, are complete. Older results are cut. A subtask gets only the results that existed when it
+    /// started.
     pub(in super::super) fn results_text(
         &self,
         phase: &Phase,

@@ -34,8 +34,9 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, and the critic's
-    /// judgements. The maker is asked to give the best idea first, so the selected idea is not parsed out of the text.
+    /// Returns `{text, ideas, reviews, selected_idea}`: the final text, each reply of the maker, the judgements of
+    /// the critic, and the selected idea. The instructions ask the maker to put the best idea first, so the text is
+    /// not parsed for the selected idea.
     pub(super) fn ideas(&self, phase: &str) -> Option<Value> {
         let step = self.steps.get(&maker(phase))?;
         let text = step.output.as_deref()?;

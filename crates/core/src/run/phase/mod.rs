@@ -21,7 +21,7 @@ use crate::envelope::Content;
 use crate::id::InterruptId;
 use crate::interrupt::{About, Cause, Interrupt, Kind, Outcome};
 
-/// Returns the id of the step of the nth judgement, from 1.
+/// Returns the id of the step of judgement `n`, counted from 1.
 fn review(phase: &str, n: u32) -> String {
     format!("{phase}/review_{n}")
 }
@@ -42,7 +42,8 @@ impl Draft<'_> {
             self.start_phase(phase);
             return true;
         }
-        // A closing step has a call that is running or in doubt. The outcome of that call belongs to the run.
+        // A closing step has a call that is running or whose outcome is unknown. The run must not end before that
+        // call.
         if self.run.steps.open().any(|(_, step)| step.closing.is_some()) {
             return false;
         }
@@ -53,7 +54,8 @@ impl Draft<'_> {
             let result = self.run.result();
             self.emit(Fact::RunCompleted { reason }, Content::data(result));
         } else if open.is_empty() {
-            // A need is never met, or there is no room for any step. A run that waits for no person must fail.
+            // Some phase waits for a phase that never ends, or no step can start. The run fails, because it would never
+            // continue.
             self.fail_run("no_phase_can_start", "no phase is running, and none can start");
             return true;
         }
@@ -86,8 +88,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Starts a step that no agent works on, and makes its call at once. The step is named after the agent that it
-    /// replaces, or after the workflow.
+    /// Starts a step without an agent, and makes its only call at once. The step is named after the agent that would
+    /// do the work, or after the workflow.
     fn start_call(&mut self, phase: &Phase, tool: &str, agent: Option<&str>) {
         let agent = agent.unwrap_or(&self.run.definition.name).to_owned();
         self.start_step(&phase.id, &phase.id, &agent, StepRole::Worker);
@@ -102,7 +104,7 @@ impl Draft<'_> {
         self.emit(fact, Content::data(arguments));
     }
 
-    /// Ends a step that is a single call, with the call.
+    /// Ends a step that consists of a single call when the call has ended.
     pub(super) fn advance_call(&mut self, id: &str) -> bool {
         let made = self.run.calls.values().find(|call| call.step == id);
         let Some((call, CallState::Ended(end))) = made.map(|call| (call, &call.state)) else { return false };
@@ -125,8 +127,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Advances a phase. Returns true if it produced events. A phase of one step ends with it, a checkpoint with its
-    /// decision.
+    /// Advances a phase. Returns true if events were emitted. A phase with a single step ends with the step, and a
+    /// checkpoint ends with its decision.
     fn advance_phase(&mut self, phase: &Phase) -> bool {
         match &phase.kind {
             PhaseKind::OneShot { .. } | PhaseKind::Checkpoint(_) | PhaseKind::Call { .. } => false,
@@ -137,7 +139,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Approves a checkpoint without asking. The journal still records it (contract E8).
+    /// Approves a checkpoint without asking a person. The journal records the approval (contract E8).
     fn approve_unasked(&mut self, interrupt: &InterruptId) {
         let Some(opened) = self.run.interrupts.get(interrupt).map(|each| (**each).clone()) else { return };
         let approve = opened.offers("approve");
@@ -148,8 +150,8 @@ impl Draft<'_> {
         self.emit(Fact::PhaseEnded { phase: phase.to_owned(), end }, Content::none());
     }
 
-    /// Has another agent judge a step's output. Returns true after it produced events, false while the agent judges,
-    /// and `None` once no judgement is due.
+    /// Starts a step in which `agent` judges the output of a step. Returns true if events were emitted, false while
+    /// the judging agent works, and `None` if no further judgement is due.
     fn judged(&mut self, step: &str, agent: &str, times: u32) -> Option<bool> {
         let found = self.run.steps.get(step)?;
         if found.judged >= times {
@@ -163,7 +165,7 @@ impl Draft<'_> {
         };
         match judgement.end {
             None => return Some(false),
-            // A person skipped the judgement, and no other one follows.
+            // A person skipped the judgement, so no further judgement follows.
             Some(StepEnd::Skipped) => return None,
             Some(StepEnd::Completed | StepEnd::Failed) => {}
         }
@@ -177,7 +179,7 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns true if a checkpoint is approved without asking.
+    /// Returns true if the checkpoint is approved without asking a person.
     pub(super) fn asks_nobody(&self, look: &CheckpointPhase) -> bool {
         let is_unattended = self.config().is_some_and(|config| config.unattended);
         look.unasked || is_unattended && look.when_no_channel == NoChannel::Auto
@@ -192,25 +194,25 @@ impl Run {
             && phase.needs.iter().all(|need| matches!(self.phases.get(need), Some(Some(_))))
     }
 
-    /// Returns the end reason of a completed run: `done`, or `partial` if something failed, was stopped at a limit, or
-    /// was left undone.
+    /// Returns the end reason of a completed run: `done` or `partial`. `partial` means that a step failed or was
+    /// stopped at a limit, or that an item was left undone.
     fn completion(&self) -> &'static str {
-        // Work continues without the steps that help it.
+        // Work continues without a failed helper step, so only the failures of other steps matter.
         let failed =
             self.steps.values().any(|step| step.end == Some(StepEnd::Failed) && !step.role.is_aside());
         let stopped = self.interrupts.values().any(stopped_short);
         if failed || stopped || !self.undone().is_empty() { "partial" } else { "done" }
     }
 
-    /// Returns the results of the phases, by phase.
     fn results(&self) -> Value {
         let brought = |phase: &Phase| Some((phase.id.clone(), self.brought(phase)?));
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the result of a phase: one text, a plan, the outcome of each subtask, or ideas with their judgements.
+    /// Returns the result of a phase. Depending on the kind, it is a text, a plan, the outcomes of the subtasks, or
+    /// ideas with their judgements.
     fn brought(&self, phase: &Phase) -> Option<Value> {
-        // A person's reason for skipping a step is not a result.
+        // The text of a skipped step is a person's reason for the skip, which is not a result.
         let output = |step: &str| {
             let step = self.steps.get(step).filter(|step| step.end != Some(StepEnd::Skipped));
             step.and_then(|step| step.output.clone())
@@ -247,7 +249,7 @@ impl Run {
     }
 
     /// Returns `{text, phases, released, undone?}`: the output of the last phase that was not skipped, the results of
-    /// all phases, and the released outputs.
+    /// all phases, the released outputs, and the undone items.
     fn result(&self) -> Value {
         let brings = |phase: &&Phase| {
             !matches!(phase.kind, PhaseKind::Checkpoint(_))
@@ -276,8 +278,8 @@ impl Run {
     }
 }
 
-/// Returns true if a person ended a step whose agent had more to do: at its limit, after a refused end, or by an
-/// interruption.
+/// Returns true if a person ended a step although its agent had more to do: at a limit, after a refused end, or in
+/// the turn after an interruption.
 pub(super) fn stopped_short(interrupt: &Interrupt) -> bool {
     if interruption::ended_by_person(interrupt) {
         return true;

@@ -1,7 +1,8 @@
-//! Phases as tools: a call begins a phase of its own in the same run. The result of the phase is the result of the call
-//! (contract A25). The model receives the result only when the phase has ended.
+//! Phases as tools: a call begins a new phase in the same run, and the result of the phase becomes the result of the
+//! call (contract A25). The model receives the result only when the phase has ended.
 //!
-//! The agents of the phase follow from the workflow: those with the usual names, or else the calling agent.
+//! The workflow determines the agents of the phase: its agents with the usual names, or else the agent that makes the
+//! call.
 
 use std::collections::BTreeMap;
 
@@ -21,17 +22,17 @@ use crate::limits;
 use crate::text::{clip, readable};
 use crate::tool::{PhaseTool, Runs};
 
-/// Placeholder for the result of the preceding phase in a chain.
+/// Placeholder for the result of the previous phase in a chain.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a called phase. Phases of a workflow have no colon in their names.
+/// Returns the id of a phase that a call begins. It cannot equal the id of a workflow's phase, because those contain
+/// no colon.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }
 
 impl Draft<'_> {
-    /// Begins a called phase that is due, or ends the call of a called phase that has ended. Returns true if it
-    /// produced events.
+    /// Begins a phase whose call is due, or ends a call whose phase has ended. Returns true if events were emitted.
     pub(in super::super) fn advance_called(&mut self) -> bool {
         let ended = self.run.called.values().find_map(|called| {
             let end = (*self.run.phases.get(&called.phase.id)?)?;
@@ -54,7 +55,7 @@ impl Draft<'_> {
                 let text = format!("refused by policy: {}", reason.text);
                 self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
             }
-            // The call is allowed unless a rule names it, because the work in the phase has gates of its own.
+            // The call is allowed unless a rule names it, because the gates still apply to the work within the phase.
             Verdict::Ask { reasons, .. } if reasons.iter().any(|reason| reason.source != Source::Default) => {
                 self.ask_before_phase(&id, &call, reasons);
             }
@@ -63,7 +64,7 @@ impl Draft<'_> {
         true
     }
 
-    /// Begins a phase that a person has allowed.
+    /// Begins a phase after a person approved its call.
     pub(in super::super) fn release_called(&mut self, id: &str, call: &Call) {
         if let Verdict::Forbid(reason) = self.run.vote(call, &self.session, self.cx.system, self.now()) {
             let text = format!("refused by policy: {}", reason.text);
@@ -126,7 +127,7 @@ impl Draft<'_> {
             Some(before) => format!("{text}\n\nWhat the phase before brought:\n{before}"),
             None => text,
         };
-        // Texts are content. The fact holds only the form.
+        // Texts are content of the event. The fact contains the phase without its texts.
         phase.input = None;
         if let PhaseKind::Checkpoint(look) = &mut phase.kind {
             look.message.clear();
@@ -138,7 +139,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Begins the next phase of a chain, or finishes the call with its result.
+    /// Begins the next phase of the chain. After the last phase, its result becomes the result of the call.
     fn called_ended(&mut self, called: &StartedPhase, call: &Call, end: StepEnd) {
         let output = self.run.phase_result_text(&called.phase).unwrap_or_default();
         let went_well = end == StepEnd::Completed;
@@ -162,7 +163,8 @@ impl Draft<'_> {
         self.finish_call(&called.call, end, code, readable(&result));
     }
 
-    /// Fails the run. If a call began the phase, only the phase fails, and the calling model gets the error.
+    /// Fails the run because a phase failed. If a call began the phase, only the phase fails, and the calling model
+    /// gets the error.
     pub(in super::super) fn fail_phase(&mut self, phase: &str, reason: &str, text: impl Into<String>) {
         if self.is_over() || !self.run.called.contains_key(phase) {
             return self.fail_run(reason, text);
@@ -171,7 +173,7 @@ impl Draft<'_> {
         for step in open {
             self.close_step(&step, StepEnd::Skipped, "");
         }
-        // Interrupts about the phase itself belong to no step.
+        // Interrupts about the phase itself belong to no step, so they are closed separately.
         let asked: Vec<InterruptId> = self.run.asked_by(phase);
         for interrupt in asked {
             self.resolve(&interrupt, Outcome::Superseded, None, Cause::Superseded);
@@ -182,7 +184,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Ends the phases whose call has ended. Returns true if there was one.
+    /// Ends the phases whose calls have ended. Returns true if events were emitted.
     pub(in super::super) fn end_called_phases(&mut self) -> bool {
         let orphan = self.run.called.values().find(|called| {
             self.run.phases.get(&called.phase.id) == Some(&None)
@@ -194,7 +196,7 @@ impl Draft<'_> {
     }
 }
 
-/// Phase that a call asks for, and its input.
+/// Phase that a call wants to begin, and the input of the phase.
 struct RequestedPhase {
     phase: Phase,
     text: String,
@@ -215,7 +217,7 @@ impl Run {
         self.phase_tool(tool).is_some()
     }
 
-    /// Returns true if this call began a phase, even if the phase has ended.
+    /// Returns true if this call began a phase. Stays true after the phase has ended.
     pub(in super::super) fn begins_open_phase(&self, call: &str) -> bool {
         self.last_called(call).is_some()
     }
@@ -225,7 +227,8 @@ impl Run {
         of_call.max_by_key(|called| called.nth)
     }
 
-    /// Returns how many calls deep a step's phase is nested.
+    /// Returns the nesting depth of a step: the number of calls between the workflow's phase and the phase of the
+    /// step.
     fn depth(&self, step: &str) -> usize {
         let mut depth = 0;
         let mut phase = self.steps.get(step).map(|step| step.phase.as_str());
@@ -247,7 +250,8 @@ impl Run {
         open.filter(|(_, step)| step.closing.is_none()).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns every phase: those of the workflow, then those that calls began, in no particular order.
+    /// Returns every phase: first the phases of the workflow, then the phases that calls began. The second group has
+    /// no particular order.
     pub(in super::super) fn all_phases(&self) -> impl DoubleEndedIterator<Item = &Phase> {
         self.definition.phases.iter().chain(self.called.values().map(|called| &called.phase))
     }
@@ -344,8 +348,9 @@ impl Run {
     }
 }
 
-/// Returns the gates of a called phase: those around the caller's steps, except those of a copilot, which belong to its
-/// rounds. A failure goes to the calling model, so there is no gate for errors.
+/// Returns the gates of a phase that a call begins: the gates around the steps of the caller. In a copilot phase,
+/// these gates belong to its rounds and are left out. A failure goes to the calling model, so the gate for errors is
+/// left out, too.
 fn gates_of_called(around: &Phase) -> StepGates {
     if around.kind.copilot().is_some() {
         return StepGates::default();
@@ -353,7 +358,7 @@ fn gates_of_called(around: &Phase) -> StepGates {
     StepGates { on_error: false, ..around.gates }
 }
 
-/// Returns the first of these agents that the workflow has, or else the calling agent.
+/// Returns the first of these names that is an agent of the workflow, or else the calling agent.
 fn first_known_agent(definition: &Definition, names: &[&str], caller: &str) -> String {
     let known = names.iter().find(|name| definition.agents.contains_key(**name));
     known.map_or_else(|| caller.to_owned(), |name| (*name).to_owned())
@@ -368,7 +373,7 @@ fn holds_previous(value: &Value) -> bool {
     }
 }
 
-/// Returns a value in which the result of the preceding phase replaces the placeholder.
+/// Replaces the placeholder in a value with the result of the previous phase.
 fn filled(value: &Value, previous: &str) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace(PREVIOUS, previous)),

@@ -1,5 +1,5 @@
-//! Edits of a settled plan. While the plan is carried out, subtasks that have started stay as they are. At a checkpoint
-//! before that, the whole plan may be replaced.
+//! Edits of a settled plan. While the plan is carried out, subtasks that have started cannot change. Before that, a
+//! person can replace the whole plan at a checkpoint.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use crate::plan::{self, Plan, Subtask};
 use crate::schema::Problem;
 
 impl Draft<'_> {
-    /// Replaces the part of a plan that has not started. The new version is decided on like the first one.
+    /// Replaces the part of the plan that has not started. The new version needs the same decision as the first
+    /// version.
     pub(in super::super) fn replan(
         &mut self,
         phase: &str,
@@ -44,8 +45,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Withdraws steps that have not begun and that the new plan drops or changes. They start again under the plan that
-    /// is settled next, and are asked about then.
+    /// Withdraws the steps of subtasks that have not begun, if the new plan drops or changes the subtask. After the
+    /// next plan is settled, changed subtasks start again, and a person is asked about them then.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run
@@ -58,12 +59,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Replaces the plan that is carried out after a checkpoint with a person's edit. Returns true if the edit was a
-    /// plan.
+    /// Replaces the plan with a person's edit at a checkpoint before the plan is carried out. Returns true if the
+    /// edit was a plan.
     pub(in super::super) fn replace_plan(&mut self, checkpoint: &str, edit: &Value) -> bool {
         let found = self.run.plan_at(checkpoint, edit);
         let Some((phase, plan)) = found.map(|(phase, plan)| (phase.to_owned(), plan)) else { return false };
-        // The edit was checked before the decision was accepted.
+        // The edit was checked before the decision was recorded.
         match self.run.check_plan(&phase, &plan, "/edit") {
             Ok(plan) => {
                 self.draft_plan(&phase, None, &plan);
@@ -76,9 +77,10 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the planning phase and the plan of an edit at a checkpoint. It replaces the only plan before the
-    /// checkpoint that no phase has begun to carry out. The native form is checked as it was sent. An edit that is not
-    /// a plan is a message.
+    /// Returns the plan in an edit at a checkpoint, and the planning phase whose plan it replaces. That is the only
+    /// settled plan before the checkpoint which no phase has begun to carry out. A plan in the native form is
+    /// returned unchanged, so its check sees the person's input. `None` if the edit is not a plan; the edit is then a
+    /// message.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };
@@ -94,7 +96,7 @@ impl Run {
         ahead.next().is_none().then_some((phase, plan))
     }
 
-    /// Returns every phase that had to end before this one could start.
+    /// Returns the phases that had to end before this phase could start.
     fn before(&self, phase: &str) -> BTreeSet<&str> {
         let needs = |id: &str| self.phase(id).into_iter().flat_map(|phase| &phase.needs).map(String::as_str);
         let (mut found, mut next) = (BTreeSet::new(), needs(phase).collect::<Vec<_>>());
@@ -106,20 +108,20 @@ impl Run {
         found
     }
 
-    /// Returns the phases that carry out the plan of another phase.
+    /// Returns the phases that carry out the plan of a planning phase.
     pub(super) fn carriers(&self, planning: &str) -> impl Iterator<Item = (&Phase, &Control)> {
         self.all_phases()
             .filter_map(|phase| Some((phase, phase.kind.control()?)))
             .filter(move |(_, control)| control.plan == planning)
     }
 
-    /// Returns true if a version of the plan awaits a decision.
+    /// Returns true if an open interrupt asks about a version of the plan.
     fn is_asked_about(&self, planning: &str) -> bool {
         let about = About::Plan(planning.to_owned());
         self.open_interrupts().any(|(_, interrupt)| interrupt.opened.about == about)
     }
 
-    /// Returns the steps of settled subtasks that this plan drops or changes.
+    /// Returns the steps of settled subtasks that the new plan drops or changes.
     fn changed_steps<'a>(
         &'a self,
         phase: &'a str,
@@ -136,7 +138,7 @@ impl Run {
         })
     }
 
-    /// Returns the open interrupt that asks whether the step may begin.
+    /// Returns the open interrupt that asks if the step may begin.
     fn held_before<'a>(&'a self, id: &str, step: &'a Step) -> Option<&'a InterruptId> {
         let held = step.blocked.as_ref()?;
         let interrupt = self.interrupts.get(held).filter(|interrupt| interrupt.is_open())?;
@@ -147,7 +149,7 @@ impl Run {
         self.carriers(planning).any(|(phase, _)| self.is_open(phase))
     }
 
-    /// Checks a plan like [`Run::check_plan`], and that subtasks which have started stay as they are.
+    /// Checks a plan like [`Run::check_plan`], and checks that subtasks which have started are unchanged.
     pub(in super::super) fn check_new_plan(
         &self,
         phase: &str,
@@ -185,7 +187,8 @@ impl Run {
     }
 }
 
-/// Returns true if both subtasks are the same work by the same agent, also if only one of them names the default agent.
+/// Returns true if both subtasks describe the same work by the same agent. A subtask without an agent equals one that
+/// names the default agent.
 fn is_same(old: &Subtask, new: &Subtask, usual: &String) -> bool {
     old.description == new.description
         && old.depends_on == new.depends_on

@@ -1,5 +1,5 @@
-//! Texts for a copilot's rounds and its router: the current task, people's answers, earlier rounds. This module only
-//! reads the run; `copilot.rs` decides.
+//! Texts for a copilot's rounds and its router: the current task, people's answers, and the earlier rounds. This
+//! module only reads the run; `copilot.rs` makes the decisions.
 
 use serde_json::json;
 
@@ -10,11 +10,11 @@ use crate::limits;
 use crate::message::{Message, Request};
 use crate::routing::{self, Proposal};
 
-/// Option of a choice that takes a person's own text.
+/// Option of a choice that takes a free text of the person.
 const CUSTOM: &str = "custom";
 
 impl Run {
-    /// Returns the task of the next round, or of the current one.
+    /// Returns the task of the next round. While a round runs, returns the task of that round.
     pub(in super::super) fn wanted_task(&self, phase: &str) -> String {
         let rounds = self.rounds_of(phase);
         let mut task = match &rounds.task {
@@ -51,7 +51,8 @@ impl Run {
         told
     }
 
-    /// Returns the task of a round: the run's task or a person's text, with the answers given before it began.
+    /// Returns the task of a round: the task of the run or a person's text, followed by the answers that a person
+    /// gave before the round.
     pub(in super::super) fn round_task(&self, phase: &Phase, step: &Step) -> String {
         if let Some(input) = &step.input {
             return input.to_string();
@@ -64,15 +65,15 @@ impl Run {
         parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the rounds that this one remembers, in order, each with its task. The first message is the task of the
-    /// first of them. Empty if the step is not a round.
+    /// Returns the conversation of the earlier rounds that this round remembers, in order. Each round starts with its
+    /// task. Empty if the step is not a round.
     pub(in super::super) fn rounds_remembered(&self, step: &Step) -> Vec<Message> {
         let Some(phase) = self.phase(&step.phase).filter(|_| step.round.is_some()) else { return Vec::new() };
         let rounds = self.rounds_of(&phase.id);
         let own = step.round.unwrap_or(rounds.begun);
         let before = (rounds.fresh_from..own).filter_map(|n| self.steps.get(&round(&phase.id, n)));
         let mut room = limits::ROUNDS_BYTES;
-        // The newest rounds are kept whole. Older ones keep people's texts and the final text.
+        // The newest rounds are kept completely. From older rounds, only people's texts and the final text are kept.
         let mut told: Vec<Vec<Message>> = before
             .rev()
             .map(|each| {
@@ -129,7 +130,7 @@ impl Run {
     }
 }
 
-/// Returns what people said in a round, and its final text.
+/// Returns people's texts in a round, and its final text.
 fn in_short(step: &Step) -> Vec<Message> {
     let notes = step.entries.iter().filter_map(|entry| match entry {
         Entry::Note { text } => Some(Message::User { text: text.to_string() }),
