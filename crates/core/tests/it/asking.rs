@@ -1,5 +1,5 @@
-//! Questions of agents: typed answers, time limits, siblings that continue, and assumptions without an answer
-//! (contract C).
+//! Questions of agents: typed answers, time limits, sibling steps that continue, and assumptions in place of missing
+//! answers (contract C).
 
 use holdshort_core::asking::{self, Asking, Deliver};
 use holdshort_core::definition::{Definition, EndCondition};
@@ -19,7 +19,7 @@ fn asks(asking: Asking) -> Definition {
     definition
 }
 
-/// Returns a workflow with three phases side by side and one phase that needs all three.
+/// Returns a workflow with three parallel phases and a fourth phase that needs all of them.
 fn staged(asking: Asking) -> Definition {
     let phases =
         vec![one_shot("a", &[]), one_shot("b", &[]), one_shot("c", &[]), one_shot("after", &["a", "b", "c"])];
@@ -47,7 +47,8 @@ fn tools(world: &World, step: &str) -> Vec<String> {
     world.run.request(step).expect("it has begun").tools.into_iter().map(|tool| tool.name).collect()
 }
 
-/// Agents get the instructions about asking only if they may ask. A run can remove the tool, or all asking.
+/// Agents get instructions about asking only if they may ask. The config of a run can remove the asking tool, or
+/// switch asking off.
 #[test]
 fn an_agent_may_ask_while_it_has_the_tool_and_asking_is_on() {
     let config = |without: &[&str], asks_nobody| holdshort_core::run::Config {
@@ -133,7 +134,7 @@ fn a_schema_of_texts_is_answered_in_words() {
     assert_eq!(last_result(&world, "work"), "left");
 }
 
-/// An empty schema asks for nothing, so a text answer is valid.
+/// An empty schema accepts every answer, so an answer as text is valid.
 #[test]
 fn an_empty_schema_is_answered_in_words() {
     let ask = ("ask_human", json!({ "question": "Which?", "response_schema": {} }));
@@ -143,7 +144,7 @@ fn an_empty_schema_is_answered_in_words() {
     assert_eq!(last_result(&world, "work"), "the left one");
 }
 
-/// An invalid schema is returned to the agent as an error, and no interrupt opens.
+/// An invalid response schema returns to the agent as an error, and no interrupt opens.
 #[test]
 fn a_schema_that_is_not_taken_goes_back_to_the_agent() {
     for schema in
@@ -179,7 +180,7 @@ fn a_question_has_as_much_time_as_its_workflow_says() {
     assert_eq!(result(&world, "questions")[0]["outcome"], json!("expired"));
     assert_eq!(result(&world, "assumptions"), json!([{ "agent": "pair", "assumption": "The left one." }]));
 
-    // The expiry that a gate sets for the kind takes precedence.
+    // If a gate sets an expiry for questions, that expiry overrides the time limit of the question.
     let mut gated = asks(timed);
     gated.gates.kinds.entry(Kind::Question).or_default().expires_in_ms = Some(5_000);
     let mut world = World::started(gated, ask());
@@ -189,7 +190,8 @@ fn a_question_has_as_much_time_as_its_workflow_says() {
     assert!(world.open_kinds().is_empty());
 }
 
-/// An agent whose question was skipped is reminded once to record its assumption. If it does not, the result has none.
+/// An agent whose question was skipped is reminded once to record its assumption. If the agent records none, the
+/// result lists no assumption.
 #[test]
 fn an_assumption_is_recorded_or_missed() {
     let skipped = |script: Vec<crate::world::Answer>| {
@@ -251,7 +253,8 @@ fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
     assert!(refused.into_iter().any(|text| text.contains("nobody answered \"Which?\"")));
 }
 
-/// The agent is reminded once. If it never records an assumption, the step still ends, and the result shows that.
+/// The agent is reminded once to record its assumption. If it still records none, the step ends, and the result shows
+/// the missing assumption.
 #[test]
 fn a_step_that_ends_by_its_tool_is_told_once() {
     let mut definition = asks(Asking { timeout_ms: Some(1_000), ..Asking::default() });
@@ -269,7 +272,7 @@ fn a_step_that_ends_by_its_tool_is_told_once() {
     assert_eq!(result(&world, "assumptions")[0]["assumption"], Value::Null);
 }
 
-/// A rule that forbids every tool also forbids recording an assumption. The step still ends.
+/// A rule that forbids every tool also forbids the tool for assumptions. The step still ends.
 #[test]
 fn a_record_meets_the_rules() {
     let mut definition = asks(Asking::default());
@@ -285,7 +288,7 @@ fn a_record_meets_the_rules() {
     assert_eq!(result(&world, "assumptions"), Value::Null);
 }
 
-/// A step paused by a sibling's question has no deadline, and retries after the answer.
+/// A step that a sibling's question holds back has no retry deadline. It retries after the answer.
 #[test]
 fn a_held_step_has_no_deadline() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };
@@ -328,7 +331,7 @@ fn an_answered_question_needs_no_assumption() {
     assert!(!tools(&world, "work").contains(&asking::RECORD.to_owned()));
 }
 
-/// If asking is off, every agent gets the tool for assumptions and instructions to use it (contract C2).
+/// If asking is switched off, every agent gets the tool for assumptions, and instructions to use it (contract C2).
 #[test]
 fn without_asking_agents_are_told_to_write_down_what_they_assume() {
     let off = Asking { enabled: false, ..Asking::default() };
@@ -344,7 +347,8 @@ fn without_asking_agents_are_told_to_write_down_what_they_assume() {
     assert_eq!(world.count("interrupt_opened"), 0);
 }
 
-/// A sibling that has not asked continues. An agent that asked waits only for its own answer, and no work is repeated.
+/// A step continues while a sibling step asks. The asking step waits only for its own answer, and no work is
+/// repeated.
 #[test]
 fn siblings_go_on_while_one_waits() {
     let mut world = World::new(staged(Asking::default()))
@@ -367,7 +371,7 @@ fn siblings_go_on_while_one_waits() {
     assert_eq!(world.count("model_started"), 3 + 2 + 1 + 1, "no model is asked twice for the same");
 }
 
-/// With `pause_siblings`, an open question of another agent also delays trials of commands.
+/// With `pause_siblings`, an open question of one agent also delays the trials of commands of other agents.
 #[test]
 fn an_open_question_holds_trials_back() {
     let mut definition = staged(Asking { pause_siblings: true, ..Asking::default() });
@@ -395,7 +399,8 @@ fn an_open_question_holds_trials_back() {
     assert_eq!(result(&world, "text"), json!("All is done."));
 }
 
-/// `pause_siblings` holds all siblings while a question is open: the strict form of contract E28.
+/// With `pause_siblings`, all sibling steps wait while a question is open, as the strict form of contract E28
+/// requires.
 #[test]
 fn an_open_question_can_pause_the_siblings() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };
@@ -415,7 +420,7 @@ fn an_open_question_can_pause_the_siblings() {
     assert!(world.run.steps["c"].end.is_some());
 }
 
-/// Gathered questions open together once no step can continue. Each may be answered while others stay open
+/// Gathered questions open together once no step can continue. One of them may be answered while the rest stay open
 /// (contract C8).
 #[test]
 fn questions_of_a_stage_come_together() {
@@ -448,7 +453,7 @@ fn questions_of_a_stage_come_together() {
     assert_eq!(result(&world, "questions").as_array().map(Vec::len), Some(4));
 }
 
-/// A rule that forbids asking also refuses questions that were gathered.
+/// A rule that forbids asking also refuses questions that were already gathered.
 #[test]
 fn a_gathered_question_meets_the_rules() {
     let mut definition = staged(Asking { deliver: Deliver::PerStage, ..Asking::default() });
@@ -473,7 +478,7 @@ fn answer(world: &mut World, question: &str, text: &str) {
     world.person(Input::Decide { interrupt, decision: choose_with("answer", text), holder: None });
 }
 
-/// The result of a cancelled run lists gathered questions that were never shown.
+/// The result of a cancelled run lists the gathered questions that no person saw.
 #[test]
 fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };
@@ -493,8 +498,8 @@ fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     );
 }
 
-/// Questions of one reply are listed in the order in which they were asked. Their ids share a millisecond and sort
-/// by position.
+/// Questions of one reply are listed in the order of asking. Their ids have the same millisecond, so they are sorted
+/// by their position in the reply.
 #[test]
 fn ids_sort_as_questions_were_asked() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();

@@ -1,4 +1,4 @@
-//! Rules of assignments, tested on a held command: approvers, stages and quorums.
+//! Rules of assignments (approvers, stages and quorums), tested on the interrupt of a held command.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::id::InterruptId;
@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::world::{World, calls, choose, choose_with, command, definition, edit, of_system, person};
 
-/// Adds six people: `anna` and `ben` of legal, `cleo` of finance, `dirk` of both, operator `olga` and auditor `audrey`.
+/// Adds six people: `anna` and `ben` in the group legal, `cleo` in finance, `dirk` in both groups, the operator
+/// `olga` and the auditor `audrey`.
 pub(crate) fn people(system: &mut System) {
     let all: [(&str, &[Role], &[&str]); 6] = [
         ("anna", &[Role::Reviewer], &["legal"]),
@@ -49,7 +50,7 @@ pub(crate) fn stages(stages: Vec<Stage>) -> Assignment {
     Assignment { stages, ..Assignment::default() }
 }
 
-/// Starts a run as the operator and returns the interrupt of its held command, with the given assignment.
+/// Starts a run as the operator. Returns the interrupt of its held command, which has the given assignment.
 pub(crate) fn held(assignment: Assignment) -> (World, InterruptId) {
     let mut world = World::new(definition());
     people(&mut world.system);
@@ -71,7 +72,7 @@ pub(crate) fn decide(
     world.try_send(&actor, Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Applies the votes and describes them: `ok` or the reason of each rejection, then the state of the interrupt.
+/// Applies the votes in order. Returns `ok` or the rejection for each vote, followed by the state of the interrupt.
 fn played(assignment: &Assignment, votes: &[(&str, &str)]) -> String {
     let (mut world, id) = held(assignment.clone());
     let mut told = Vec::new();
@@ -201,8 +202,8 @@ fn a_vote_is_taken_back_until_the_resolution() {
     assert_eq!(back(&mut world, "ben"), Err(Rejection::Refused(Refusal::AlreadyResolved)));
 }
 
-/// The vote of an approver who leaves is withdrawn. An assignment that the remaining people cannot settle
-/// escalates to admins and operators.
+/// The vote of an approver who leaves is withdrawn. If the remaining approvers cannot decide, the interrupt is
+/// reassigned to admins and operators.
 #[test]
 fn who_leaves_takes_their_vote_along() {
     let (mut world, id) = held(stages(vec![of_people(&["anna", "ben"], 2)]));
@@ -329,7 +330,7 @@ fn others_are_asked_instead() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// An assignment that the current people cannot meet has a stated reason.
+/// `find_shortage` returns a reason exactly for the assignments that the current people cannot complete.
 #[test]
 fn what_an_assignment_lacks() {
     let mut system = System::default();
@@ -378,7 +379,7 @@ fn what_an_assignment_lacks() {
     }
 }
 
-/// A plain assignment keeps its old serialised form, so that old binaries and journals still match.
+/// A plain assignment is serialised as in older versions, so that older programs and journals can still read it.
 #[test]
 fn what_was_simple_is_written_as_before() {
     let (world, id) = held(Assignment::default());
@@ -400,7 +401,7 @@ fn what_was_simple_is_written_as_before() {
     );
 }
 
-/// A question to several people is answered once the quorum has answered. Each answer keeps its own text.
+/// A question to several people is resolved once the quorum has answered. The text of each answer is kept.
 #[test]
 fn several_people_answer_a_question() {
     let (mut world, id) = open_question(2);
@@ -412,7 +413,8 @@ fn several_people_answer_a_question() {
     assert_eq!(standing.answer_from_votes().text.as_deref(), Some("anna: Yes.\nben: No."));
 }
 
-/// The result names each person with the answer. A data answer keeps the text that was sent with it.
+/// The result names each person and their answer. If an answer is data, the text that was sent with the data is kept,
+/// too.
 #[test]
 fn each_of_several_answers_stands_in_the_result() {
     let schema = json!({ "type": "object" });
@@ -433,8 +435,8 @@ fn each_of_several_answers_stands_in_the_result() {
     );
 }
 
-/// Equal answers of several people are stored as one, in the form of the question. Different answers are stored as
-/// text that names each person.
+/// Equal answers of several people are stored once, in the form that the question asks for. Different answers are
+/// stored as one text that names each person.
 #[test]
 fn answers_that_are_alike_are_kept_as_one() {
     let typed = || json!({ "question": "How many?", "response_schema": { "type": "object" } });

@@ -1,4 +1,5 @@
-//! Callbacks of external agents: the resolution of each interrupt is sent to its callback, and nothing else.
+//! Callbacks of external agents: every resolution of an interrupt is sent to its callback, and no other event is
+//! sent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::foreign::ForeignCall;
@@ -20,7 +21,7 @@ fn id() -> InterruptId {
     "int_01k6f0000000000000000000cc".parse().expect("an id")
 }
 
-/// Returns a run of an external agent, where a rule allows the tool `lookup`.
+/// Returns a run of an external agent. A rule allows the tool `lookup`.
 fn external() -> World {
     let mut world = World::new(world::external());
     world.system.apply(&of_system(system::Fact::PolicySet { rules: vec![allow(&["lookup"])] }));
@@ -30,7 +31,7 @@ fn external() -> World {
     world
 }
 
-/// Returns the callback notices of the events that `happens` appends.
+/// Returns the callback notices about the events that `happens` appends.
 fn collect_callbacks(world: &mut World, happens: impl FnOnce(&mut World)) -> Vec<Notice> {
     let (seq, from) = (world.run.seq, world.log.len());
     happens(world);
@@ -41,7 +42,8 @@ fn asks(world: &mut World, ask: Ask) {
     world.try_send(&agent(), Input::Ask(Box::new(ask))).expect("it may ask");
 }
 
-/// Row of the table: its title, the question, the change to it, the expected occasion and the outcome.
+/// Row of the table: title, question, change to the question, expected occasion of the callback, and expected
+/// outcome.
 type Row = (&'static str, Ask, fn(&mut World), Occasion, Outcome);
 
 #[test]
@@ -113,7 +115,7 @@ fn each_resolution_is_told_once_to_whoever_said_where() {
     }
 }
 
-/// The event records that a callback exists, and not its address.
+/// The event records that a callback exists, but not its URL.
 #[test]
 fn the_event_says_that_and_not_where() {
     let mut world = external();

@@ -1,4 +1,4 @@
-//! Canonical JSON, compared with another implementation of RFC 8785.
+//! Canonical JSON, compared with the output of a second implementation of RFC 8785.
 
 use holdshort_core::json;
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ fn it_is_what_another_writer_makes_of_it() {
         json!(null),
         json!([true, false, [], {}]),
         json!({ "b": 1, "a": { "z": [1, { "y": 2, "x": 3 }], "": "" } }),
-        // UTF-16 sorts the emoji, which takes two units, before the character that takes one.
+        // The emoji has two UTF-16 code units. By its first unit it sorts before U+FB33.
         json!({ "\u{fb33}": 1, "\u{1f600}": 2, "\u{20ac}": 3, "\r": 4, "1": 5, "\u{80}": 6, "\u{f6}": 7 }),
-        // Keys are sorted by their characters, not by their escaped form.
+        // Keys are sorted by their characters, not by their escaped forms.
         json!({ "\"": 1, "!": 2, "#": { "\\": 3, "[": 4, "]": 5, "\n": 6, "a": 7, "": 8 }, "a\"": 9, "a": 10 }),
         json!("\u{0}\u{8}\t\n\u{b}\u{c}\r\u{1f}\u{7f}\u{2028}\"\\/é😀"),
         json!([0, -1, 9_007_199_254_740_991_u64, -9_007_199_254_740_991_i64, u64::MAX, i64::MIN]),
@@ -24,7 +24,7 @@ fn it_is_what_another_writer_makes_of_it() {
     }
 }
 
-/// The example of RFC 8785, sections 3.2.2 and 3.2.3, has the output that the standard shows.
+/// The examples of RFC 8785, sections 3.2.2 and 3.2.3, have the output that the standard shows.
 #[test]
 fn it_is_what_the_standard_shows() {
     let shown = r#"{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],

@@ -1,4 +1,4 @@
-//! Valid and malformed changesets, and the single text form of each name.
+//! Valid and invalid changesets, and the single text form of each file name.
 
 use holdshort_core::changeset::{Change, Changeset, Entry, Malformed, NotKept, bytes_of, text_of};
 use holdshort_core::digest::Digest;
@@ -70,14 +70,14 @@ fn every_name_has_one_text() {
     }
 }
 
-/// Entries before and after.
+/// Entry before a change, and entry after the change.
 type Step = (Option<Entry>, Option<Entry>);
 
 #[test]
 fn what_was_committed_one_after_the_other_is_taken_back_together() {
     let (one, two, three) = (file("1"), file("2"), file("3"));
-    // Steps of one path, the oldest first; the step that undoes them; true if another writer changed the path in
-    // between.
+    // Changes of one path, the oldest first; the change that undoes all of them; true if another writer changed the
+    // path in between.
     let table: [(&[Step], Option<Step>, bool); 6] = [
         (&[(None, one.clone())], Some((one.clone(), None)), false),
         (
@@ -157,11 +157,11 @@ fn a_part_of_a_changeset_holds_together() {
         (&["empty"], Ok(&["empty"])),
         (&["modes"], Ok(&["modes"])),
         (&["modes/x"], Ok(&["modes/x"])),
-        // A folder is included with the changes in it.
+        // A kept file needs its directory, so the change that creates the directory is kept, too.
         (&["in/file"], Ok(&["in", "in/file"])),
         (&["gone/x"], Ok(&["gone/x"])),
         (&["gone/x", "gone/y"], Ok(&["gone", "gone/x", "gone/y"])),
-        // These changes can only be applied together.
+        // These changes can only be kept together.
         (&["in/.git"], Ok(&["in", "in/.git", "in/.git/HEAD", "in/.git/config"])),
         (&["bare/.git"], Ok(&["bare/.git/HEAD", "bare/.git/index"])),
         (&["will"], Ok(&["will", "will/old"])),

@@ -1,4 +1,5 @@
-//! Notices about checkpoints: at most one in an interval, and only if the journal has other new events.
+//! Notices about journal checkpoints: at most one notice per interval, and only if the journal has new events besides
+//! the last notice.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::digest::Digest;
@@ -20,7 +21,7 @@ fn one_is_told_in_an_interval_and_its_own_event_is_no_reason_for_another() {
     for (minutes, size, is_told) in [
         (0, 7, true),
         (30, 50, false),
-        // The eighth event is the event of the notice itself.
+        // The eighth event is the event of the previous notice.
         (60, 8, false),
         (540, 8, false),
         (540, 9, true),

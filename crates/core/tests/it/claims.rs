@@ -1,4 +1,4 @@
-//! Actions that resolve nothing, such as claims and comments, and the client that holds a call.
+//! Actions that do not resolve an interrupt, such as claims and comments, and the client that has a call.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, ClaimHolder, Decision, Kind, Refusal};
@@ -61,7 +61,7 @@ fn a_claim_is_one_persons_and_resolves_nothing() {
     let id = world.open(Kind::ToolApproval);
     let rows = world.run.interrupt_rows([&id]);
     assert!(rows[0].open, "{rows:?}");
-    // A claim does not keep others from deciding. The decision ends it.
+    // A claim does not keep other people from deciding. The decision ends the claim.
     let decide = Input::Decide { interrupt: id.clone(), decision: choose("approve"), holder: None };
     world.try_send(&bob, decide).expect("it is taken");
     let again = Input::Claim { interrupt: id, holder: None, over: None };
@@ -78,7 +78,7 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
     let limit = format!("✗ Limit {{ name: \"claims\", limit: {} }}", limits::CLAIMS);
     let table = [
         (&ann, &claim, "interrupt_claimed"),
-        // Claiming again adds no event. Others get the name of the claim holder.
+        // Claiming a second time adds no event. Other people get a rejection with the name of the claim holder.
         (&ann, &claim, "–"),
         (&bob, &claim, "✗ Claimed { by: \"ann\" }"),
         (&ann, &release, "interrupt_released"),
@@ -88,7 +88,7 @@ fn an_interrupt_is_claimed_so_often_and_no_more() {
     for (n, (actor, input, expected)) in table.into_iter().enumerate() {
         assert_eq!(send_and_describe(&mut world, actor, input.clone()), expected, "row {n}");
     }
-    // A claim does not keep others from deciding.
+    // A claim does not keep other people from deciding.
     let decide = Input::Decide { interrupt: id, decision: choose("reject"), holder: None };
     world.try_send(&bob, decide).expect("it is taken");
 }
@@ -109,7 +109,7 @@ fn whoever_may_not_decide_may_not_claim_or_comment() {
     assert_eq!(send_and_describe(&mut world, &person("ann"), claim), "interrupt_claimed");
 }
 
-/// The first view of each person is recorded while the interrupt is open, and changes nothing else.
+/// The first view of each person is recorded while the interrupt is open. A view changes nothing else.
 #[test]
 fn the_first_look_of_each_person_is_recorded() {
     let mut world = held();
@@ -166,7 +166,7 @@ fn window(number: u64) -> ClaimHolder {
     ClaimHolder { node: 1, number }
 }
 
-/// Returns a run with a call for a client, which waits for approval.
+/// Returns a run with a client call that waits for approval.
 fn with_call() -> World {
     let mut definition = with_client();
     definition.gates.rules.clear();
@@ -190,7 +190,7 @@ fn who_approves_a_call_with_a_client_has_it() {
         world.work();
         assert_eq!(holder(&world), Some(window(7)), "{decision:?}");
     }
-    // A decision without a client leaves the call to any client.
+    // If the decision names no client, any client can claim the call.
     let mut world = with_call();
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
@@ -207,10 +207,11 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     let let_go = |number| Input::Release { interrupt: id.clone(), holder: Some(window(number)) };
     let operator = Actor::operator("rest");
     assert_eq!(send_and_describe(&mut world, &operator, claim(1, None)), "interrupt_claimed");
-    // Two windows of one person are two claim holders.
+    // Two browser windows of one person are two claim holders.
     assert_eq!(send_and_describe(&mut world, &operator, claim(2, None)), "✗ Claimed { by: \"operator\" }");
     assert_eq!(send_and_describe(&mut world, &operator, let_go(2)), "✗ Claimed { by: \"operator\" }");
-    // Taking over needs the sequence of the claim that was seen. A later claim is not taken over.
+    // To take over a claim, a client must send the sequence of that claim. If a later claim exists, the takeover is
+    // rejected.
     let seen = world.run.interrupts[&id].claim.as_ref().map(|claim| claim.seq);
     assert_eq!(
         send_and_describe(&mut world, &operator, claim(2, seen.map(|seq| seq - 1))),
@@ -219,20 +220,21 @@ fn a_call_is_one_clients_until_it_is_let_go_or_taken_over() {
     assert_eq!(send_and_describe(&mut world, &operator, claim(2, seen)), "interrupt_claimed");
     assert_eq!(send_and_describe(&mut world, &operator, claim(3, seen)), "✗ Claimed { by: \"operator\" }");
     assert_eq!(send_and_describe(&mut world, &operator, let_go(2)), "interrupt_released");
-    // A person cannot release a call that a client holds, for the client may be running it.
+    // A person cannot release a call that a client has claimed, because the client may be running the call.
     assert_eq!(send_and_describe(&mut world, &operator, claim(3, None)), "interrupt_claimed");
     let admin = Actor { id: "ada".to_owned(), role: Role::Admin, via: None, let_in_by: None };
     for actor in [&operator, &admin] {
         let release = Input::Release { interrupt: id.clone(), holder: None };
         assert_eq!(send_and_describe(&mut world, actor, release), "✗ Claimed { by: \"operator\" }");
     }
-    // Any client may send the result.
+    // Every client may send the result, even without a claim.
     let outcome = ClientOutcome::Done { text: "written".to_owned() };
     world.person(Input::ClientResult { call: "call_1".to_owned(), outcome });
     assert_eq!(send_and_describe(&mut world, &operator, claim(4, None)), "✗ AlreadyResolved");
 }
 
-/// The viewing time that a client reports, at most a day, is part of the vote. A repeated decision may differ in it.
+/// The viewing time that a client reports is recorded with the vote, limited to one day. A repeated decision may have
+/// a different viewing time.
 #[test]
 fn how_long_somebody_looked_is_recorded_with_their_vote() {
     let table = [
@@ -258,7 +260,7 @@ fn how_long_somebody_looked_is_recorded_with_their_vote() {
     }
 }
 
-/// Showing a page records nothing. The view is recorded with the decision that is sent from the page.
+/// Loading the page of an interrupt records no view. The view is recorded with the decision that the page sends.
 #[test]
 fn a_decision_from_a_page_notes_a_look_before_it() {
     let ann = person("ann");
@@ -280,7 +282,7 @@ fn a_decision_from_a_page_notes_a_look_before_it() {
             send_and_describe(&mut world, &ann, Input::Decide { interrupt: id, decision, holder: None });
         assert!(told.starts_with(expected), "{looked} {from_page}: {told}");
     }
-    // A decision on a stale version records no view.
+    // A decision on an outdated version of the interrupt records no view.
     let mut world = held();
     let id = world.open(Kind::ToolApproval);
     let decision = Decision { from_page: true, version: Some(999), ..choose("reject") };
@@ -288,7 +290,7 @@ fn a_decision_from_a_page_notes_a_look_before_it() {
     assert_eq!((told.starts_with('✗'), world.count("interrupt_viewed")), (true, 0), "{told}");
 }
 
-/// `on_behalf_of` is recorded in the event of the decision and in the resolution. The decider stays the person who
+/// The event of the decision and the resolution record `on_behalf_of`. The decision is still made by the person who
 /// is signed in.
 #[test]
 fn for_whom_somebody_decided_is_recorded_with_their_vote() {
@@ -314,7 +316,7 @@ fn for_whom_somebody_decided_is_recorded_with_their_vote() {
         assert_eq!(interrupt.decided_by(), ["ann"], "who decided is who is signed in");
         assert_eq!(send_and_describe(&mut world, &ann, decide(said)), "–", "{said:?}");
         assert_eq!(send_and_describe(&mut world, &ann, decide(None)), "–", "{said:?}");
-        // A decision that names another person is a different decision, and too late.
+        // A decision on behalf of a different person is a new decision, which comes too late.
         assert_eq!(
             send_and_describe(&mut world, &ann, decide(Some("carl"))),
             "✗ AlreadyResolved",
@@ -323,7 +325,7 @@ fn for_whom_somebody_decided_is_recorded_with_their_vote() {
     }
 }
 
-/// Without viewing time and `on_behalf_of` the event has the same bytes as in older versions.
+/// Without a viewing time and `on_behalf_of`, the event is byte for byte the same as in older versions.
 #[test]
 fn a_decision_without_what_clients_say_is_written_as_it_was_before() {
     let decided = |viewed_ms, on_behalf_of| Fact::DecisionMade {

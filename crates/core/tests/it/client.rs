@@ -1,4 +1,5 @@
-//! Calls that the client runs (contracts B11, E33): gated like any other, handed out, and ended by the client's result.
+//! Calls that a client runs (contracts B11, E33). They are gated like all other calls, then handed out, and ended by
+//! the client's result.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, KindGate};
@@ -20,7 +21,7 @@ fn store() -> (&'static str, Value) {
     ("client_write", json!({ "path": "a.txt", "content": "new" }))
 }
 
-/// Returns a workflow that allows reading and asks about writing.
+/// Returns a workflow that allows reads and asks about writes.
 fn client() -> Definition {
     let mut definition = with_client();
     definition.gates.rules.push(allow(&["client_read"]));
@@ -49,7 +50,7 @@ fn state(world: &World) -> &CallState {
     &world.run.calls["call_1"].state
 }
 
-/// Returns the result of the first call in the model's next request.
+/// Returns the result of the first call, as the model's next request contains it.
 fn first_call_result(world: &World) -> String {
     let request = world.run.request("work").expect("the step is there");
     paired(&request);
@@ -60,7 +61,7 @@ fn first_call_result(world: &World) -> String {
     request.messages.iter().find_map(of_call).expect("the call has a result")
 }
 
-/// Readers see whether a call was asked about, whether it was approved, and whether a client has it.
+/// Readers see if a person was asked about a call, if the call was approved, and if a client has it.
 #[test]
 fn readers_see_how_far_a_call_is() {
     let seen = |world: &World| {
@@ -263,7 +264,7 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     assert!(first_call_result(&world).contains("did not report"), "{}", first_call_result(&world));
 }
 
-/// The approving client may run the call at once, so its result may come before the call is handed out.
+/// The approving client may run the call at once. Its result may then arrive before the call is handed out.
 #[test]
 fn a_result_between_approval_and_hand_out_counts() {
     for hold in [Input::Pause, Input::Tick] {
@@ -295,7 +296,7 @@ fn a_write_that_the_client_does_not_tell_of_is_in_doubt() {
     assert_eq!(first_call_result(&world), "written");
 }
 
-/// Any node may hand a call out. The node that drives the run keeps its epoch then.
+/// Any node may hand out a call. The epoch of the node that drives the run does not change.
 #[test]
 fn handing_a_call_out_takes_no_work_from_the_node_that_drives_the_run() {
     let mut world = worked(vec![calls(&[store()]), says("Done.")]);

@@ -1,4 +1,5 @@
-//! The command tokeniser: the commands of a line, whether they read, opaque parts, and the scope of a grant.
+//! The parser of command lines: the commands of a line, whether they only read, parts that cannot be parsed, and the
+//! scope of a grant.
 
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ fn show(part: &Part) -> String {
     format!("{}{write}", words.join(" ").replace('"', "'"))
 }
 
-/// The snapshot has one block per line: category, parts, opaque reason, and the grant.
+/// The snapshot has one block per command line: category, commands, reason why the line is opaque, and grant.
 #[test]
 fn lines_are_read_as_the_shell_would() {
     let mut text = String::new();
@@ -77,7 +78,8 @@ fn lines_are_read_as_the_shell_would() {
     snapshot::check("commands", &text);
 }
 
-/// A grant covers lines with the program, subcommand, shape of options and folder of the line that it was given for.
+/// A grant covers lines that have the same program, subcommand, options and directory as the line that the grant was
+/// given for.
 #[test]
 fn what_a_grant_covers() {
     let given = [
@@ -174,7 +176,7 @@ fn what_a_grant_covers() {
         ("git worktree add a", "git worktree add a", false),
         ("git submodule update", "git submodule update", false),
         ("cd a; touch b", "cd a; touch b", false),
-        // Operands that select the operation must be equal.
+        // Operands that select the operation of the program must be equal.
         ("tar cf o.tar a", "tar cf o.tar a", true),
         ("tar cf o.tar a", "tar xf evil.tar", false),
         ("tar -cf o.tar a", "tar -xf o.tar a", false),
@@ -218,7 +220,7 @@ fn what_a_grant_covers() {
         ("echo x > o", "echo x >> o", false),
         ("echo x >> o", "echo x > o", false),
         ("echo x >> o", "echo y >> o", true),
-        // For unknown programs the position of an option may change its meaning.
+        // If the program is unknown, moving an option may change the meaning of the line.
         ("java -jar a.jar -XX:OnError=x", "java -XX:OnError=x -jar a.jar", false),
         ("kubectl exec pod -- ls --context=live", "kubectl exec pod --context=live -- ls", false),
         ("tool run img --volume=/:/host", "tool run --volume=/:/host img", false),
@@ -239,7 +241,7 @@ fn what_a_grant_covers() {
     assert_eq!(wrong, []);
 }
 
-/// A grant does not cover another file behind a link, or another working directory of the call.
+/// A grant covers neither a file behind a changed link nor a call with a different working directory.
 #[test]
 fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     let place = |named: &str, resolved: &str| {
@@ -261,7 +263,7 @@ fn a_grant_is_for_the_folder_and_the_files_that_the_person_saw() {
     assert_eq!(Matcher::for_call(&Subject { places: &anywhere, ..subject("sh a.sh > log") }), None);
 }
 
-/// A person reads this text before giving a grant.
+/// People read this description before they give the grant.
 #[test]
 fn what_a_grant_will_cover_is_said_in_words() {
     let rows = [
@@ -287,11 +289,11 @@ fn what_a_grant_will_cover_is_said_in_words() {
     assert_eq!(told, rows.map(|(line, words)| (line, Some(words.to_owned()))));
 }
 
-/// Row of the table: a line and its preconditions when granted, a later line with its preconditions, and true if it
-/// is covered.
+/// Row of the table: the granted line with its preconditions, a later line with its preconditions, and true if the
+/// grant covers the later line.
 type Granted = (&'static str, Vec<Precondition>, &'static str, Vec<Precondition>, bool);
 
-/// A grant does not cover a script that has changed, was absent, or was not shown.
+/// A grant does not cover a script that has since changed, did not exist, or was not shown on the card.
 #[test]
 fn a_grant_is_for_the_scripts_as_they_were() {
     let file = |path: &str, text: Option<&str>| Precondition {
@@ -349,7 +351,7 @@ fn a_grant_is_for_the_scripts_as_they_were() {
     );
 }
 
-/// Grants from journals without shapes and folders stay valid, but cover only commands that read.
+/// Grants from older journals, without options and directories, stay valid but cover only commands that read.
 #[test]
 fn an_old_grant_covers_only_what_reads() {
     let old: Matcher = serde_json::from_str(
@@ -357,7 +359,7 @@ fn an_old_grant_covers_only_what_reads() {
     )
     .expect("it is read");
     assert_eq!([old.covers(&subject("touch a")), old.covers(&subject("ls -la"))], [false, true]);
-    // A grant from before operands and scripts were remembered.
+    // Grant from a version that did not store operands and scripts.
     let old: Matcher = serde_json::from_str(
         r#"{"tool": "run_command", "workspace": "/ws", "commands": [
             {"program": "touch", "writes": true, "options": [], "folder": "/ws"},

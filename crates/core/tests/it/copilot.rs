@@ -1,4 +1,4 @@
-//! Copilots: rounds, the interrupts before and after them, and the messages that each round gets.
+//! Copilots: rounds, the interrupts before and after rounds, and the messages that a round receives.
 
 use holdshort_core::definition::{Agent, Copilot, Definition, EndCondition, PhaseKind};
 use holdshort_core::interrupt::{Kind, Refusal};
@@ -29,8 +29,8 @@ fn copilot(copilot: Copilot) -> Definition {
     definition
 }
 
-/// Returns a run with all features of copilots: a clarification, a hand-off within a round, a turn with a new task,
-/// and a choice. The run also has an interruption, and an end by the person.
+/// Returns a run that uses all features of copilots: a clarification, a hand-off within a round, a turn with a new
+/// task, and a choice. A person also interrupts the run, and ends it.
 pub(crate) fn story() -> World {
     let mut definition = routed_team();
     definition.gates.rules.push(allow(&["write_file"]));
@@ -71,7 +71,7 @@ pub(crate) fn story() -> World {
     world
 }
 
-/// Returns a copilot with a router, turns, and two agents that hand over to one another.
+/// Returns a workflow with a copilot that has a router, turns, and two agents that can hand over to each other.
 pub(crate) fn routed_team() -> Definition {
     let mut definition = handing_over();
     let router = Agent {
@@ -102,7 +102,7 @@ fn routed() -> Copilot {
     Copilot { router: Some("copilot_control".to_owned()), ..by_rules(Mode::Balanced) }
 }
 
-/// Starts a run of the copilot with the task; `scripts` by step.
+/// Starts a run of the copilot with this task. `scripts` contains the replies for each step.
 fn begun(what: Copilot, task: &str, scripts: &[(&str, Vec<Answer>)]) -> World {
     begun_with(copilot(what), Config::default(), task, scripts)
 }
@@ -124,7 +124,7 @@ pub(crate) fn begun_with(
     world
 }
 
-/// Returns the messages in the request of a step, except the system message.
+/// Returns the messages in the request of a step, without the system message.
 fn request_messages(world: &World, step: &str) -> Vec<String> {
     let request = world.run.request(&format!("work/{step}")).expect("the step is there");
     let texts = request.messages.iter().skip(1).map(|message| match message {
@@ -150,7 +150,7 @@ fn without_a_router_the_agent_begins_and_its_last_word_ends_the_run() {
     assert_eq!(world.count("task_routed"), 0);
 }
 
-/// Cases 12 and 13: a vague task is clarified, and the answer reaches the agent.
+/// Cases 12 and 13: a vague task is clarified once, and the person's answer reaches the agent.
 #[test]
 fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
     let mut world = begun(by_rules(Mode::Balanced), "fix it", &[("round_1", vec![says("Sorted.")])]);
@@ -161,7 +161,7 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
         Input::Decide { interrupt: question, decision: choose("answer"), holder: None },
     );
     assert!(matches!(refused, Err(Rejection::Refused(Refusal::Invalid(_)))), "{refused:?}");
-    // The answer is as vague as the task, but the copilot asks only once.
+    // The answer is as vague as the task, but the copilot does not ask a second time.
     world.decide(Kind::Question, choose_with("answer", "sort it in util.py"));
     world.work();
     assert_eq!(world.count("task_routed"), 2);
@@ -170,7 +170,7 @@ fn a_vague_task_is_clarified_once_and_the_answer_reaches_the_agent() {
     assert_eq!(end(&world), Some((Status::Completed, "done")));
 }
 
-/// Case 14, contract C2: if asking is off, work on a vague task begins at once.
+/// Case 14, contract C2: if asking is switched off, work on a vague task begins at once.
 #[test]
 fn where_nobody_is_asked_work_begins() {
     let mut definition = copilot(by_rules(Mode::Balanced));
@@ -206,7 +206,7 @@ fn a_router_decides_who_begins_and_what_is_asked() {
         matches!(&request.messages[0], Message::System { text } if text.starts_with("Agent: copilot_control\n"))
     );
 
-    // No agent has this name, so the phase's own agent begins.
+    // No agent has the name that the router gives, so the agent of the phase begins.
     let route = r#"{"route_type": "direct", "primary_agent": "hacker"}"#;
     let scripts = [("route_1", vec![says(route)]), ("round_1", vec![says("Done.")])];
     let world = begun(routed(), "look around", &scripts);
@@ -237,7 +237,7 @@ fn a_router_that_proposes_leaves_the_choice_to_a_person() {
     }
 }
 
-/// Case 15: if the router fails or its reply cannot be read, rules decide on the route.
+/// Case 15: if the router fails or its reply is unreadable, rules choose the route.
 #[test]
 fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     let failing = || vec![fails(FailureKind::Rejected); 4];
@@ -266,7 +266,7 @@ fn rules_take_the_place_of_a_router_that_can_not_be_heard() {
     }
 }
 
-/// Case 20: in a conversation the person has a turn after every round.
+/// Case 20: if the copilot is conversational, the person has a turn after every round.
 #[test]
 fn in_a_conversation_the_person_has_a_turn_after_every_round() {
     let what = Copilot { conversational: true, ..Copilot::default() };
@@ -283,7 +283,7 @@ fn in_a_conversation_the_person_has_a_turn_after_every_round() {
     world.decide(Kind::Turn, choose_with("submit", "new task: Y"));
     world.work();
     assert_eq!(request_messages(&world, "round_2"), ["do it", "> One.", "New task: Y", "> Two."]);
-    // A message to the run is the person's turn if a turn is open.
+    // If a turn is open, a message to the run is the person's turn.
     world.message("shorter");
     world.work();
     assert_eq!(
@@ -336,7 +336,7 @@ fn whoever_is_asked_whether_it_meets_their_needs_has_three_answers() {
     world.work();
     assert_eq!(request_messages(&world, "round_2"), ["do it", "> Two."], "begun again, it remembers nothing");
 
-    // In an unattended run the copilot does not ask.
+    // In an unattended run, the copilot does not ask if the person is satisfied.
     let unattended = Config { unattended: true, ..Config::default() };
     let world = begun_with(copilot(what()), unattended, "do it", &scripts);
     assert_eq!(end(&world), Some((Status::Completed, "done")));
@@ -365,7 +365,7 @@ fn step_checkpoints_stand_around_every_round_that_is_not_simple() {
     assert_eq!(end(&world), Some((Status::Completed, "done")));
     assert_eq!(text(&world), "Better.", "what a skipped round would have brought is nobody's word");
 
-    // A person who has checked the output of a round is not asked about satisfaction.
+    // A person who has reviewed the output of a round is not asked if they are satisfied with it.
     let mut looked_at = copilot(Copilot { satisfaction: true, ..Copilot::default() });
     looked_at.phases[0].gates.after_step = true;
     let mut world = begun_with(looked_at, Config::default(), "do it", &scripts);

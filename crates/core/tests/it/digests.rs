@@ -1,4 +1,4 @@
-//! The action digest: an approval is for one exact call.
+//! The action digest: an approval is valid only for exactly one action.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::digest::Digest;
@@ -119,7 +119,7 @@ fn it_does_not_change_with_the_order_of_keys() {
     );
 }
 
-/// After an edit the approval is for the new arguments, and the call runs with them.
+/// After an edit, the approval applies to the edited arguments, and the call runs with them.
 #[test]
 fn an_edit_is_looked_at_again_and_then_runs() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);
@@ -131,7 +131,7 @@ fn an_edit_is_looked_at_again_and_then_runs() {
     assert_ne!(world.run.calls["call_1"].digest, shown);
 }
 
-/// Edited arguments meet the rules again: the call may be forbidden, or have a new reason to ask.
+/// The gates vote on edited arguments again. They may forbid the call or find a new reason to ask.
 #[test]
 fn an_edit_is_voted_on_again() {
     use holdshort_core::policy::RuleAction::{Ask, Forbid};
@@ -171,7 +171,8 @@ fn an_edit_is_voted_on_again() {
     assert_eq!(edited(Ask, "make $X"), (asked, none));
 }
 
-/// If the file changes between approval and start, nothing runs. The next interrupt names the first.
+/// If the file changes between approval and start, the call does not run. The next interrupt names the interrupt that
+/// it supersedes.
 #[test]
 fn a_changed_file_asks_again() {
     for changed_at in ["before the start", "by the tool itself"] {
@@ -203,7 +204,7 @@ fn a_changed_file_asks_again() {
     }
 }
 
-/// A write to the file makes an open interrupt stale. A new one supersedes it and shows the current file.
+/// A write to the file makes an open interrupt outdated. A new interrupt supersedes it and shows the current file.
 #[test]
 fn an_open_question_follows_the_file() {
     let mut world = World::started(
@@ -242,7 +243,8 @@ fn an_open_question_follows_the_file() {
     assert_eq!(world.effects, ["write_file a.txt", "write_file a.txt"]);
 }
 
-/// A new finding opens a new interrupt even if the digest is equal. The first interrupt did not show the finding.
+/// A new finding opens a new interrupt even if the digest is the same, because the previous interrupt did not show
+/// the finding.
 #[test]
 fn a_new_finding_is_a_new_question() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt"), write("b.txt")])]);
@@ -263,7 +265,7 @@ fn a_new_finding_is_a_new_question() {
     assert_eq!(reasons, ["hard_link"]);
 }
 
-/// Two equal calls have one digest, but each needs its own approval.
+/// Two equal calls have the same digest, but each call needs its own approval.
 #[test]
 fn an_approval_is_for_one_call() {
     let mut world = World::started(definition(), vec![calls(&[command("make"), command("make")])]);

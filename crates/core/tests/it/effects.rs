@@ -1,4 +1,4 @@
-//! The effects that a released command may have, by the rule, person or grant that released it.
+//! The effects that a released command may have, depending on the rule, person or grant that released it.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -29,7 +29,8 @@ fn effect(world: &World, call: &str) -> Option<CommandEffect> {
     world.run.calls[call].effect.clone()
 }
 
-/// Row of the table: the rule, the line, and the effect that it starts with. `None` if the line asks.
+/// Row of the table: the rule, the command line, and the effect with which the command starts. `None` if a person is
+/// asked.
 #[test]
 fn a_rule_lets_through_what_it_says() {
     let any = || rule(RuleAction::Allow, &["run_command"], &[]);
@@ -51,7 +52,7 @@ fn a_rule_lets_through_what_it_says() {
     }
 }
 
-/// A person releases the effect that the card shows. A grant releases writes in its folder.
+/// An approval allows the effect that the card shows. A grant allows writes in the directory of the grant.
 #[test]
 fn a_person_lets_through_what_the_card_says() {
     let table = [
@@ -77,8 +78,8 @@ fn a_person_lets_through_what_the_card_says() {
     }
 }
 
-/// If a command wrote guarded paths, the next interrupt asks for guarded writes, however the command was released
-/// before.
+/// If a command wrote to guarded paths, the next interrupt asks to allow writes to guarded paths, no matter how the
+/// command was released before.
 #[test]
 fn what_was_set_aside_asks_for_what_is_guarded() {
     let line = "touch docs/a";
@@ -98,7 +99,7 @@ fn what_was_set_aside_asks_for_what_is_guarded() {
     }
 }
 
-/// A command that writes from a guarded folder is covered by no grant and no rule.
+/// No grant and no rule covers a command that writes and whose working directory is guarded.
 #[test]
 fn a_guarded_folder_asks_for_whatever_writes_from_it() {
     for (line, asks) in [
@@ -114,7 +115,7 @@ fn a_guarded_folder_asks_for_whatever_writes_from_it() {
     }
 }
 
-/// A command that only reads has no network, even if the workflow allows it.
+/// A command that only reads has no network access, even if the workflow allows network access.
 #[test]
 fn a_card_says_of_the_network_what_its_effect_does() {
     for (line, network) in [("ls", false), ("make x", true)] {

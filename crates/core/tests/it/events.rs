@@ -1,4 +1,4 @@
-//! Stored events: head and content, the hash chain, erasure, determinism, replay.
+//! Stored events: head and content, hash chain, erasure, determinism, and replay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,9 @@ use crate::world::{
     write,
 };
 
-/// Returns a run with all features: free and gated calls, a question, a plan, an edit, a grant and a message. The
-/// run also has a pause, a review, a printed question, and gates before and after the step.
+/// Returns a run that uses all features: calls that are allowed and calls that are gated, a question, a plan, an
+/// edit, a grant and a message. It also has a pause, a review, a question that was printed instead of asked, and
+/// gates before and after the step.
 pub(crate) fn story() -> World {
     use serde_json::json;
     let mut definition = definition();
@@ -100,7 +101,7 @@ pub(crate) fn replay(world: &World, log: &[Event]) -> (Run, Session) {
     (run, session)
 }
 
-/// Asserts that all events can be read back and lead to the same state.
+/// Asserts that all events can be read back, and that replaying them yields the same state.
 #[track_caller]
 pub(crate) fn reread(world: &World) {
     let log = open(&seal(&world.log)).expect("what was sealed can be opened");
@@ -132,7 +133,7 @@ fn head_and_content_are_canonical_json_with_the_facts_apart() {
             let value = json::parse(&content.bytes).expect("the content is JSON");
             assert_eq!(json::canonical(&value), content.bytes);
         }
-        // Texts of people, models and tools are content. The head has none of them.
+        // Texts of people, models and tools are content, so the head must not contain them.
         let head = String::from_utf8(sealed.head).expect("the head is text");
         for text in ["carefully", "TypeScript", "the first", "text of a", "make x", "not that", "Shall I"] {
             assert!(!head.contains(text), "`{text}` stands in {head}");
@@ -179,7 +180,7 @@ fn tampering_is_found() {
         sealed
     };
     let replaced = {
-        // The hash of the new head is right, but the hash before it is not.
+        // The hash of the changed head is correct, but the hash of the previous event in the chain is not.
         let mut sealed = sealed.clone();
         let head = String::from_utf8(sealed[at].head.clone()).expect("the head is text");
         sealed[at].head = head.replacen("\"id\":\"", "\"id\":\"x", 1).into_bytes();
@@ -312,7 +313,7 @@ fn json_is_read_strictly() {
     );
 }
 
-/// A value is safe if it can be read back. `made_safe` always returns a safe value.
+/// A value is safe if it is unchanged after it is written and read back. `made_safe` always returns a safe value.
 #[test]
 fn what_is_safe_can_be_read_again() {
     use serde_json::json;
@@ -346,7 +347,8 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// After erasure of all contents the chain is valid, and statuses, interrupts and rows are the same.
+/// After the content of all events is erased, the chain is still valid, and statuses, interrupts and rows are
+/// unchanged.
 #[test]
 fn erasure_keeps_replay() {
     without_content(&story());
@@ -359,7 +361,7 @@ fn without_content(world: &World) {
         seal(&world.log).into_iter().map(|sealed| Sealed { content: None, ..sealed }).collect();
     let erased = open(&sealed).expect("the chain holds");
     assert!(erased.iter().all(|event| event.content == Content::none()));
-    // The head shows that content existed.
+    // The head shows that the event had content.
     let lost = |sealed: &Sealed| envelope::has_lost_content(sealed).expect("its head can be read");
     for (bare, whole) in sealed.iter().zip(seal(&world.log)) {
         assert_eq!((lost(bare), lost(&whole)), (whole.content.is_some(), false));
@@ -427,7 +429,7 @@ fn skeleton(run: &Run) -> String {
     )
 }
 
-/// Salts and ids of one input share no bits, and each salt differs from the next.
+/// The salt and the id of one input share no bits, and two consecutive salts differ.
 #[test]
 fn salts_do_not_show_in_ids() {
     let fresh = || Draw::new(Seed([1; 16]), Timestamp::from_millis(0));
@@ -437,7 +439,8 @@ fn salts_do_not_show_in_ids() {
         let mut draw = fresh();
         draw.salt() == salt && draw.salt() != salt
     };
-    // The last 16 characters of the id are 80 bits of its own hash.
+    // The last 16 characters of an id encode 80 bits. `of_salt` encodes the first 80 bits of the salt in the same
+    // way.
     let alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
     let of_salt: String = (0..16)
         .map(|i| {
@@ -461,7 +464,7 @@ fn times_stay_where_json_and_rfc_3339_can_follow() {
     assert!(u64::try_from(end.as_millis()).is_ok_and(|ms| ms < json::MAX_INTEGER));
 }
 
-/// If the clock goes back, `at` keeps its last value.
+/// If the clock goes back, later events get the timestamp of the last event.
 #[test]
 fn time_does_not_run_backwards_in_a_journal() {
     let mut world = World::started(definition(), Vec::new());
@@ -471,7 +474,7 @@ fn time_does_not_run_backwards_in_a_journal() {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// Every prefix of the journal has a state, and the state has the actions that are due.
+/// Every prefix of the journal can be replayed, and its state has due actions.
 #[test]
 fn every_prefix_replays() {
     let story = story();
@@ -486,8 +489,8 @@ fn every_prefix_replays() {
     crate::snapshot::check("story", &(due.join("\n") + "\n"));
 }
 
-/// After a crash at any commit a new process can take the run over and finish it. No side effect starts twice
-/// unless a person was asked in between.
+/// After a crash at any commit, a new process can take over the run and finish it. No side effect starts twice unless
+/// a person was asked between the two starts.
 #[test]
 fn every_prefix_can_be_taken_over() {
     taken_over(&story());
@@ -499,7 +502,7 @@ fn taken_over(story: &World) {
     for upto in story.commits.clone() {
         let (run, session) = replay(story, &story.log[..upto]);
         let mut world = World { run, session, log: story.log[..upto].to_vec(), ..story.clone() };
-        // The journal does not have the contents of files: a write may have happened or not.
+        // The journal does not contain the files, so a write before the crash may or may not have happened.
         world.files.clear();
         world.epoch += 1;
         if world.run.needs_adoption(world.epoch) {
@@ -516,7 +519,7 @@ fn taken_over(story: &World) {
     }
 }
 
-/// Finishes the run with a person who approves everything and a model that is done.
+/// Finishes the run with a person who approves everything, and a model that makes no further calls.
 fn finish(world: &mut World, upto: usize) {
     for _ in 0..200 {
         world.work();
@@ -543,7 +546,7 @@ fn finish(world: &mut World, upto: usize) {
     }
 }
 
-/// Returns the side effects that started twice without a question to a person about the first start.
+/// Returns the side effects that started a second time although no person was asked after the first start.
 pub(crate) fn twice(world: &World) -> Vec<String> {
     let mut settled: BTreeMap<String, bool> = BTreeMap::new();
     let mut twice = Vec::new();
@@ -555,7 +558,8 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
             "tool_started" if writes && settled.insert(call.clone(), false) == Some(false) => {
                 twice.push(call);
             }
-            // Doubted: a person is asked. Returned: nothing was done. Lost: the work is continued.
+            // Doubted: a person is asked. Returned: the call did not take effect. Lost: the call can continue without
+            // harm.
             "tool_doubted" | "tool_returned" | "tool_lost" => {
                 settled.insert(call, true);
             }
@@ -565,7 +569,8 @@ pub(crate) fn twice(world: &World) -> Vec<String> {
     twice
 }
 
-/// A crash at each moment of a call, for each kind of tool: the call runs again, continues, or a person is asked.
+/// The process crashes at each moment of a call, for each kind of tool. The call then runs again, continues, or a
+/// person is asked.
 #[test]
 fn a_crash_in_the_middle_of_a_call() {
     let started = |call| {
@@ -639,8 +644,8 @@ fn a_crash_in_the_middle_of_a_call() {
     );
 }
 
-/// A process takes over only the work that it lost. Work that it is still doing returns normally, and a replay
-/// gives the same state.
+/// A process takes over only work that it has lost. Work that still runs in the process returns normally, and a
+/// replay yields the same state.
 #[test]
 fn what_a_process_is_still_at_is_not_taken_over() {
     let mut definition = definition();
@@ -650,7 +655,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     for _ in 0..4 {
         world.work_once();
     }
-    // Reads run side by side, but a command would wait for them.
+    // Reads run in parallel. A command would wait for them.
     for call in ["call_1", "call_2", "call_3"] {
         assert_eq!(world.begin_tool(call), [format!("tool_started {call}")]);
     }
@@ -660,7 +665,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     assert!(!world.run.needs_adoption(world.epoch));
     let under_way: Vec<_> = world.run.started().collect();
     assert_eq!(under_way, at_work.iter().map(|action| (action.clone(), 2)).collect::<Vec<_>>());
-    // In its own epoch there is nothing to take over, and the command is not in doubt.
+    // The actions started in the current epoch, so there is nothing to take over and the command is not in doubt.
     assert_eq!(world.send(Input::Adopt { at_work }), Vec::<String>::new());
     let (run, _) = replay(&world, &world.log);
     assert_eq!(run.started().collect::<Vec<_>>(), under_way);
@@ -668,7 +673,7 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     let ran = Input::Ran { call: "call_1".to_owned(), attempt: 1, outcome };
     assert_eq!(world.send(ran).first().map(String::as_str), Some("tool_finished call_1 done"));
 
-    // A command that the process is still running is not in doubt.
+    // The command still runs in this process, so it is not in doubt.
     let mut world = World::started(world.run.definition.as_ref().clone(), vec![calls(&[command("make")])]);
     for _ in 0..2 {
         world.work_once();
@@ -679,7 +684,8 @@ fn what_a_process_is_still_at_is_not_taken_over() {
     assert_eq!((world.count("tool_doubted"), world.open_kinds()), (0, Vec::<&str>::new()));
 }
 
-/// A rerun after a doubt needs no second approval of the same call, not even the second time.
+/// If a person chooses `rerun` for a call in doubt, the same call needs no further approval, even after a second
+/// doubt.
 #[test]
 fn a_rerun_needs_no_second_approval() {
     let mut world = World::started(definition(), vec![calls(&[command("make")])]);
@@ -698,8 +704,8 @@ fn a_rerun_needs_no_second_approval() {
     assert_eq!(world.effects, ["run_command make"]);
 }
 
-/// If the run ends before a lost call starts again, the outcome of the first start stays unknown, even if a person
-/// chose `rerun`.
+/// If the run ends before a lost call starts again, the outcome of the call stays unknown, even if a person chose
+/// `rerun`.
 #[test]
 fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
     for (loses, looks_again, end) in
@@ -721,7 +727,7 @@ fn a_run_that_ends_before_a_lost_call_starts_again_leaves_it_in_doubt() {
     }
 }
 
-/// A rerun asks again if the call would now do something else.
+/// After `rerun`, a person is asked again if the call would now do something different.
 #[test]
 fn a_rerun_of_something_else_asks() {
     let mut world = World::started(definition(), vec![calls(&[write("a")])]);

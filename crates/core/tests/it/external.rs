@@ -1,4 +1,5 @@
-//! Agents of other frameworks: they ask with the same interrupts, and the run executes nothing for them.
+//! Agents of other frameworks: they ask people with the same interrupts as native agents, and the run executes
+//! nothing for them.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -26,7 +27,7 @@ fn asks(world: &mut World, ask: Ask) -> Result<Vec<String>, Rejection> {
     world.try_send(&Actor::agent("their-agent", "rest"), Input::Ask(Box::new(ask)))
 }
 
-/// Returns the pointers to the invalid fields of a request.
+/// Returns the JSON pointers to the invalid fields of an ask.
 fn problems(ask: Ask) -> Vec<String> {
     match asks(&mut external(Origin::External), ask) {
         Err(Rejection::Invalid(problems)) => problems.into_iter().map(|problem| problem.pointer).collect(),
@@ -51,7 +52,7 @@ fn a_question_without_a_run_ends_its_run() {
     );
 }
 
-/// The first resolution ends the run. An interrupt that is still open is cancelled.
+/// A run for a single question ends with the first resolution. Interrupts that are still open are cancelled.
 #[test]
 fn no_run_ends_with_a_question_open() {
     let mut world = external(Origin::ExternalOnce);
@@ -104,7 +105,8 @@ fn an_edit_is_checked_against_the_askers_schema() {
     );
 }
 
-/// Returns the pointers to the invalid fields of each decision, or none if the decision is accepted.
+/// Returns, for each decision, the JSON pointers to its invalid fields. The list is empty if the decision is
+/// accepted.
 fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     let mut world = external(Origin::External);
     asks(&mut world, ask).expect("it may ask");
@@ -122,11 +124,11 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
     decisions.iter().map(decide).collect()
 }
 
-/// Decision, and the pointers to its invalid fields.
+/// Decision, and the JSON pointers to its invalid fields.
 type Row = (Decision, &'static [&'static str]);
 
-/// A question with a schema of texts takes a text answer, one with another schema takes data. Both must match the
-/// schema.
+/// If the schema describes a text, the answer is a text; for all other schemas, the answer is data. Both must match
+/// the schema.
 #[test]
 fn an_answer_is_checked_against_the_askers_schema() {
     let said = |text: &str| choose_with("answer", text);
@@ -170,7 +172,7 @@ fn an_answer_is_checked_against_the_askers_schema() {
     }
 }
 
-/// Without a schema an edit must have the form of the value that it replaces.
+/// Without a schema, an edit must be an object if the replaced value is an object.
 #[test]
 fn an_edit_of_an_object_is_an_object() {
     let edits = [json!({ "amount": 1 }), json!("amount: 1"), json!([1]), json!(1)].map(edit);
@@ -297,8 +299,8 @@ fn what_an_agent_asks_must_fit() {
     assert_eq!(problems(many), ["/options"]);
 }
 
-/// Labels are content and can be erased, so facts hold only the ids. Journals of earlier versions have labels among
-/// the facts.
+/// Labels are content, so that they can be erased; facts contain only the option ids. Journals of earlier versions
+/// have labels in their facts.
 #[test]
 fn what_an_agent_calls_its_options_is_content() {
     let options = vec![("go".to_owned(), Some("Pay Mrs Roe".to_owned())), ("stay".to_owned(), None)];
@@ -324,7 +326,7 @@ fn what_an_agent_calls_its_options_is_content() {
     assert_eq!(labels(&before, &without), ["Pay Mr Roe", "stay", "Other answer"]);
 }
 
-/// A choice also offers an answer in the person's own words, after the options of the asker.
+/// A choice offers the options of the asker, followed by an answer in the person's own words.
 #[test]
 fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     type OfferedOptions<'a> = &'a [(&'a str, Option<&'a str>)];
@@ -353,7 +355,7 @@ fn a_choice_is_among_the_askers_options_or_in_ones_own_words() {
     }
 }
 
-/// A very long expiry is cut to the range of the calendar, and can be read back.
+/// A very long expiry is shortened to the latest possible timestamp, so the event can be read back.
 #[test]
 fn an_endless_expiry_can_be_journalled() {
     let mut world = external(Origin::External);
@@ -378,7 +380,7 @@ fn a_run_of_ours_takes_no_questions_from_outside() {
     assert_eq!(world.try_send(&operator, Input::Ask(Box::new(ask()))), Err(Rejection::NotExternal));
 }
 
-/// The result of a run must keep the limits of a payload.
+/// The result of a run has the same size limits as a payload.
 #[test]
 fn a_result_must_fit_too() {
     for result in [json!("x".repeat(limits::PAYLOAD_BYTES)), json!({ "n": u64::MAX })] {

@@ -1,4 +1,4 @@
-//! Calls of external agents at the gates: rules, the parser of commands, grants.
+//! Calls of external agents at the gates: rules, parsed commands, and grants.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -72,7 +72,7 @@ fn rules_allow_ask_and_forbid() {
         (line("cargo test --all && git push origin"), "forbid"),
         (line("sh -c 'git push origin'"), "forbid"),
         (line("cargo test && make"), "default"),
-        // Commands that cannot be parsed ask, whatever the rules allow.
+        // A command that cannot be parsed is asked about, even if a rule allows it.
         (line("cargo test $(cat x)"), "opaque_command"),
         (line(""), "opaque_command"),
         (call("shell", json!({ "cmd": "git push origin" })), "unread_arguments"),
@@ -93,7 +93,8 @@ fn rules_allow_ask_and_forbid() {
     }
 }
 
-/// Arguments ask if their name could be a path, command or URL, or if their text could meet a rule that restricts.
+/// An argument is asked about if its name suggests a path, command or URL, or if its text could match a rule that
+/// asks or forbids.
 #[test]
 fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
     let all = [rule(RuleAction::Allow, &[], &[])];
@@ -146,7 +147,7 @@ fn what_nobody_reads_asks_by_its_name_and_by_what_it_says() {
     }
 }
 
-/// A call of an external agent is not sandboxed, so a grant in a workspace covers nothing outside of it.
+/// A call of an external agent is not sandboxed, so a grant for a workspace covers no path outside the workspace.
 #[test]
 fn a_grant_covers_nothing_outside_of_the_workspace() {
     let line = |line: &str| call("shell", json!({ "command": line }));
@@ -180,7 +181,8 @@ fn a_grant_covers_nothing_outside_of_the_workspace() {
     }
 }
 
-/// The interrupt and its resolution are journalled without a person. A run made for the call ends with it.
+/// If a rule decides, the journal still records the interrupt and its resolution. A run that was made for the call
+/// ends with the resolution.
 #[test]
 fn what_a_rule_says_ends_the_interrupt_at_once() {
     let reason = Some("Refunds go through the shop.".to_owned());
@@ -222,7 +224,7 @@ fn a_grant_covers_calls_like_it_and_no_call_of_ours() {
     asks(&mut world, fetch(3)).expect("it may ask");
     let last = world.run.interrupts.values().last().expect("it is there");
     assert!(matches!(last.resolution.as_ref().map(|it| &it.cause), Some(Cause::Grant(_))));
-    // The grant covers neither another workspace nor another tool.
+    // The grant covers neither a different workspace nor a different tool.
     let elsewhere = ForeignCall { workspace: Some("/other".to_owned()), ..fetch(4) };
     asks(&mut world, elsewhere).expect("it may ask");
     asks(&mut world, call("look", json!({}))).expect("it may ask");
@@ -249,7 +251,7 @@ fn no_grant_is_on_offer_for_what_is_risky_or_runs_files_of_the_workspace() {
     }
 }
 
-/// Current rules also apply to an approval of a person, and to an edited call.
+/// The current rules also apply when an agent uses a person's approval, and to a call that a person edited.
 #[test]
 fn what_a_rule_forbids_by_now_is_not_used() {
     let mut world = external(Vec::new(), Origin::External);
@@ -295,7 +297,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
         of(|ask| change_call(ask, |call| call.workspace = Some("ws".to_owned()))),
         ["/call/workspace"]
     );
-    // Every path lies below the root, so the root is not a valid workspace.
+    // Every absolute path is below `/`, so `/` is not accepted as a workspace.
     assert_eq!(of(|ask| change_call(ask, |call| call.workspace = Some("/".to_owned()))), ["/call/workspace"]);
     assert_eq!(
         of(|ask| change_call(ask, |call| call.workspace = Some("/ws/../x".to_owned()))),
@@ -308,7 +310,8 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);
 }
 
-/// A call asks if a rule would see only one of its two targets, or if other arguments may change the command.
+/// A call with two targets, of which a rule would see only one, is asked about. So is a call whose other arguments
+/// may change the command.
 #[test]
 fn what_nobody_reads_as_a_whole_asks() {
     let rules = [
@@ -331,7 +334,7 @@ fn what_nobody_reads_as_a_whole_asks() {
         let told = verdict(&rules, call.clone());
         assert!(told.split(' ').next() == Some(expected), "{call:?}: {told}");
     }
-    // The name looks like `shell`, but rules on `shell` would not match it.
+    // These names look like `shell`, but a rule for `shell` would not match them.
     for tool in ["shell ", "shell\u{200b}", ""] {
         assert!(!call(tool, json!({})).problems("/call").is_empty(), "{tool:?}");
     }
@@ -348,7 +351,7 @@ fn nothing_is_released_while_it_is_frozen() {
     );
 }
 
-/// An approval by a rule ends if the rule is removed or the run is cancelled.
+/// An approval by a rule is no longer usable after the rule is removed or the run is cancelled.
 #[test]
 fn an_approval_by_a_rule_goes_with_the_rule() {
     let rules = vec![rule(RuleAction::Allow, &["lookup"], &[])];
@@ -371,8 +374,8 @@ fn an_approval_by_a_rule_goes_with_the_rule() {
     assert!(uses(&mut world, id).is_ok());
 }
 
-/// A grant releases its own call and the open edits that the person kept. The record lists the edits that were
-/// shown. Later calls that it covers do not ask.
+/// A grant releases the call that it was given for, and the open edits that the person did not deselect. The record
+/// lists the edits that were shown. Later calls that the grant covers are not asked about.
 #[test]
 fn a_grant_releases_of_twenty_open_edits_those_that_the_person_kept() {
     let mut world = external(Vec::new(), Origin::External);
@@ -410,7 +413,8 @@ fn a_grant_releases_of_twenty_open_edits_those_that_the_person_kept() {
     assert_eq!(world.run.open_interrupts().count(), 16, "what comes after it is covered");
 }
 
-/// A refusal covers every call of the tool if two calls have nothing to compare. Then no grant is offered.
+/// If calls of a tool have nothing to compare them by, the refusal of one call applies to every call of the tool. No
+/// grant is offered then.
 #[test]
 fn a_refused_call_of_an_agent_elsewhere_asks_again() {
     let refund = |order: u64| call("refund", json!({ "order": order }));

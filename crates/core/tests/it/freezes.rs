@@ -9,7 +9,8 @@ use holdshort_core::system::freeze::Part;
 
 use crate::world::{World, allow, calls, command, definition, of_system};
 
-/// A frozen part stops, and other parts continue. Another freeze does not change that.
+/// A run is stopped by a freeze of its workflow, of its agent or of itself, but not by a freeze of a different
+/// target. It continues after the freeze is lifted.
 #[test]
 fn a_part_is_frozen_by_itself() {
     let mut definition = definition();
@@ -50,7 +51,8 @@ fn a_part_is_frozen_by_itself() {
     }
 }
 
-/// No deadline expires in a frozen part. A deadline that passed during the freeze takes effect after it.
+/// No deadline expires in a frozen run. A deadline that passed during the freeze takes effect when the freeze is
+/// lifted.
 #[test]
 fn no_deadline_runs_out_in_what_is_frozen() {
     let mut definition = definition();
@@ -77,8 +79,8 @@ fn no_deadline_runs_out_in_what_is_frozen() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// A freeze keeps its first reason. Freezing again with that reason changes nothing. Another reason is refused, and
-/// the error names the first.
+/// A freeze keeps its first reason. Freezing the same target with the same reason changes nothing. A different reason
+/// is refused, and the error contains the first reason.
 #[test]
 fn another_reason_does_not_hide_the_one_that_stands() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);

@@ -1,4 +1,4 @@
-//! `ends: finish`: only a tool ends the step. Its arguments say what was done and what was left undone.
+//! `ends: finish`: only the tool `finish` ends the step. Its arguments list what was done and what was left undone.
 
 use holdshort_core::definition::{Definition, EndCondition};
 use holdshort_core::handoff::{FINISH, finish};
@@ -40,7 +40,7 @@ fn the_tool_ends_the_step_with_its_summary() {
     );
 }
 
-/// Undone work is in the text, in the result as data, and in the end reason.
+/// Undone items are listed in the text and in the data of the result, and the end reason is `partial`.
 #[test]
 fn what_was_left_undone_is_said() {
     let undone = json!(["the tests of Windows", " ", "the changelog: nobody said which version"]);
@@ -56,7 +56,8 @@ fn what_was_left_undone_is_said() {
     assert_eq!(result["undone"], json!(["the tests of Windows", "the changelog: nobody said which version"]));
 }
 
-/// The wording does not matter. A reply without the tool is refused once, and then a person is asked.
+/// A reply without the tool does not end the step, no matter what it says. The first such reply is refused, and after
+/// the second a person is asked.
 #[test]
 fn a_reply_without_the_tool_is_no_end() {
     let mut world = World::started(finishing(), vec![says("Done."), says("All of it is done.")]);
@@ -68,7 +69,7 @@ fn a_reply_without_the_tool_is_no_end() {
     world.work();
     assert_eq!(ended(&world).1, "done");
 
-    // A question in the text is not treated as a question. Only a tool asks.
+    // Agents ask only by a tool, so a question in the text is not a question to a person.
     let mut world = World::started(finishing(), vec![says("Which one?"), says("Which one?")]);
     world.work();
     assert_eq!(world.open_kinds(), ["continuation"]);
@@ -86,7 +87,7 @@ fn where_nobody_may_be_asked_the_run_fails() {
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "not_finished"));
 }
 
-/// The instructions name the tool that ends the step. Calls with invalid arguments end nothing.
+/// The instructions name the tool that ends the step. A call with invalid arguments does not end the step.
 #[test]
 fn the_agent_is_told_and_held_to_it() {
     let mut world = World::started(
@@ -105,7 +106,7 @@ fn the_agent_is_told_and_held_to_it() {
     assert!(blank.contains("/summary: is blank: say what you did"), "{blank}");
 }
 
-/// Two finish calls in one reply could contradict each other. Both are refused with the reason.
+/// Two finish calls in one reply could contradict each other, so both are refused.
 #[test]
 fn two_in_one_reply_end_nothing() {
     let whole = json!({ "summary": "Done." });
@@ -120,14 +121,14 @@ fn two_in_one_reply_end_nothing() {
     }
     assert_eq!(ended(&world).1, "partial");
 
-    // A call with invalid arguments is not a second finish call.
+    // A call with invalid arguments is not treated as a second finish call.
     let script = vec![calls(&[(FINISH, json!({ "summary": "" })), (FINISH, json!({ "summary": "Done." }))])];
     let mut world = World::started(finishing(), script);
     world.work();
     assert_eq!(ended(&world).1, "done");
 }
 
-/// A finish call runs last in its reply, and does not end the step after a failed call.
+/// A finish call runs after all other calls of its reply. It does not end the step if one of them failed.
 #[test]
 fn it_is_no_end_beside_a_failure() {
     let mut definition = finishing();
@@ -139,7 +140,7 @@ fn it_is_no_end_beside_a_failure() {
     assert_eq!(world.run.status(), Status::Running);
 }
 
-/// After a gate has sent the step back, the last finish call replaces the earlier one.
+/// After a gate has sent the step back, only the undone items of the last finish call apply.
 #[test]
 fn what_is_done_again_is_not_undone() {
     let mut definition = finishing();

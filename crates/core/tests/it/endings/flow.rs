@@ -1,4 +1,5 @@
-//! Replies that are not an honest end: refused once, then a person is asked, and the run is never `completed`.
+//! Replies that do not really end the work: the first is refused, after the second a person is asked, and the run is
+//! never `completed` by them.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -23,8 +24,8 @@ fn stopped(stop: Stop) -> Answer {
     says("Half of").map(|reply| Reply { stop, ..reply })
 }
 
-/// Returns rows of a name, the reply, the interrupt that it opens, and the reason of the failure if asking is off.
-/// `None` if the run does not fail then.
+/// Returns rows with four values: name of the flaw, reply, kind of the interrupt that the reply opens, and failure
+/// reason of the run if asking is switched off. The reason is `None` if the run does not fail.
 fn dishonest() -> Vec<(&'static str, Answer, Kind, Option<&'static str>)> {
     let json = "```json\n{\"tool\": \"run_command\", \"arguments\": {\"command\": \"ls\"}}\n```";
     vec![
@@ -55,7 +56,7 @@ fn it_is_told_once_and_then_a_person_is_asked() {
     }
 }
 
-/// If asking is off, a reply that only seems to ask is refused once and then accepted as the end.
+/// If asking is switched off, a reply that asks or announces work is refused once, and then accepted as the end.
 #[test]
 fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     for (flaw, reply, _, reason) in dishonest() {
@@ -68,7 +69,8 @@ fn where_nobody_may_be_asked_it_fails_with_its_reason() {
     }
 }
 
-/// A reply is refused once per step, whatever calls come in between, until a person has spoken in the step.
+/// Such a reply is refused only once per step, even if calls come in between. The count restarts when a person has
+/// spoken in the step.
 #[test]
 fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     let asks = || says("Shall I continue?");
@@ -84,7 +86,7 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.open_kinds()), ((2, 2), vec!["question"]), "it counts anew");
     world.decide(Kind::Question, choose_with("answer", "yes"));
 
-    // Approving a call is not a message to the agent. A message to the run is one.
+    // Approving a call tells the agent nothing, so the count does not restart. A message to the run restarts it.
     world = world.with("work", vec![asks(), calls(&[command("make")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve"));
@@ -100,7 +102,8 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.run.status()), ((5, 4), Status::Completed));
 }
 
-/// If asking is off, the text is refused again after a call, and accepted once it is repeated without a call.
+/// If asking is switched off, a reply that asks is refused again after a call. It is accepted if it is repeated
+/// without a call in between.
 #[test]
 fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
     let asks = || says("Shall I continue?");
@@ -110,7 +113,7 @@ fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
     assert_eq!((world.count("end_refused"), world.run.status()), (2, Status::Completed));
 }
 
-/// Thoughts, an empty code fence, dots and invisible characters are not a reply.
+/// A reply that contains only thoughts, an empty code fence, dots or invisible characters is not accepted as the end.
 #[test]
 fn a_reply_that_says_nothing_is_none() {
     let table = [
@@ -155,7 +158,7 @@ fn a_person_may_take_it_as_the_end() {
     );
 }
 
-/// If no person decides in time, the run is cancelled. Silence is not consent.
+/// If no person decides in time, the run is cancelled, because an expiry is not an approval.
 #[test]
 fn nobody_decides_in_time() {
     let mut definition = definition();
@@ -177,7 +180,7 @@ fn nobody_decides_in_time() {
     );
 }
 
-/// A call that ends the work has no effect in a reply that was cut.
+/// A call that would end the work has no effect if its reply was cut.
 #[test]
 fn a_cut_reply_does_not_finish_by_its_tool() {
     let finished = || calls(&[(TO_TERMINATOR, serde_json::json!({ "message": "Done." }))]);

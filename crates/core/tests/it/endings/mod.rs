@@ -1,4 +1,4 @@
-//! Replies that are an honest end and replies that are not, and the handling of the latter.
+//! Replies that really end the work, replies that do not, and how a run handles the second group.
 
 pub(crate) mod finish;
 mod flow;
@@ -6,7 +6,7 @@ mod flow;
 use holdshort_core::reply::{CallableTool, announced, find_request, written_call};
 use serde_json::{Value, json};
 
-/// Returns the rows of a table below its first line: one text per line, with `\n` for a line end.
+/// Returns the lines of a table after its first line. Each line is one text, with `\n` for a line break.
 fn rows(table: &str) -> impl Iterator<Item = String> {
     table.lines().skip(1).map(|line| line.replace("\\n", "\n"))
 }
@@ -28,7 +28,7 @@ fn a_reply_that_asks_or_announces_is_seen_and_an_honest_end_is_not_stopped() {
     assert_eq!((missed, done, stopped), (Vec::new(), Vec::new(), Vec::new()), "missed, and stopped for what");
 }
 
-/// The sentence that asks is extracted for the person.
+/// The sentence that asks is found in the reply, so that it can be shown to a person.
 #[test]
 fn the_sentence_that_asks_is_named() {
     let table = [
@@ -48,7 +48,8 @@ fn parameters(names: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": names })
 }
 
-/// A tool call that is written as text is detected with its tool. Documentation of a tool is not.
+/// A tool call that is written as text is recognised, with the name of its tool. Documentation of a tool is not
+/// mistaken for a call.
 #[test]
 fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
     let calls = [
@@ -124,7 +125,7 @@ fn a_tool_call_as_text_is_seen_and_documentation_is_not() {
         "```\nrun_command {\"command\": \"ls\"}\n```",
     ];
     let others = [
-        // The agent does not have the tool, but the form is used only for calls.
+        // The agent does not have this tool, but a text in this form can only be a call.
         ("{\"tool\": \"bash\", \"arguments\": {\"command\": \"ls\"}}", "bash"),
         ("<tool_call>{\"x\": 1}</tool_call>", "<tool_call"),
         ("read_file(path=\"a\")", "read_file"),
