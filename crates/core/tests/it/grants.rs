@@ -1,4 +1,4 @@
-//! Session grants, revocations, policy changes and the freeze: each applies from the next start on.
+//! Session grants, revocations, policy changes and the freeze. Each takes effect from the next start of a call on.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{KindGate, SameAction};
@@ -35,7 +35,7 @@ fn revoke_all(world: &mut World) {
     }
 }
 
-/// Returns the open interrupts that the person may release with the grant of this one.
+/// Returns the open interrupts that the person may release together with this interrupt's grant.
 fn covered(world: &World, interrupt: &InterruptId) -> Vec<InterruptId> {
     let actor = Actor::operator("rest");
     let voter =
@@ -48,8 +48,8 @@ fn grant_with(interrupt: InterruptId, also: Vec<InterruptId>) -> Input {
     Input::Decide { interrupt, decision, holder: None }
 }
 
-/// `approve_session` runs its own call and remembers the decision. The grant releases the other open calls that the
-/// person kept. A decision that keeps a call which the grant does not cover is refused as a whole.
+/// `approve_session` releases its own call and adds a grant. The grant also releases the open calls that the person
+/// did not deselect. If the decision lists a call that the grant does not cover, the whole decision is refused.
 #[test]
 fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     let script = vec![
@@ -106,7 +106,7 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     world.work();
     for call in ["call_3", "call_4", "call_5", "call_6"] {
         let interrupt = first(&world, call);
-        // A refusal of `make x > log` would also refuse `make x`.
+        // A refusal of `make x > log` would also apply to `make x`.
         let decision = if call == "call_5" { choose_with("respond", "Not now.") } else { choose("reject") };
         world.person(Input::Decide { interrupt, decision, holder: None });
     }
@@ -118,7 +118,8 @@ fn a_grant_releases_of_the_open_calls_those_that_the_person_kept() {
     );
 }
 
-/// Without a list a grant releases only its own call, even after the policy is evaluated again.
+/// If the decision lists no open calls, the grant releases only its own call. A later evaluation of the policy does
+/// not release the open calls either.
 #[test]
 fn a_grant_releases_no_open_call_that_nobody_kept() {
     let mut world = World::started(definition(), vec![calls(&[command("make x"), command("make x")])]);
@@ -131,7 +132,8 @@ fn a_grant_releases_no_open_call_that_nobody_kept() {
     assert_eq!(world.open(Kind::ToolApproval), two);
 }
 
-/// A grant does not apply to a call that its owner may not decide on, or to a gate that offers no grants.
+/// A grant does not apply to a call that the giver of the grant may not decide on, nor at a gate that offers no
+/// grants.
 #[test]
 fn a_grant_counts_only_where_its_owner_may_decide() {
     let gate = |approvers: &[&str], options: &[&str]| KindGate {
@@ -161,7 +163,8 @@ fn a_grant_counts_only_where_its_owner_may_decide() {
     }
 }
 
-/// Contract E21: if the workflow allows it, an approval holds for one more call of the same action, and for no other.
+/// Contract E21: if the workflow permits it, an approval is valid for one further call of the identical action, and
+/// for no other call.
 #[test]
 fn an_approval_holds_for_the_same_action_once_more_where_the_workflow_says_so() {
     for (same_action, passes) in [(SameAction::Ask, false), (SameAction::Once, true)] {
@@ -229,7 +232,8 @@ fn no_grant_is_offered_where_it_would_promise_too_much() {
     );
 }
 
-/// After a revocation an authorised call returns to the gate before it starts. The new interrupt names the old one.
+/// After a revocation, an authorised call returns to its gate before it starts. The new interrupt names the interrupt
+/// that it supersedes.
 #[test]
 fn a_revoke_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), granted_then_waiting());
@@ -251,22 +255,22 @@ fn a_revoke_holds_from_the_next_start_on() {
     );
 }
 
-/// Returns a script with a call that a person grants for the session. Then one call asks, and the grant releases
-/// the call after it.
+/// Returns a script with three calls. A person allows the first one for the session, the second one asks, and the
+/// grant releases the third one.
 fn granted_then_waiting() -> Vec<crate::world::Answer> {
     vec![calls(&[command("make x")]), calls(&[command("make y"), command("make x")])]
 }
 
-/// If the release of a call is revoked before the start, the call returns to the gate, even if another rule would
-/// allow it now. A call with a valid release is voted on once.
+/// If the release of a call is revoked before the start of the call, the call returns to its gate, even if a
+/// different rule now allows it. If the release is still valid, the gates vote only once.
 #[test]
 fn a_call_starts_by_a_release_that_stands() {
     let returned = ["tool_returned withdrawn", "tool_inspected", "tool_authorised gate"];
-    // Inspected again after the first call, like every call after one that writes.
+    // A call after a writing call is inspected again before its start.
     let as_it_was = ["tool_inspected"];
     let allow = || rule(RuleAction::Allow, &["run_command"], &["make *"]);
     let forbid = || rule(RuleAction::Forbid, &["run_command"], &["rm *"]);
-    // The policy before and after, true if the grant is revoked, and the expected events.
+    // The rules before and after the change, true if the grant is revoked, and the expected events.
     let table = [
         (vec![], vec![], false, &as_it_was[..]),
         (vec![], vec![allow()], true, &returned[..]),
@@ -321,7 +325,8 @@ fn revoking_is_for_operators_and_once() {
     assert_eq!(revoke(&world, &operator, grant), Ok(0));
 }
 
-/// If the policy changes, open interrupts are resolved by it: allowed calls run, forbidden calls are refused.
+/// A change of the policy resolves open interrupts: calls that are now allowed run, and calls that are now forbidden
+/// are refused.
 #[test]
 fn open_asks_follow_the_policy() {
     let mut world =
@@ -346,7 +351,7 @@ fn open_asks_follow_the_policy() {
     assert_eq!(world.send(Input::Revote), Vec::<String>::new());
 }
 
-/// A call that is forbidden after its approval does not start.
+/// If a rule forbids a call after its approval, the call does not start.
 #[test]
 fn a_forbid_holds_from_the_next_start_on() {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
@@ -402,11 +407,11 @@ fn policy_is_for_admins_and_the_freeze_for_operators_too() {
     assert!(freeze(&Actor::engine()).is_ok(), "the engine freezes what was restored from a backup");
     let agent = Actor::agent("a", "rest");
     assert_eq!(world.system.handle(world.now, &agent, set()), Err(system::Rejection::Role));
-    // The engine applies the file of rules.
+    // The engine sends the input when the file of rules has changed.
     assert_eq!(world.system.handle(world.now, &Actor::engine(), set()), Ok(Vec::new()));
 }
 
-/// A grant is for one tool in one workspace.
+/// A grant covers only one tool in one workspace.
 #[test]
 fn a_grant_is_for_its_tool_and_its_workspace() {
     let mut world =
@@ -438,9 +443,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }
 
-/// A workflow can let a grant cover a category (contract A24), including other tools and programs. Such a grant
-/// does not cover calls that a rule asks about, opaque commands, files that a person's own tools run, deletions or
-/// other categories.
+/// If the workflow permits it, a grant covers a whole category (contract A24), including other tools and programs.
+/// Such a grant does not cover calls that a rule asks about, opaque commands, files that tools of the person run
+/// automatically, deletions, or other categories.
 #[test]
 fn a_grant_for_a_category() {
     let calls_of = [
@@ -487,13 +492,14 @@ fn a_grant_for_a_category() {
     assert_eq!(released, ["make x", "make y > log", "cargo build"]);
 }
 
-/// A grant expires to the millisecond. The card shows the duration before the grant is given.
+/// A grant ends exactly at the millisecond of its expiry. The card shows the duration of the grant before the
+/// decision.
 #[test]
 fn a_grant_expires() {
     for (later_ms, passes) in [(0, true), (3_600_000 - 1, true), (3_600_000, false)] {
         let mut definition = definition();
         definition.gates.grants.expires_after_ms = Some(3_600_000);
-        // Between the two commands the run waits for a person.
+        // The write asks, so time can pass between the two commands.
         let script = vec![calls(&[command("make x")]), calls(&[write("a")]), calls(&[command("make x")])];
         let mut world = World::started(definition, script);
         world.work();

@@ -1,4 +1,5 @@
-//! Hand-offs to another agent, to a person, or to the terminator: gated, limited, with every call paired.
+//! Hand-offs to a different agent, to a person, or to the terminator. They are gated and limited, and every call in
+//! the request has its result.
 
 use holdshort_core::definition::{Definition, Judge, Smart};
 use holdshort_core::gate::Source;
@@ -23,7 +24,8 @@ fn hands(tool: &'static str, message: &str) -> (&'static str, Value) {
     (tool, json!({ "message": message }))
 }
 
-/// Returns a run with all hand-offs, free and asked about: to an agent, to a person, and to the terminator.
+/// Returns a run that uses all kinds of hand-offs, with and without a question to a person: to an agent, to a person,
+/// and to the terminator.
 pub(crate) fn story() -> World {
     let mut definition = handing_over();
     definition.gates.rules.push(rule(RuleAction::Ask, &[TO_PAIR], &[]));
@@ -101,7 +103,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
         results(&world),
         ["`writer` continues from here.\n`pair` says: Write it down.\n`pair` gives the reason: I only look."],
     );
-    // The tool is available to the other agent only.
+    // Only the other agent has this tool.
     world = world.with("work", vec![calls(&[command("make")]), says("Done.")]);
     world.work();
     assert_eq!(
@@ -112,7 +114,7 @@ fn another_agent_goes_on_with_the_same_conversation() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
-/// Lesson 17: each call of a reply is gated by itself, and the hand-off waits for all of them.
+/// Lesson 17: the gates vote on each call of a reply separately, and the hand-off waits for all of them.
 #[test]
 fn the_other_calls_of_a_reply_come_first() {
     let mut world = worked(
@@ -145,7 +147,8 @@ fn the_other_calls_of_a_reply_come_first() {
     );
 }
 
-/// A rule on one agent applies to the calls of that agent, even if another agent works when they are decided on.
+/// A rule about one agent applies to the calls that this agent made, even if a second agent has taken over before the
+/// decision.
 #[test]
 fn a_rule_sees_the_agent_that_made_the_call() {
     let mut definition = handing_over();
@@ -178,7 +181,7 @@ fn the_terminator_ends_the_step_with_its_message() {
     assert_eq!(result(json!({ "message": "It is 42." })), "It is 42.");
     assert_eq!(result(json!({})), "I will.", "what was said beside the call");
 
-    // The result passes the gate after the step, which may send it back.
+    // The result goes to the gate after the step, which may make the step start again.
     let mut definition = handing_over();
     definition.phases[0].gates.after_step = true;
     let mut world = worked(definition, vec![finishes(json!({ "message": "It is 42." }))]);
@@ -191,7 +194,7 @@ fn the_terminator_ends_the_step_with_its_message() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Forty-two.")));
 }
 
-/// The agent gets a person's note on another call before the step can end.
+/// If a person adds a note to a second call of the reply, the agent gets the note before the step can end.
 #[test]
 fn a_note_is_heard_before_the_end() {
     let mut world =
@@ -201,7 +204,7 @@ fn a_note_is_heard_before_the_end() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Now it is.")));
 }
 
-/// Contract A5: a person may choose continue, instruct or abort.
+/// Contract A5: the person can choose `continue`, `instruct` or `abort`.
 #[test]
 fn a_person_lets_the_same_agent_go_on() {
     let asked = || {
@@ -244,7 +247,7 @@ fn a_person_lets_the_same_agent_go_on() {
     assert_eq!(ended(&world), Some((Status::Failed, "aborted", "`handoff_to_admin` was aborted: no")));
 }
 
-/// A hand-off is free unless a rule or a mandatory checkpoint covers it.
+/// A hand-off needs no approval unless a rule or a mandatory checkpoint covers it.
 #[test]
 fn a_hand_off_is_gated_where_somebody_says_so() {
     let reason = |definition: Definition| {
@@ -280,7 +283,7 @@ fn a_hand_off_is_gated_where_somebody_says_so() {
     world.decide(Kind::Escalation, choose_with("instruct", "do it yourself"));
     assert_eq!((handovers(&world).len(), results(&world)), (0, vec!["do it yourself".to_owned()]));
 
-    // If the hand-off is forbidden while it waits, a person cannot release it.
+    // A person cannot release a hand-off that a rule has forbidden since the interrupt was opened.
     let mut world = asked();
     world.system.rules.push(rule(RuleAction::Forbid, &[TO_WRITER], &[]));
     world.decide(Kind::Escalation, choose("continue"));
@@ -288,7 +291,7 @@ fn a_hand_off_is_gated_where_somebody_says_so() {
     assert_eq!(results(&world), ["refused by policy: forbidden by a rule"]);
 }
 
-/// The limits of the step count the calls of all agents together.
+/// The limits of a step count the calls of all its agents together.
 #[test]
 fn ping_pong_ends_with_a_question() {
     let to_and_fro =
@@ -313,7 +316,7 @@ fn ping_pong_ends_with_a_question() {
     );
 }
 
-/// After a failure of the provider or a crash the new agent is asked again.
+/// After a hand-off, a failure of the provider or a crash, the model call of the new agent is repeated.
 #[test]
 fn a_hand_off_outlives_failures_and_crashes() {
     let mut world = worked(
@@ -341,7 +344,7 @@ fn a_hand_off_that_can_not_be_read_is_none() {
     );
 }
 
-/// Strict providers require declarations of all tools that the history calls.
+/// Some providers require a declaration of every tool that occurs in the history, even for an agent without tools.
 #[test]
 fn an_agent_without_tools_goes_on_too() {
     let mut definition = handing_over();
@@ -359,7 +362,7 @@ fn an_agent_without_tools_goes_on_too() {
     assert_eq!(ended(&world), Some((Status::Completed, "done", "Done.")));
 }
 
-/// Contract A4: smart approval judges hand-offs as well as other calls.
+/// Contract A4: smart approval also judges hand-offs.
 #[test]
 fn smart_approval_looks_at_hand_offs_too() {
     let smart = |judge| {
@@ -393,7 +396,7 @@ fn smart_approval_looks_at_hand_offs_too() {
     assert_eq!(handovers(&held), ["handed_over call_1 pair writer"]);
 }
 
-/// The agent gets the result of a failed call in the same reply before the step can end.
+/// If a call of the same reply failed, the step does not end before the agent gets the result of that call.
 #[test]
 fn nobody_is_finished_beside_a_call_that_went_wrong() {
     let both = calls(&[write("a"), hands(TO_TERMINATOR, "Fixed.")]);

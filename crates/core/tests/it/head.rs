@@ -1,4 +1,5 @@
-//! Heads: each covers all events before it, and the noted text of one matches no other.
+//! Heads of streams: a head covers all events up to it, and a stored head text matches only the head that it was made
+//! from.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::head::{Head, HeadNote, Malformed};

@@ -1,4 +1,5 @@
-//! Answers that are kept per subject: equal questions, similar questions, corrections and erasure.
+//! Answers that are stored per subject: reuse for equal questions, suggestions for similar questions, corrections and
+//! erasure.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::asking::Asking;
@@ -22,7 +23,7 @@ fn asks(asking: Asking) -> Definition {
     definition
 }
 
-/// Returns a run about a subject that has asked this question.
+/// Returns a run about `subject` that has asked this question.
 fn run_with_question(subject: &Value, definition: Definition, arguments: Value) -> World {
     let mut world =
         World::new(definition).with("work", vec![calls(&[("ask_human", arguments)]), says("Noted.")]);
@@ -193,7 +194,7 @@ fn an_answer_is_kept_where_the_run_has_a_subject() {
     }
 }
 
-/// An answer can be corrected in its own form, even after the run has ended.
+/// An answer can be corrected with a value of the same form, even after the run has ended.
 #[test]
 fn an_answer_is_corrected_in_its_own_form() {
     let schema =
@@ -221,11 +222,11 @@ fn an_answer_is_corrected_in_its_own_form() {
         (row.answer.as_str(), row.is_data, row.corrected_at),
         ("{\"hours\":8}", true, Some(world.now))
     );
-    // The result keeps the answer that the agent got.
+    // The result of the run keeps the answer that the agent received.
     assert_eq!(world.run.ended.as_ref().unwrap().result["questions"][0]["answer"], json!({ "hours": 7 }));
 }
 
-/// Returns the log of the journal after the erased contents are removed.
+/// Returns the log of the journal without the erased content.
 fn without_erased(world: &World) -> Vec<Event> {
     let gone: Vec<u64> = world
         .log
@@ -250,7 +251,7 @@ fn without_erased(world: &World) -> Vec<Event> {
 #[test]
 fn nothing_is_left_of_an_answer_that_is_erased() {
     const SECRET: &str = "a sore left knee";
-    // While the run continues or after its end, and with or without a correction.
+    // The answer is erased during the run or after its end, with or without an earlier correction.
     for (ends, corrects) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut world = ill("athlete-7");
         let id = only(&world);
@@ -350,7 +351,7 @@ fn an_earlier_answer_counts_without_asking() {
     assert_eq!((&told["answer"], &told["from"]), (&json!("Yes, a week."), &json!(source)));
 }
 
-/// If a question names approvers, only their earlier answers are reused.
+/// If a question names approvers, only earlier answers of these approvers are reused.
 #[test]
 fn an_earlier_answer_counts_only_from_whom_the_question_is_for() {
     for (approvers, by, counts) in
@@ -385,8 +386,8 @@ fn only_an_answer_is_taken_from_history() {
     }
 }
 
-/// A client may send keys in any order and integers with a decimal point. The answer is stored in the form in which
-/// it is read back.
+/// A client may send keys in any order, and integers with a decimal point. The stored answer has the form in which it
+/// will be read back.
 #[test]
 fn an_answer_of_data_shows_as_it_is_read_again() {
     let asked_for = json!({ "question": "When?", "response_schema": { "type": "object" } });

@@ -1,4 +1,5 @@
-//! Working time: tables over days, nights, holidays, and the hours that the clock skips and repeats.
+//! Working time: tables over days, nights, holidays, and the hours that are skipped or repeated when the clocks
+//! change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use holdshort_core::hours::{Day, Hours, Span, after};
 use holdshort_core::people::PeopleSource;
 use holdshort_core::time::Timestamp;
 
-/// Parses hours such as `mon-fri 09:00-17:00; sat 10:00-12:00`.
+/// Parses working hours such as `mon-fri 09:00-17:00; sat 10:00-12:00`.
 pub(crate) fn hours(zone: &str, week: &str, holidays: &[&str]) -> Hours {
     let mut days: BTreeMap<Day, Vec<Span>> = BTreeMap::new();
     for part in week.split("; ") {
@@ -56,14 +57,14 @@ fn so_much_working_time_is_over() {
         ("to the next week", &[night], "2026-11-27T21:00:00Z", 9 * HOUR, "2026-12-04T22:00:00Z"),
         ("one of two at work", &[office, new_york], "2026-11-23T15:00:00Z", 6 * HOUR, "2026-11-23T21:00:00Z"),
         ("both count once", &[office, new_york], "2026-11-23T13:00:00Z", 3 * HOUR, "2026-11-23T16:00:00Z"),
-        // On 29 March 2026 the clocks of Berlin go from 02:00 to 03:00, at 01:00 UTC.
+        // On 29 March 2026, clocks in Berlin go from 02:00 to 03:00, at 01:00 UTC.
         ("an hour is missing", &[early], "2026-03-29T00:00:00Z", 2 * HOUR, "2026-03-29T02:00:00Z"),
         ("and comes the day after", &[early], "2026-03-29T00:00:00Z", 3 * HOUR, "2026-03-30T00:00:00Z"),
         ("nothing but the missing hour", &[in_the_gap], "2026-03-28T12:00:00Z", HOUR, "2026-03-30T01:00:00Z"),
         ("it begins in it", &[from_the_gap], "2026-03-29T00:00:00Z", HOUR, "2026-03-29T02:00:00Z"),
         ("it ends in it", &[to_half_past], "2026-03-28T23:00:00Z", 2 * HOUR, "2026-03-29T01:00:00Z"),
         ("and is over then", &[to_half_past], "2026-03-28T23:00:00Z", 3 * HOUR, "2026-03-29T23:00:00Z"),
-        // On 25 October 2026 the clocks of Berlin go from 03:00 back to 02:00, at 01:00 UTC.
+        // On 25 October 2026, clocks in Berlin go from 03:00 back to 02:00, at 01:00 UTC.
         ("an hour comes twice", &[early], "2026-10-24T23:00:00Z", 4 * HOUR, "2026-10-25T03:00:00Z"),
         ("both of them count", &[in_the_gap], "2026-10-24T12:00:00Z", 2 * HOUR, "2026-10-25T02:00:00Z"),
         ("it begins with the first", &[from_the_gap], "2026-10-24T12:00:00Z", HOUR, "2026-10-25T01:30:00Z"),
@@ -99,11 +100,11 @@ fn so_much_working_time_is_over() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// An independent count, minute by minute over ten days, gives the same ends.
+/// Counting working time minute by minute over ten days yields the same ends as the library.
 #[test]
 fn it_counts_each_minute_at_work_once() {
     let of = hours("Europe/Berlin", "mon-fri 09:00-12:30 13:00-17:45; sun 23:00-24:00", &["2026-10-27"]);
-    // Around the end of summer time.
+    // Ten days around the end of summer time.
     let from = at("2026-10-23T06:13:00Z");
     let zone = jiff::tz::TimeZoneDatabase::bundled().get("Europe/Berlin").expect("it is there");
     let is_at_work = |at: Timestamp| {

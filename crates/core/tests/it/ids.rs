@@ -1,9 +1,9 @@
-//! Ids, and the time at which they were drawn.
+//! Ids, and the timestamp that an id contains.
 
 use holdshort_core::id::{Draw, Id, InterruptId, RunId, Seed};
 use holdshort_core::time::Timestamp;
 
-/// Both kinds of ids keep the time to the millisecond.
+/// Ids from `id` and from `id_at` contain their timestamp in milliseconds.
 #[test]
 fn an_id_tells_when_it_was_drawn() {
     for ms in [0, 1, 1_764_269_302_123, (1 << 48) - 1] {

@@ -1,4 +1,4 @@
-//! A person interrupts a run: running work stops, its output is kept, and the run waits for a message.
+//! A person interrupts a run: running work stops, partial output is kept, and the run waits for a message.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Copilot, Definition, Phase, PhaseKind, StepGates};
@@ -25,7 +25,7 @@ fn with_words(text: &str) -> Input {
     Input::Interrupt { text: Some(text.to_owned()) }
 }
 
-/// Returns a run in the middle of a reply.
+/// Returns a run whose model is replying.
 fn replying(script: Vec<world::Answer>) -> World {
     let mut world = World::started(definition(), script);
     world.begin_model("work");
@@ -37,7 +37,7 @@ fn stopped(world: &mut World, step: &str, text: &str) -> Vec<String> {
     world.send(Input::Stopped { step: step.to_owned(), turn, text: text.to_owned() })
 }
 
-/// Returns the messages in the next request of a step, except the system message and the task.
+/// Returns the messages in the next request of a step, without the system message and the task.
 fn request_messages(run: &Run, step: &str) -> Vec<String> {
     let request = run.request(step).expect("the step is there");
     let texts = request.messages.iter().skip(2).map(|message| match message {
@@ -74,7 +74,7 @@ fn ended(world: &World) -> Option<(Status, &str)> {
     world.run.ended.as_ref().map(|ended| (ended.status, ended.reason.as_str()))
 }
 
-/// Sends the outcome of each action that is being stopped.
+/// Sends the result of each action that the driver is stopping.
 fn settle(world: &mut World) {
     loop {
         let next = world.run.stopping().next().map(|id| id.to_string());
@@ -143,7 +143,7 @@ fn words_after_an_interruption_are_the_turn() {
 #[test]
 fn to_continue_goes_on_where_it_stopped() {
     let go_on = "A person interrupted your last reply, and now lets you go on: go on where it stopped.";
-    // Also if the decision comes before the model has stopped.
+    // Both orders: the person decides before or after the model has stopped.
     for is_fast in [false, true] {
         let mut world = replying(vec![says("Done.")]);
         world.person(interrupt());
@@ -159,7 +159,7 @@ fn to_continue_goes_on_where_it_stopped() {
         world.work();
         assert_eq!(ended(&world), Some((Status::Completed, "done")));
     }
-    // The model had no text yet, so the request is sent again.
+    // The model had not sent any text, so the request is sent again.
     let mut world = replying(vec![says("Done.")]);
     world.person(interrupt());
     stopped(&mut world, "work", "");
@@ -217,7 +217,7 @@ fn a_reply_that_was_whole_at_that_moment_counts_and_what_it_calls_does_not_begin
     world.decide(Kind::Turn, choose("continue"));
     assert_eq!(due(&world), ["model/work/1/1"]);
 
-    // A reply without calls ends the step once the person lets it continue.
+    // The interrupted reply has no calls, so it ends the step once the person lets the step continue.
     let mut world = replying(Vec::new());
     world.person(interrupt());
     world.answer("work", 0, says("Done."));
@@ -225,7 +225,7 @@ fn a_reply_that_was_whole_at_that_moment_counts_and_what_it_calls_does_not_begin
     world.decide(Kind::Turn, choose("continue"));
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
 
-    // A failure during the interruption is not retried without the person.
+    // A model call that fails during the interruption is not retried before the person decides.
     let mut world = replying(Vec::new());
     world.person(interrupt());
     world.answer("work", 0, fails(FailureKind::Unavailable));
@@ -244,10 +244,10 @@ fn what_was_said_is_lost_with_its_process_and_counts_as_no_crash() {
     assert_eq!(due(&world), ["model/work/1/1"]);
 }
 
-/// An interruption ends each call by its state, or stops its process, or leaves an interrupt open.
+/// Depending on its state, an interrupted call ends, or its process is stopped, or its interrupt stays open.
 #[test]
 fn calls_are_ended_by_what_they_are_at() {
-    /// State, end of the call, stopped processes, and open interrupts.
+    /// State, end of the call, actions that are being stopped, and open interrupts.
     type Row = (&'static str, Option<CallEnd>, &'static [&'static str], &'static [&'static str]);
     let rows: &[Row] = &[
         ("call proposed", Some(CallEnd::Skipped), &[], &["turn"]),
@@ -257,7 +257,7 @@ fn calls_are_ended_by_what_they_are_at() {
         ("tried call gated", Some(CallEnd::Skipped), &[], &["turn"]),
         ("tried call committing", None, &[], &["turn"]),
         ("call authorised", Some(CallEnd::Skipped), &[], &["turn"]),
-        // The file tool of this test does not propose its changes, so it is not stopped.
+        // In this test, the file tool writes the file itself, so the call is not stopped.
         ("call started", None, &[], &["turn"]),
         ("call doubted", None, &[], &["turn", "unknown_outcome"]),
         ("call started again", None, &["tool/call_1/2"], &["turn"]),
@@ -280,12 +280,13 @@ fn calls_are_ended_by_what_they_are_at() {
     }
 }
 
-/// In every state the person gets the turn or a rejection with the reason, and the next message reaches the agents.
+/// In every state, the person either gets the turn or a rejection with the reason. The message that follows reaches
+/// the agents.
 #[test]
 fn every_state_waits_for_words_and_goes_on_with_them() {
     for (name, mut world) in states() {
         match world.try_send(&Actor::operator("rest"), interrupt()) {
-            // The person has the turn already.
+            // The person already has the turn.
             Ok(told) if told.is_empty() && world.open_kinds() == ["turn"] => continue,
             Ok(_) => {}
             Err(Rejection::Ended(_) | Rejection::NotInterruptible(_) | Rejection::Outdated) => continue,
@@ -301,7 +302,7 @@ fn every_state_waits_for_words_and_goes_on_with_them() {
             world.run.steps.iter().filter(|(_, step)| step.end.is_none() && step.role == StepRole::Worker)
         {
             let request = world.run.request(id).expect("the step is there");
-            // A message before a round that has not begun is part of the round's task.
+            // A message before the first round becomes a part of the round's task.
             let is_heard = |message: &Message| match message {
                 Message::User { text } => text.lines().any(|line| line == "Use tabs."),
                 Message::System { .. } | Message::Tool { .. } | Message::Assistant { .. } => false,
@@ -375,7 +376,7 @@ fn words_that_come_with_the_stop_of_a_stopped_command_are_heard() {
     assert!(request_messages(&world.run, "work").iter().any(|text| text == "use ninja"));
 }
 
-/// A commit that a crash cuts off is completed while the person has the turn.
+/// If a crash interrupts a commit, the commit is completed while the person has the turn.
 #[test]
 fn what_is_being_written_is_written_to_its_end() {
     let committing = states().into_iter().find(|(name, _)| *name == "tried call committing").unwrap().1;
@@ -412,7 +413,7 @@ fn all_steps_that_are_at_work_stop_and_hear_what_is_said() {
         assert_eq!(request_messages(&world.run, step), [said, "Both of you."]);
     }
     assert_eq!(due(&world).len(), 2);
-    // Each step ends with its last text.
+    // The last text of each step is its output.
     world.person(interrupt());
     world.decide(Kind::Turn, choose("done"));
     assert_eq!(ended(&world), Some((Status::Completed, "partial")));
@@ -474,7 +475,7 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
     stopped(&mut world, "work/round_1", "In blanks");
     world.message("Tabs!");
     world.work();
-    // The round has ended, so the turn belongs to the copilot, and there is nothing to interrupt.
+    // The round has ended, so the open turn is the copilot's, and nothing is running that could be interrupted.
     assert_eq!(world.open_kinds(), ["turn"]);
     assert!(world.run.interrupted.is_none());
     assert!(world.person(interrupt()).is_empty());
@@ -487,7 +488,7 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
 }
 
-/// A person who ends a round early is not asked about satisfaction.
+/// A person who ends a round early is not asked if they are satisfied with it.
 #[test]
 fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     let mut world = copilot_at_work(false).with("work/round_1", vec![says("In tabs.")]);
@@ -498,7 +499,7 @@ fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
-/// A round that a person ended waits for calls that run or are in doubt.
+/// If a person ends a round, the phase waits for calls that are running or in doubt.
 #[test]
 fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
     let mut world = copilot_at_work(false).with("work/round_1", vec![calls(&[command("make x")])]);
@@ -513,7 +514,7 @@ fn a_round_that_a_person_ended_waits_for_what_is_in_doubt() {
     assert_eq!(ended(&world), Some((Status::Completed, "partial")), "{:#?}", world.story());
 }
 
-/// Options that a workflow sets for the turns of a copilot do not apply to the turn after an interruption.
+/// The options that a workflow sets for the turns of a copilot do not apply to the turn after an interruption.
 #[test]
 fn its_three_options_are_always_there() {
     let mut definition = definition();
@@ -529,7 +530,7 @@ fn its_three_options_are_always_there() {
     assert_eq!(offered, [("submit", "Send"), ("continue", "Continue"), ("done", "Done")]);
 }
 
-/// A command that a person stopped is not a failure of the agent.
+/// A command that a person stopped is not counted as a failure of the agent.
 #[test]
 fn a_command_that_was_interrupted_did_not_fail() {
     let mut definition = definition();
@@ -560,7 +561,7 @@ fn what_is_asked_about_a_step_stays_asked_beside_the_turn() {
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
 }
 
-/// Returns a copilot with an open interrupt before its first round.
+/// Returns a copilot that asks before its first round.
 fn asks_first(route: &Value) -> World {
     let scripts = [
         ("route_1", vec![says(&route.to_string())]),
@@ -575,7 +576,8 @@ fn resolved(world: &World, kind: Kind) -> Option<(Resolved, Option<String>)> {
     asked.resolution.as_ref().map(|resolution| (resolution.outcome, resolution.option.clone()))
 }
 
-/// A message instead of the answer supersedes the interrupt, for it replaces the task.
+/// A message after the interruption supersedes the open question before a round, because the message replaces the
+/// task.
 #[test]
 fn what_was_asked_before_a_round_is_superseded_by_the_words_after_an_interruption() {
     for (route, kind, name) in [("clarify", Kind::Question, "question"), ("propose", Kind::Choice, "choice")]
@@ -627,7 +629,7 @@ fn what_was_asked_before_a_round_stands_where_it_goes_on_and_ends_with_it() {
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
 }
 
-/// A message from a person who is not an approver reaches the run but leaves the interrupt open.
+/// The message of a person who is not an approver of the open question reaches the run. The question stays open.
 #[test]
 fn who_may_not_decide_on_what_was_asked_leaves_it_open() {
     let mut definition = copilot::routed_team();
@@ -669,7 +671,8 @@ fn who_may_not_steer_may_not_interrupt_and_what_runs_elsewhere_is_not_interrupte
     assert!(matches!(world.handle(&Actor::operator("rest"), long), Err(Rejection::Invalid(_))));
 }
 
-/// The judge of an interrupted call is stopped, and half of its reply is dropped. The next call gets its own judgement.
+/// An interruption also stops the judge of a call, and its partial reply is not used. The next call gets a new
+/// judgement.
 #[test]
 fn what_helps_a_step_stops_with_it_and_half_of_it_is_nothing() {
     let (_, mut world) = states().into_iter().find(|(name, _)| *name == "call being judged").unwrap();
@@ -699,7 +702,7 @@ fn a_trial_is_stopped_and_nothing_of_it_happens() {
     assert!(world.files.is_empty() && world.run.status() == Status::Waiting);
 }
 
-/// A run may be interrupted any number of times, and never asks about a reply that the person cut off.
+/// A run may be interrupted any number of times. A person is never asked about a reply that they interrupted.
 #[test]
 fn interrupted_again_and_again_it_goes_on_each_time() {
     let mut world = replying(vec![says("Done.")]);

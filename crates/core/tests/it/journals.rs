@@ -1,7 +1,7 @@
-//! Journals written by earlier versions must always replay.
+//! Journals that were written by earlier versions can always be replayed.
 //!
-//! A file has one stored event per line: `{stream, seq, head, salt, content, hash}`, with bytes as text. The
-//! definition of the run is in a file next to it. Never rewrite a file, but add another.
+//! A file contains one stored event per line: `{stream, seq, head, salt, content, hash}`, with bytes as text. The
+//! workflow definition of the run is in a file with the same name. Never rewrite a journal file; add a new one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -58,16 +58,16 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals")
 }
 
-/// Name of a journal, and the function that plays its run.
+/// Name of a journal, and the function that makes its run.
 type Story = (&'static str, fn() -> World);
 
-/// Returns the runs of new journals.
+/// Returns the runs that new journals are made from.
 fn stories() -> [Story; 4] {
     [("turns", story), ("endings", endings), ("plan", plans::story), ("copilot", copilot::story)]
 }
 
-/// Returns a run with replies that do not end it, ordered calls, a grant for the shape of a command, and a command
-/// in doubt. The run also has a limit of failures, and an end by the tool with undone work.
+/// Returns a run with replies that do not end it, ordered calls, a grant for a kind of command, and a command in
+/// doubt. The run also reaches the limit of failures, and ends by the tool `finish` with undone items.
 fn endings() -> World {
     let mut definition = finishing();
     definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));
@@ -106,8 +106,8 @@ fn end_of(run: &Run, session: &Session) -> String {
     format!("{:?} {}, {open} open, {actions} actions, {grants} grants, {text}\n", ended.status, ended.reason)
 }
 
-/// Writes new journals, named after the format version of their events: `NEW_JOURNAL=2 cargo test -p
-/// holdshort-core`. Existing ones stay unchanged.
+/// Writes new journals, named after the format version of their events: `NEW_JOURNAL=2 cargo test -p holdshort-core`.
+/// Existing journals are not changed.
 #[test]
 fn new_journals_are_written_on_demand() {
     let Ok(version) = std::env::var("NEW_JOURNAL") else { return };

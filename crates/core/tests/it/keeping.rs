@@ -1,4 +1,4 @@
-//! A run after its end: legal hold, lifting and erasure. Its end stays unchanged.
+//! A run after its end: legal hold, lifting of the hold, and erasure of content. The end of the run does not change.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -35,7 +35,7 @@ fn a_run_ends_where_it_ended_whatever_comes_after() {
     }
 }
 
-/// A run has one hold at a time, for lifting it would also lift a second one.
+/// A run can have only one hold, because lifting one hold would also lift a second one.
 #[test]
 fn a_run_is_held_for_one_reason() {
     let mut world = World::started(definition(), vec![says("Done.")]);
@@ -64,7 +64,7 @@ fn a_run_says_who_erased_it_once_all_of_it_is() {
     {}
     let expected = Erasure { by: "anna".to_owned(), at: world.now, because: ErasureReason::Retention };
     assert_eq!(world.run.erased, Some(expected));
-    // A replay gives the same state.
+    // A replay yields the same state.
     let mut again = Run::new(world.run.id.clone(), world.run.definition.clone());
     world.log.iter().for_each(|event| again.apply(event));
     assert_eq!(again.erased, world.run.erased);

@@ -1,4 +1,4 @@
-//! Keys of agents and services: who may make them, valid names, and the times at which a secret is valid.
+//! Keys of agents and services: who may create keys, which names are valid, and when a secret is valid.
 
 use std::collections::BTreeSet;
 
@@ -36,12 +36,12 @@ fn new(n: u8, name: &str) -> NewKey {
     }
 }
 
-/// Sends an input as an admin and applies its events. Returns the number of events.
+/// Sends an input as an admin, and applies the resulting events. Returns the number of events.
 fn send_at(system: &mut System, now: i64, input: Input) -> Result<usize, Rejection> {
     let events = system.handle(at(now), &Actor::admin("ada", "rest"), input)?;
     for event in &events {
         let event::Fact::System(fact) = &event.fact else { panic!("{event:?}") };
-        // The fact must survive the journal.
+        // The fact can be written to the journal and read back unchanged.
         let text = serde_json::to_string(fact).expect("it is JSON");
         assert_eq!(&serde_json::from_str::<Fact>(&text).expect("the same"), fact);
         system.apply(event);
@@ -65,7 +65,8 @@ fn revoke(n: u8) -> Input {
     Input::RevokeKey { key: id(n) }
 }
 
-/// Returns the name of the key of a secret, `expired` or `unknown`, and the time until which the secret is valid.
+/// Returns the name of the key that the secret `text` belongs to, and the time until which the secret is valid. The
+/// name is `expired` or `unknown` if there is no valid key.
 fn found(system: &System, text: &str, now: i64) -> (String, Option<i64>) {
     match system.keys.find(&secret(text), at(now)) {
         KeyLookup::Live { key, until } => (key.name.clone(), until.map(Timestamp::as_millis)),
@@ -197,7 +198,7 @@ fn a_rotation_ends_the_secret_before_at_once_or_later() {
     assert_eq!([found(&system, "b", NOW), found(&system, "c", NOW)], [previous, without_expiry("bot")]);
     assert_eq!(found(&system, "b", NOW + 10), without_expiry("unknown"));
 
-    // A third secret ends the first at once, even within its overlap.
+    // A third secret ends the first secret at once, even if its overlap period is not over.
     send(&mut system, rotate(1, "d", 10)).unwrap();
     assert_eq!(found(&system, "b", NOW), without_expiry("unknown"));
     assert_eq!(found(&system, "c", NOW), ("bot".to_owned(), Some(NOW + 10)));
@@ -242,7 +243,7 @@ fn so_many_and_no_more() {
         make(&mut system, numbered(n)).unwrap();
     }
     assert_eq!(make(&mut system, numbered(KEYS)), Err(Refusal::Limit.into()));
-    // A revoked key makes room for a new one, and the list of revoked keys has a limit.
+    // A revoked key makes room for a new key, and the number of revoked keys is limited.
     for n in 0..=KEYS_REVOKED {
         let key = numbered(n).id;
         send_at(&mut system, NOW + i64::try_from(n).unwrap(), Input::RevokeKey { key }).unwrap();
@@ -252,7 +253,8 @@ fn so_many_and_no_more() {
     assert_eq!(system.keys.get(&numbered(0).id), None);
 }
 
-/// A person acts in the role with the widest extent of the permission. Among equal extents the least role is used.
+/// A person acts in the role that has the widest form of the permission. If several roles have it, the least powerful
+/// one is used.
 #[test]
 fn the_role_that_somebody_acts_in() {
     let roles = |list: &[Role]| list.iter().copied().collect::<BTreeSet<_>>();

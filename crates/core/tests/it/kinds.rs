@@ -1,4 +1,4 @@
-//! Settings of a phase for its own interrupts, which override those of the workflow.
+//! Interrupt settings of a phase, which override the interrupt settings of the workflow.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,8 @@ fn a_phase_says_only_what_differs() {
     }
 }
 
-/// Each interrupt has the gate of the phase that opened it: a checkpoint, the gate before a step, a call, a plan.
+/// Each interrupt uses the settings of the phase that opened it, for a checkpoint, the gate before a step, a call and
+/// a plan.
 #[test]
 fn each_phase_has_its_own_requests() {
     let mut definition = Definition {
@@ -143,7 +144,8 @@ fn each_phase_has_its_own_requests() {
     );
 }
 
-/// A plan has the gate of its planning phase, even if it is edited while another phase carries it out.
+/// The interrupt about a plan uses the settings of the planning phase, even if the plan is edited while a later phase
+/// carries it out.
 #[test]
 fn a_plan_has_the_gate_of_the_phase_that_plans() {
     let mut definition = definition();
@@ -170,7 +172,6 @@ fn a_plan_has_the_gate_of_the_phase_that_plans() {
     );
 }
 
-/// Returns the phase kinds planning, control and idea generation.
 fn kinds() -> [PhaseKind; 3] {
     let planner = "planner".to_owned();
     [
@@ -216,7 +217,7 @@ fn what_a_phase_may_open_follows_from_its_kind() {
     );
 }
 
-/// A definition without these settings keeps its old serialised form, so that pinned definitions keep their digest.
+/// A definition without these settings is serialised as before, so that stored definitions keep their digests.
 #[test]
 fn a_phase_without_gates_of_its_own_is_written_as_ever() {
     let definition = definition();

@@ -1,4 +1,4 @@
-//! The two layers of MARS: gates around steps, and gates within the conversation (contracts A1, A2, A14).
+//! The two approval layers of MARS: gates around steps, and gates within the conversation (contracts A1, A2, A14).
 
 use holdshort_core::definition::{
     Agent, Control, Definition, EndCondition, Judge, Phase, PhaseKind, PlanGate, Planning, Smart, StepGates,
@@ -14,7 +14,8 @@ use crate::world::{
 
 const PLAN: &str = r#"{"subtasks": [{"id": "a", "description": "write the config"}]}"#;
 
-/// Returns a workflow whose planner and engineer are free to do everything, so that only gates ask.
+/// Returns a workflow that allows everything to its planner and engineer, so that only gates around steps and
+/// checkpoints ask.
 fn free() -> Definition {
     let mut definition = definition();
     let agent = Agent {
@@ -46,7 +47,7 @@ fn free() -> Definition {
     definition
 }
 
-/// Returns `approval_mode` and the handoff keys of MARS as gates of a run.
+/// Returns the config of a run for these values of `approval_mode` and the hand-off settings of MARS.
 fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> Config {
     let mut config = Config::default();
     config.gates.before_step = matches!(mode, "before_step" | "both");
@@ -59,7 +60,7 @@ fn config(mode: &str, handoffs: bool, mandatory: &[Checkpoint], smart: bool) -> 
     config
 }
 
-/// Approves everything and returns the interrupts in order: the kind, then its position and the codes of its reasons.
+/// Approves everything. Returns the opened interrupts in order: kind, position, and codes of the reasons.
 fn approve_all(mut world: World) -> Vec<String> {
     let mut asked = Vec::new();
     for _ in 0..20 {
@@ -77,10 +78,11 @@ fn approve_all(mut world: World) -> Vec<String> {
     asked
 }
 
-/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`, and the expected interrupts.
+/// `approval_mode`, `use_ag2_handoffs`, `ag2_mandatory_checkpoints`, `ag2_smart_approval`, and the expected
+/// interrupts.
 type Row<'a> = (&'a str, bool, &'a [Checkpoint], bool, &'a [&'a str]);
 
-/// The matrix of contract A2 in native terms: neither layer switches the other one on or off.
+/// The matrix of contract A2: each layer works the same whether the second layer is on or off.
 #[test]
 fn each_layer_fires_by_itself() {
     use Checkpoint::{AfterPlanning, BeforeDeploy, BeforeFileEdit};
@@ -101,7 +103,7 @@ fn each_layer_fires_by_itself() {
         ("never", true, &[], true, &[RISKY_PLAN, "tool_approval keyword"]),
         ("before_step", true, &[], true, &[RISKY_PLAN, BEFORE, "tool_approval keyword"]),
         ("before_step", true, &[BeforeFileEdit], false, &[BEFORE, "tool_approval before_file_edit"]),
-        // Two reasons open one interrupt.
+        // Two reasons to ask about the same call open a single interrupt.
         (
             "before_step",
             true,
@@ -131,7 +133,7 @@ fn each_layer_fires_by_itself() {
     }
 }
 
-/// A run can add checkpoints to those of its workflow, but not remove any.
+/// A run can add checkpoints to those of its workflow, but not remove a checkpoint.
 #[test]
 fn a_run_adds_checkpoints() {
     let mut definition = free();
@@ -143,7 +145,7 @@ fn a_run_adds_checkpoints() {
     assert_eq!(approve_all(world), ["plan_approval after_planning", "tool_approval before_deploy deploys"]);
 }
 
-/// `after_step: unless_clean` skips the checkpoint after a step without failures (contract A14,
+/// With `after_step: unless_clean`, a step without failures needs no approval (contract A14,
 /// `auto_approve_successful_steps`).
 #[test]
 fn a_clean_step_is_let_through() {
@@ -167,9 +169,9 @@ fn a_clean_step_is_let_through() {
     sent_back.decide(Kind::Checkpoint, choose_with("redo", "once more"));
     sent_back.work();
     assert!(asks(&sent_back), "who sent it back sees what came of it");
-    // The run's own gate has no such exception.
+    // If the run adds the gate, it asks even after a step without failures.
     assert!(asks(&after(gates, config("after_step", false, &[], false), clean())));
-    // A step is not clean either if a tool reports a failure.
+    // A failure that a tool reports makes a step unclean.
     let unread = vec![calls(&[read("nowhere")]), says("Done.")];
     assert!(asks(&after(gates, Config::default(), unread)));
 }

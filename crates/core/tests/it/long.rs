@@ -1,4 +1,5 @@
-//! A run with the maximum number of events: it replays, and the next input ends it with its reason.
+//! A run with the maximum number of events can be replayed, and the next input ends it with the reason
+//! `limit_events`.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -16,7 +17,7 @@ use serde_json::json;
 use crate::events::seal;
 use crate::world::{World, definition};
 
-/// Returns the events of turns that each call one tool, as in a real run.
+/// Returns the events of `n` turns. As in a real run, each turn calls one tool.
 fn turns(world: &World, n: u32) -> Vec<Event> {
     let step = "work".to_owned();
     let digest = Digest::ZERO;
@@ -79,7 +80,7 @@ fn turns(world: &World, n: u32) -> Vec<Event> {
     events
 }
 
-/// Applies events until the run has `upto` of them, and returns them. The log is not changed.
+/// Applies events until the run has `upto` events. Returns the events; the log does not change.
 fn grow(world: &mut World, upto: u64) -> Vec<Event> {
     let mut events = turns(world, u32::try_from(upto / 6 + 1).expect("a limit is small"));
     events.truncate(usize::try_from(upto - world.run.seq).expect("a limit is small"));
@@ -104,7 +105,7 @@ fn what_comes_at_the_limit_is_written_down_and_ends_the_run() {
     for (what, input, first) in table {
         let mut world = world.clone();
         let told = world.send(input);
-        // The turn that was cut off had a running call.
+        // The interrupted turn had a running call, which ends, too.
         let rest: Vec<&str> =
             told.iter().map(String::as_str).filter(|each| !each.starts_with("tool_finished")).collect();
         assert_eq!(rest, [first, &["run_failed limit_events"]].concat(), "{what}");
@@ -126,7 +127,7 @@ fn before_the_limit_nothing_is_noticed() {
     assert!(world.message("two").contains(&"run_failed limit_events".to_owned()));
 }
 
-/// Includes the highest cost of a resume, among other work, for use with a profiler.
+/// Measures, for use with a profiler, how long it takes to resume a run with the maximum number of events.
 #[test]
 #[ignore = "a campaign: cargo xtask verify --long"]
 fn campaign_of_a_run_at_its_limit() {

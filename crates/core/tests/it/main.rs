@@ -1,7 +1,7 @@
-//! The core as a specification: tables and stories, without I/O.
+//! Tests of the core that read as its specification: tables and stories, without I/O.
 //!
-//! `world.rs` plays everything around a run: the store, the clock, models, tools, people. `UPDATE_SNAPSHOTS=1 cargo
-//! test -p holdshort-core` rewrites the tables under `snapshots/`.
+//! `world.rs` simulates everything around a run: the store, the clock, models, tools and people. `UPDATE_SNAPSHOTS=1
+//! cargo test -p holdshort-core` rewrites the tables in `snapshots/`.
 
 mod asking;
 mod assignments;

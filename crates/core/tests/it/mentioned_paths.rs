@@ -1,24 +1,24 @@
-//! Changed paths that a task names: every case with a near miss.
+//! Changed paths that a task mentions. Every case comes with similar paths that the task does not mention.
 
 use std::collections::BTreeSet;
 
 use holdshort_core::mentioned_paths::outside;
 
-/// Returns the marked paths: those that the task does not name.
+/// Returns the marked paths, which are the paths that the task does not mention.
 fn marked<'p>(task: &str, paths: &[&'p str]) -> Vec<&'p str> {
     outside(&[task], "/home/me/work", paths.iter().copied()).into_iter().collect()
 }
 
 #[test]
 fn every_name_and_its_near_miss() {
-    // A task, the changed paths that it names, and changed paths that it does not name.
+    // Task, changed paths that the task mentions, and changed paths that the task does not mention.
     let table: [(&str, &[&str], &[&str]); 48] = [
-        // A folder, and none whose name only begins with it.
+        // A directory. Directories whose names only begin with the same letters are not mentioned.
         ("Tidy up src/", &["src/a.rs", "src/deep/b.rs", "src"], &["src2/a.rs", "lib/src/a.rs", "a.rs"]),
         ("Tidy up ./src", &["src/a.rs"], &["src2/a.rs"]),
         ("Tidy up ./src/./deep//", &["src/deep/a.rs"], &["src/a.rs"]),
         ("Change src/core and nothing else", &["src/core/a.rs"], &["src/core2/a.rs", "src/a.rs"]),
-        // A file in different forms of a sentence.
+        // A file, at different positions in a sentence.
         ("Fix src/lib.rs", &["src/lib.rs"], &["src/lib.rs.orig", "src/main.rs", "other/src/lib.rs"]),
         ("Fix src/lib.rs.", &["src/lib.rs"], &["a.rs"]),
         ("Is it in (src/lib.rs)?", &["src/lib.rs"], &["a.rs"]),
@@ -31,7 +31,7 @@ fn every_name_and_its_near_miss() {
         ("**src/lib.rs** only", &["src/lib.rs"], &["a.rs"]),
         ("@src/lib.rs please", &["src/lib.rs"], &["a.rs"]),
         ("/home/me/work/src/lib.rs", &["src/lib.rs"], &["home/me/work/src/lib.rs"]),
-        // In backticks, possibly with other words.
+        // Text in backticks, with and without other words.
         ("Fix `src/lib.rs`.", &["src/lib.rs"], &["a.rs"]),
         ("Fix `my notes/to do.txt`", &["my notes/to do.txt"], &["my notes/a.txt", "do.md"]),
         ("`cargo fmt src/lib.rs` is what I want", &["src/lib.rs"], &["a.rs"]),
@@ -39,19 +39,19 @@ fn every_name_and_its_near_miss() {
         ("Only `app/(group)/page.tsx`", &["app/(group)/page.tsx"], &["app/page.tsx"]),
         ("Only `src/*.{rs,md}`", &["src/a.rs", "src/b.md"], &["src/c.txt"]),
         ("`tool.xyz` is wrong", &["bin/tool.xyz"], &["bin/tool"]),
-        // A pattern.
+        // File patterns.
         ("Format src/**", &["src/a.rs", "src/b/c.rs"], &["a.rs"]),
         ("Format src/*.rs", &["src/a.rs"], &["src/b/c.rs", "src/a.md"]),
         ("Format crates/*/src", &["crates/a/src/b.rs"], &["crates/a/b.rs"]),
         ("Sort all *.md", &["a.md", "docs/b.md"], &["a.txt"]),
         ("Sort all .md files", &["a.md", "docs/b.md"], &["a.txt"]),
-        // The name of a file in any folder.
+        // A file name without a directory, which matches a file in any directory.
         ("Fix lib.rs", &["lib.rs", "src/lib.rs"], &["src/lib2.rs", "lib.rs.orig"]),
         ("Add it to .gitignore", &[".gitignore", "sub/.gitignore"], &[".gitattributes"]),
         ("Update the README and the Makefile", &["README.md", "sub/Makefile"], &["READMES.md", "a.mk"]),
-        // Words of prose that imply a folder.
+        // Words such as `tests` and `docs`, which stand for a directory.
         ("Fix a.rs, its tests and docs", &["a.rs", "tests/a.rs", "docs/a.md"], &["doc/a.md", "b.rs"]),
-        // Other separators, other scripts.
+        // Backslashes as separators, and non-Latin scripts.
         ("Fix src\\core\\lib.rs", &["src/core/lib.rs"], &["src/lib.rs"]),
         (".\\src\\ only", &["src/a.rs"], &["a.rs"]),
         ("Исправь доки/план.md, пожалуйста", &["доки/план.md"], &["доки/план2.md"]),
@@ -67,7 +67,7 @@ fn every_name_and_its_near_miss() {
         ("As in /etc/x.conf and C:\\y.rs, fix a.rs", &["a.rs"], &["etc/x.conf", "x.conf", "y.rs"]),
         ("Use std::fs/read.rs and $HOME/x.rs, fix a.rs", &["a.rs"], &["fs/read.rs", "read.rs", "x.rs"]),
         ("Use Node.js and .NET 4.5, fix a.rs", &["a.rs"], &["lib/Node.js"]),
-        // A backtick without a second one.
+        // A backtick without a closing backtick.
         ("It`s a.rs and lib/", &["a.rs", "lib/x"], &["b.rs"]),
         ("Either a.rs and/or b.rs", &["a.rs", "b.rs"], &["c.rs"]),
     ];
@@ -83,7 +83,7 @@ fn every_name_and_its_near_miss() {
     assert_eq!(wrong, []);
 }
 
-/// A task that names no path marks no path.
+/// If a task mentions no path, no change is marked.
 #[test]
 fn where_a_task_names_no_path_nothing_is_marked() {
     let paths = ["a.rs", "src/b.rs", "docs/c.md"];
@@ -106,7 +106,7 @@ fn where_a_task_names_no_path_nothing_is_marked() {
     }
 }
 
-/// All texts are read together. With too many patterns no path is marked.
+/// All texts of a task are read together. If they contain too many patterns, no change is marked.
 #[test]
 fn all_texts_count_and_too_many_patterns_mark_nothing() {
     let of = |texts: &[&str]| outside(texts, "/w", ["a.rs", "b.rs", "c.rs"]).len();

@@ -1,5 +1,5 @@
-//! Names are compared in one form: NFKC with full case folding. People with equal names are one person, even if an
-//! earlier version admitted both.
+//! Names are compared in a normal form: NFKC with full case folding. People with equal names are the same person,
+//! even if an earlier version stored both.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Assignment, Represented, Stage};
@@ -11,7 +11,7 @@ use holdshort_core::time::Timestamp;
 use crate::assignments::{decide, held, of_groups, of_people, stages};
 use crate::world::{World, choose, of_system, person};
 
-/// Pairs of names of one person.
+/// Pairs of names of the same person.
 const SAME: [(&str, &str); 12] = [
     ("anna", "ANNA"),
     ("straße", "STRASSE"),
@@ -27,7 +27,7 @@ const SAME: [(&str, &str); 12] = [
     ("\u{1fb3}", "\u{3b1}\u{399}"),
 ];
 
-/// Pairs of names of two people.
+/// Pairs of names of two different people.
 const OTHER: [(&str, &str); 5] =
     [("anna", "anne"), ("jose", "jos\u{e9}"), ("anna", "\u{430}nna"), ("i", "\u{131}"), ("anna.", "anna")];
 
@@ -78,7 +78,7 @@ fn a_name_that_somebody_has_is_taken_in_every_form() {
     }
 }
 
-/// Returns a held command in a system with two equal names, as a journal of an earlier version may have them.
+/// Returns a held command in a system with two equal names, as a journal of an earlier version may contain them.
 fn with_doubles(assignment: Assignment) -> (World, holdshort_core::id::InterruptId) {
     let (mut world, id) = held(assignment);
     for name in ["straße", "STRASSE", "gert"] {
@@ -116,7 +116,7 @@ fn nobody_releases_their_own_work_under_another_form_of_their_name() {
     decide(&mut world, &id, "gert", choose("approve")).expect("it is taken");
 }
 
-/// A quorum of two cannot be reached if only these two are left.
+/// Two people with equal names cannot reach a quorum of two.
 #[test]
 fn a_quorum_counts_them_once_when_it_looks_for_who_is_left() {
     let (world, _) = with_doubles(Assignment::default());

@@ -1,4 +1,4 @@
-//! Notices to people, derived from the events of each append.
+//! Notices to people, derived from the events of each append to the journal.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::world::{World, allow, calls, choose, command, definition, write};
 
 const HOUR: u64 = 3_600_000;
 
-/// Returns a run before its first event, and the world after a command of the run is held.
+/// Returns a run before its first event, and the world after a gate has held a command of the run.
 fn held(gate: KindGate) -> (Run, World) {
     let mut definition = definition();
     definition.gates.kinds.insert(Kind::ToolApproval, gate);
@@ -34,7 +34,7 @@ fn gate(assignment: Assignment) -> KindGate {
     KindGate { assignment: Some(assignment), ..KindGate::default() }
 }
 
-/// Returns the notices of each append of a world.
+/// Returns the notices for each append to the log of a world.
 fn all(before: &Run, world: &World) -> Vec<Notice> {
     let (mut run, mut from, mut all) = (before.clone(), 0, Vec::new());
     for upto in &world.commits {
@@ -69,7 +69,7 @@ fn each_stage_hears_when_it_is_its_turn_and_all_of_the_end() {
     decide(&mut world, &id, "cleo", choose("approve")).unwrap();
     let wanted = ["opened: legal", "asked: cleo", "resolved approved: legal cleo"];
     assert_eq!(describe_notices(&before, &world), wanted);
-    // Each notice refers to the event that it reports.
+    // A notice points to the event that it is about.
     let run = world.run.id.clone();
     for notice in all(&before, &world) {
         assert_eq!((&notice.run, &notice.interrupt), (&run, &id));
@@ -144,7 +144,8 @@ fn a_rule_takes_what_it_names() {
     }
 }
 
-/// Recipients are single people who may decide. Groups are expanded, and a delegate replaces a person who is away.
+/// Recipients are the individual people who may decide. A group is replaced by its members, and a person who is away
+/// by their delegate.
 #[test]
 fn recipients_are_those_who_may_decide() {
     let of = |stages: Vec<Stage>| {

@@ -1,4 +1,4 @@
-//! Mandatory checkpoints: the calls that each covers.
+//! Mandatory checkpoints and the calls that each checkpoint covers.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,14 @@ use holdshort_core::tool::Category;
 use super::{command, describe_verdict, file, lists, session, vote};
 use crate::world::allow;
 
-/// Each mandatory checkpoint covers these calls even if a rule allows everything and a grant exists.
+/// Each mandatory checkpoint covers its calls even if a rule allows everything and a grant exists.
 #[test]
 fn mandatory_checkpoints_cover_what_their_table_says() {
     let deploy = ["ship", "kubectl scale *", "go-live", "mcp_k8s_*", "release_page"].map(str::to_owned);
     let tool = |tool: &'static str, category| Subject { tool, category, ..file("a") };
     let run = |line: &'static str| command(line, &[]);
-    // Subject, then true for each checkpoint that covers it: file edit, execution, deploy (usual words), deploy (own).
+    // Call, then true for each checkpoint that covers the call: before file edit, before execution, before deploy
+    // with the built-in words, before deploy with configured words.
     let table = [
         (file("config.yaml"), [true, false, false, false]),
         (tool("read_file", Category::ReadOnly), [false, false, false, false]),
@@ -56,7 +57,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
         (run("cd x && terraform apply"), [true, true, true, false]),
         (run("kubectl scale web --replicas 3"), [true, true, false, true]),
         (run("eval $(cat x)"), [true, true, true, true]),
-        // File patterns that may expand to a covered word.
+        // File patterns that may expand to a word that the checkpoint covers.
         (run("./tool pus*"), [true, true, true, true]),
         (run("./tool [p]ush"), [true, true, true, false]),
         (run("./tool sh*"), [true, true, true, true]),
@@ -106,7 +107,7 @@ fn mandatory_checkpoints_cover_what_their_table_says() {
     }
 }
 
-/// Before a deployment, a `sed` script passes only if all it does is edit.
+/// The checkpoint before a deployment lets a `sed` script pass only if the script does nothing but edit.
 #[test]
 fn a_script_of_sed_that_runs_or_writes_is_code() {
     let table = [

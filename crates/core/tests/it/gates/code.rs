@@ -1,5 +1,5 @@
-//! Rules on commands and code: the scope of an open pattern, and lines that write and run code despite a rule that
-//! restricts.
+//! Rules on commands and code: the arguments that a pattern ending in `*` covers, and lines that write code and run
+//! it to get around a rule.
 
 use holdshort_core::policy::Rule;
 use holdshort_core::policy::RuleAction;
@@ -11,7 +11,8 @@ fn with_commands(action: RuleAction, pattern: &str) -> Rule {
     Rule { commands: vec![pattern.to_owned()], ..rule(action, &["run_command"], &[]) }
 }
 
-/// An open pattern covers only known arguments of a program, and neither code nor further files.
+/// A pattern that ends in `*` covers only known arguments of the program. It covers neither code nor additional
+/// files.
 #[test]
 fn an_open_pattern_covers_no_code() {
     let table = [
@@ -124,8 +125,8 @@ fn an_open_pattern_covers_no_code() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// If a rule forbids commands, a line that runs what it writes asks. The line is forbidden if the written text
-/// shows a forbidden command.
+/// If a rule forbids some commands, a line that runs code which it has just written is asked about. If the written
+/// text contains a forbidden command, the line is forbidden.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     let rules = [with_commands(RuleAction::Forbid, "git push *"), allow(&["run_command"])];
@@ -169,8 +170,8 @@ fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     assert!(one(&command("cp notes.txt a.sh && sh a.sh", &[]), &free).starts_with("allow"));
 }
 
-/// If a rule asks about commands, a line that writes and runs a file asks as well. The rule must come before a rule
-/// that allows the line.
+/// If a rule asks about some commands, a line that writes a file and runs it is asked about, too. This requires that
+/// the asking rule comes before a rule that allows the line.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_asks() {
     let asks = with_commands(RuleAction::Ask, "git push *");

@@ -1,4 +1,4 @@
-//! The vote of the gates: forbid > mandatory ask > grant > rule > default (ask).
+//! The vote of the gates. Strongest first: forbid, mandatory ask, grant, rule, default (ask).
 
 mod checkpoints;
 mod code;
@@ -81,7 +81,6 @@ fn with_grant(matcher: Option<Matcher>) -> Session {
     session
 }
 
-/// Returns the vote with the grants of this session.
 fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>, session: &Session) -> Verdict {
     let grants: Vec<&Grant> = session.active_grants(Timestamp::from_millis(0)).collect();
     gate::vote(subject, VoteInputs { grants: Some(&grants), ..rules })
@@ -121,8 +120,8 @@ fn one(subject: &Subject<'_>, rules: &[Rule]) -> String {
     describe_verdict(&gate::vote(subject, lists(&[], rules)))
 }
 
-/// The snapshot has all combinations of rules of the installation, the run and the workflow. Each comes with and
-/// without a grant, a finding and an opaque line.
+/// The snapshot has all combinations of the rules of the installation, the run and the workflow. Each combination is
+/// voted on with and without a grant, a finding and an opaque line.
 #[test]
 fn the_most_severe_vote_wins() {
     let says = [None, Some(RuleAction::Allow), Some(RuleAction::Ask), Some(RuleAction::Forbid)];
@@ -181,7 +180,8 @@ fn the_most_severe_vote_wins() {
     snapshot::check("vote", &snapshot::table(&rows));
 }
 
-/// Rules of a run can only tighten. If the workflow asks or forbids, an `allow` of the run has no effect.
+/// Rules of a run can only make it stricter. If the workflow asks or forbids, an `allow` rule of the run has no
+/// effect.
 #[test]
 fn a_run_does_not_loosen_its_workflow() {
     let verdict = |run: RuleAction, workflow: RuleAction| {
@@ -195,7 +195,7 @@ fn a_run_does_not_loosen_its_workflow() {
     );
 }
 
-/// A reason to ask names its rule, for the card and for the journal.
+/// A reason to ask names the rule that asked. The card and the journal show it.
 #[test]
 fn a_reason_says_which_rule_asked() {
     let rules = [
@@ -210,7 +210,8 @@ fn a_reason_says_which_rule_asked() {
     );
 }
 
-/// A grant for a category covers only lines of that category, and only if the workflow has such grants.
+/// A grant for a category covers only commands of that category, and only if the workflow permits grants for
+/// categories.
 #[test]
 fn a_grant_for_a_category_covers_no_other() {
     let code = command("python3 a.py", &[]);

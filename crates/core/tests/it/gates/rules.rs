@@ -1,4 +1,4 @@
-//! Rules: the calls that they match, and the parts of a command and of a path that they see.
+//! Rules: the calls that a rule matches, and the parts of a command or path that a rule checks.
 
 use holdshort_core::gate::Subject;
 use holdshort_core::policy::RuleAction;
@@ -32,8 +32,8 @@ fn rules_match_full_names_and_the_first_one_counts() {
     );
 }
 
-/// A rule that restricts matches each category that a line has or may have. A rule that allows matches only the
-/// gravest.
+/// A rule that asks or forbids matches every category that a line has or may have. A rule that allows matches only
+/// the most dangerous category of the line.
 #[test]
 fn a_rule_on_categories_holds_back_by_any() {
     let rules =
@@ -60,7 +60,7 @@ fn a_rule_on_categories_holds_back_by_any() {
     assert!(released("npm ci && git push", Category::Web).starts_with("ask"));
 }
 
-/// To allow a line, a rule must cover all of its parts. To restrict it, one part is enough.
+/// A rule that allows must match all commands of a line. A rule that asks or forbids needs to match only one of them.
 #[test]
 fn a_rule_on_commands_sees_every_part() {
     let allows =
@@ -115,7 +115,7 @@ fn a_rule_on_commands_sees_every_part() {
         ("./tool *", true),
         ("./tool [!a]rop x", true),
         ("./tool dro*", true),
-        // Programs that run another program, including unknown ones.
+        // Programs that run a second program, including unknown programs.
         ("npx git push", true),
         ("npx -y git push", true),
         ("npm exec -- git push", true),
@@ -152,7 +152,7 @@ fn a_rule_on_commands_sees_every_part() {
         ("./tool [!]x]rop x", true),
         ("./tool [d\"]\"]rop x", true),
         ("./tool [d", false),
-        // File patterns that may shift the words after them.
+        // File patterns that may expand to several words and so change the meaning of the words after them.
         ("git -C * origin", true),
         ("git * origin push", true),
         ("timeout * ls", false),
@@ -160,7 +160,7 @@ fn a_rule_on_commands_sees_every_part() {
         ("rm * x", false),
         ("rm -r* /etc", true),
         ("rm * /etc", true),
-        // Launchers with options of their own.
+        // Programs that start other programs and have options themselves.
         ("uv -q run git push", true),
         ("uv run --with x git push", true),
         ("npm -s exec git push", true),
@@ -199,7 +199,8 @@ fn a_rule_on_commands_sees_every_part() {
     assert_eq!(wrong, []);
 }
 
-/// A rule without a last `*` matches other forms of the same command, but not the command with other operands.
+/// A rule without `*` at its end matches other forms of the same command, but not the same command with different
+/// operands.
 #[test]
 fn a_rule_on_one_command_holds_it_back_in_any_form() {
     let table = [
@@ -221,7 +222,7 @@ fn a_rule_on_one_command_holds_it_back_in_any_form() {
         ("terraform apply -auto-approve", "terraform apply --auto-approve", true),
         ("terraform apply -auto-approve", "terraform apply -auto-approve=true", true),
         ("git push", "git push origin", false),
-        // Other names of the same command.
+        // Alternative names of the same command.
         ("docker exec *", "docker container exec c ls", true),
         ("docker push *", "docker image push x", true),
         ("docker rmi *", "podman image remove x", false),
@@ -247,7 +248,7 @@ fn a_rule_on_one_command_holds_it_back_in_any_form() {
     assert_eq!(wrong, []);
 }
 
-/// A launcher with more words than are checked is not allowed.
+/// Only a limited number of words is searched for the command that a launcher starts. A longer line is not allowed.
 #[test]
 fn a_launcher_with_many_words_is_opaque() {
     let rules = [
@@ -260,7 +261,7 @@ fn a_launcher_with_many_words_is_opaque() {
     }
 }
 
-/// A rule on paths works in a workspace with a long path.
+/// A long workspace path does not make a rule on paths forbid more calls.
 #[test]
 fn a_long_workspace_forbids_nothing_more() {
     let workspace = format!("/home/{}", "deep/".repeat(40));
@@ -274,7 +275,7 @@ fn a_long_workspace_forbids_nothing_more() {
     }
 }
 
-/// Paths are compared after they are resolved, not as text.
+/// A rule on paths compares resolved paths, not their text.
 #[test]
 fn a_rule_on_paths_sees_where_they_lead() {
     let paths = |action, globs: &[&str]| Rule {
@@ -304,7 +305,7 @@ fn a_rule_on_paths_sees_where_they_lead() {
         ("src/../secrets/key", true),
         ("/ws/secrets/key", true),
         ("a/b/../../.env", true),
-        // A rule on paths never allows a path outside of the workspace.
+        // A rule on paths never allows a path outside the workspace.
         ("../secrets/key", true),
         ("/etc/passwd", true),
         ("src/a.rs", false),
@@ -422,8 +423,8 @@ fn every_criterion_of_a_rule_must_hold() {
     );
 }
 
-/// The expansion of a file pattern is not known before the command runs. A pattern that may become a forbidden word
-/// is forbidden.
+/// The result of a file pattern is known only when the command runs. If the pattern may expand to a forbidden word,
+/// the command is forbidden.
 #[test]
 fn a_pattern_counts_as_what_it_may_become() {
     let words = [
@@ -477,7 +478,7 @@ fn a_pattern_counts_as_what_it_may_become() {
     assert_eq!(wrong, []);
 }
 
-/// No rule and no grant allows a write to files that a person's own tools run.
+/// No rule and no grant allows writes to files that tools of the person run automatically, such as git hooks.
 #[test]
 fn what_the_persons_own_tools_run_is_asked_about() {
     let rules = [allow(&["write_file", "run_command"])];
@@ -495,7 +496,8 @@ fn what_the_persons_own_tools_run_is_asked_about() {
     assert_eq!(told(&Subject { cwd: "/ws/.git", ..command("touch hooks/x", &[]) }), asked);
 }
 
-/// A rule on paths checks the name of a path and the target of its links, for every tool and every file of a command.
+/// A rule on paths checks both the name of a path and the target of its links. It does so for every tool and for
+/// every file of a command.
 #[test]
 fn a_rule_on_paths_sees_through_links() {
     let paths = |action, globs: &[&str]| Rule {
@@ -588,7 +590,8 @@ fn a_rule_on_paths_sees_through_links() {
     assert_eq!(told, rows.map(|(name, _, allowed, forbidden)| (name, allowed, forbidden)));
 }
 
-/// A rule that forbids paths matches commands that read them from commits, copy them, or walk through their folder.
+/// A rule that forbids paths also matches commands that read these paths from a commit, copy them, or walk through
+/// their parent directory.
 #[test]
 fn a_rule_that_forbids_paths_meets_what_lies_below() {
     let paths = |globs: &[&str]| Rule {
@@ -611,7 +614,8 @@ fn a_rule_that_forbids_paths_meets_what_lies_below() {
     assert_eq!(wrong, []);
 }
 
-/// Forbidden paths are found through a link to their folder, and from a working directory below the repository's root.
+/// Forbidden paths are also found through a link to their parent directory, and if the working directory is below the
+/// repository's root.
 #[test]
 fn what_lies_below_is_met_through_links_and_in_other_folders() {
     let forbids =
@@ -642,7 +646,8 @@ fn what_lies_below_is_met_through_links_and_in_other_folders() {
     assert_eq!(wrong, []);
 }
 
-/// A rule with a criterion covers only some calls. `agents` is not a criterion, for it only selects the caller.
+/// A rule with a criterion covers only some calls. `agents` is not a criterion, because it only selects who
+/// makes the call.
 #[test]
 fn a_rule_without_criteria_covers_every_call() {
     let words = || vec!["a".to_owned()];

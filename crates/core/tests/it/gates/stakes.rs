@@ -1,11 +1,11 @@
-//! Commands that are risky in themselves: high risk, with the reason, and no grant.
+//! Commands that are always risky: the card shows a high risk with its reason, and no grant is offered.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::level::Level;
 
 use crate::world::{self, World, calls, command};
 
-/// Returns the risk on the card of a command, the codes of its reasons, and true if a grant is offered.
+/// Returns the risk on the card of a command, the codes of the reasons for it, and true if a grant is offered.
 fn card(line: &'static str) -> (Level, String, bool) {
     let mut world = World::started(world::definition(), vec![calls(&[command(line)])]);
     world.work();
@@ -124,7 +124,8 @@ fn what_only_looks_like_it_is_as_it_was() {
         "dd if=a",
         "docker compose down",
     ];
-    // Commands that reach other systems have high risk for that reason alone.
+    // Commands that reach other systems have a high risk for that reason. No further reason is listed, and a grant is
+    // offered.
     let reaching =
         ["docker compose up -d", "kubectl scale --replicas=2 web", "aws s3 cp a s3://backups/delete/a"];
     let expected = table.iter().map(|line| (line, Level::Medium));
@@ -134,7 +135,7 @@ fn what_only_looks_like_it_is_as_it_was() {
     }
 }
 
-/// A grant for a harmless command covers none of these commands.
+/// A grant for a harmless command covers none of the risky commands.
 #[test]
 fn a_grant_given_for_less_does_not_cover_it() {
     let script = vec![calls(&[command("rm a.txt")]), calls(&[command("rm -r build")])];

@@ -1,4 +1,5 @@
-//! Rules and grants on URLs: certain matches of a pattern, possible matches, and texts that are not URLs.
+//! Rules and grants on URLs: URLs that a pattern certainly matches, URLs that it may match, and texts that are not
+//! URLs.
 
 use holdshort_core::gate::{Matcher, Subject};
 use holdshort_core::policy::Rule;
@@ -16,7 +17,8 @@ fn of_urls(action: RuleAction, pattern: &str) -> [Rule; 1] {
     [Rule { urls: vec![pattern.to_owned()], action, ..Rule::default() }]
 }
 
-/// Row of the table: pattern, URL, true if a rule that allows covers it, and true if a rule that forbids matches it.
+/// Row of the table: pattern, URL, true if an `allow` rule with the pattern covers the URL, and true if a `forbid`
+/// rule with the pattern matches the URL.
 #[test]
 fn patterns_and_near_misses() {
     let table = [
@@ -36,7 +38,7 @@ fn patterns_and_near_misses() {
         ("docs.rs:443", "https://docs.rs/tokio", true, true),
         ("https://docs.rs", "https://docs.rs/tokio", true, true),
         ("https://docs.rs", "http://docs.rs/tokio", false, false),
-        // Other hosts.
+        // The allowed host in different spellings, and hosts that only look like it.
         ("docs.rs", "https://docs.rs.evil.example/tokio", false, false),
         ("docs.rs", "https://evildocs.rs/", false, false),
         ("docs.rs", "https://sub.docs.rs/", false, false),
@@ -45,7 +47,7 @@ fn patterns_and_near_misses() {
         ("docs.rs", "https://evil.example/#docs.rs", false, false),
         ("docs.rs", "https://docs%2Ers/tokio", true, true),
         ("docs.rs", "https://docs。rs/tokio", true, true),
-        // The pattern covers subdomains only.
+        // `*.` covers subdomains, but not the domain.
         ("*.example.org", "https://a.example.org/", true, true),
         ("*.example.org", "https://a.b.example.org/", true, true),
         ("*.example.org", "https://example.org/", false, false),
@@ -78,12 +80,12 @@ fn patterns_and_near_misses() {
         // A pattern covers any query. The fragment is not sent.
         ("example.org/api/**", "https://example.org/api/v1?q=/../x", true, true),
         ("example.org/api/**", "https://example.org/api/v1#/../x", true, true),
-        // Dot segments are resolved as in the request.
+        // Dot segments are resolved before the comparison, as in the request.
         ("example.org/api/**", "https://example.org/api/../secret", false, false),
         ("example.org/api/**", "https://example.org/api/%2e%2e/secret", false, false),
         ("example.org/secret", "https://example.org/api/../secret", true, true),
         ("example.org/api/**", "https://example.org/x/../api/v1", true, true),
-        // Servers interpret these paths in different ways.
+        // Servers interpret these paths in different ways, so the paths are not allowed, and may be forbidden.
         ("example.org/api/**", "https://example.org/api/..%2fsecret", false, true),
         ("example.org/secret", "https://example.org/api/..%2fsecret", false, true),
         ("example.org/secret", "https://example.org/api/..%5csecret", false, true),
@@ -94,10 +96,10 @@ fn patterns_and_near_misses() {
         ("example.org/secret", "https://example.org/%ff", false, true),
         ("example.org/secret", "https://example.org/%zz", false, true),
         ("example.org/**", "https://example.org//secret", true, true),
-        // Encoded letters equal the letters.
+        // An encoded letter equals the plain letter.
         ("example.org/café", "https://example.org/caf%C3%A9", true, true),
         ("example.org/secret", "https://example.org/%73ecret", true, true),
-        // Invalid URLs cannot be allowed, and match every rule that forbids.
+        // An invalid URL is never allowed, and every rule that forbids matches it.
         ("docs.rs", "https://docs.rs@evil.example/", false, true),
         ("docs.rs", "https://user:word@docs.rs/", false, true),
         ("docs.rs", "https://@docs.rs/", false, true),
@@ -150,7 +152,7 @@ fn patterns_that_would_never_match_are_refused() {
     }
 }
 
-/// A rule on URLs allows no other tool, even if an argument is such a URL.
+/// A rule on URLs allows only tools that fetch URLs, even if the argument of a different tool is an allowed URL.
 #[test]
 fn what_is_allowed_is_a_page_and_nothing_else() {
     let posting = Subject { tool: "post_form", category: Category::CodeExec, ..page("https://docs.rs/") };
@@ -159,7 +161,7 @@ fn what_is_allowed_is_a_page_and_nothing_else() {
     assert!(by(RuleAction::Forbid).starts_with("forbid"));
     assert!(one(&file("a"), &of_urls(RuleAction::Allow, "docs.rs")).starts_with("ask"));
     assert!(one(&file("a"), &of_urls(RuleAction::Forbid, "docs.rs")).starts_with("ask"));
-    // An invalid pattern from an older journal.
+    // Pattern that is no longer valid, as an older journal may contain it.
     assert!(one(&page("https://docs.rs/"), &of_urls(RuleAction::Forbid, "*")).starts_with("forbid"));
     assert!(one(&page("https://docs.rs/"), &of_urls(RuleAction::Allow, "*")).starts_with("ask"));
 }

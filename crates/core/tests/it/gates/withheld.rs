@@ -1,4 +1,4 @@
-//! Paths that a search leaves out because of rules.
+//! Paths that the result of a search leaves out because a rule forbids or asks about them.
 
 use holdshort_core::gate::{Changes, Subject, WithheldPaths};
 use holdshort_core::policy::Rule;
@@ -19,7 +19,7 @@ fn search(path: &str) -> Subject<'_> {
 #[test]
 fn the_first_rule_of_a_list_that_covers_a_path_decides() {
     let all = || paths(Allow, &["search_codebase", "read_file"], &[]);
-    // Title, rules, the searched folder, a path, and true if the path is left out.
+    // Title, rules, searched directory, path, and true if the path is left out.
     let table: [(&str, Vec<Rule>, &str, &str, bool); 14] = [
         ("forbidden", vec![paths(Forbid, &[], &["secrets/**"]), all()], ".", "secrets/key", true),
         ("asks", vec![paths(Ask, &[], &["secrets/**"]), all()], ".", "secrets/key", true),
@@ -41,7 +41,7 @@ fn the_first_rule_of_a_list_that_covers_a_path_decides() {
             "secrets/a",
             true,
         ),
-        // The person was asked about the call itself.
+        // A person was already asked about the search itself.
         ("voted on", vec![paths(Ask, &[], &["secrets/**"])], "secrets", "secrets/key", false),
         (
             "a rule of reads",
@@ -58,7 +58,7 @@ fn the_first_rule_of_a_list_that_covers_a_path_decides() {
             false,
         ),
         ("asks about each search", vec![paths(Ask, &["search_codebase"], &[])], ".", "src/a", false),
-        // An unreadable pattern covers every call, so the vote forbids this one.
+        // The pattern of the rule is invalid, so the rule covers every call and already forbids this one.
         ("unreadable", vec![paths(Forbid, &[], &["src/["])], ".", "docs/a", false),
         ("further down", vec![paths(Forbid, &[], &["**/*.key"])], "src", "src/a/b.key", true),
     ];
