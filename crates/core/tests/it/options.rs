@@ -1,4 +1,5 @@
-//! Every interrupt kind × option → effect → outcome → next events; also the effect of an expiry.
+//! Every combination of interrupt kind and option, with its effect, its outcome and the events that follow. Also the
+//! effect of an expiry.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,11 +20,11 @@ use crate::world::{
 
 const PLAN: &str = r#"{"subtasks": [{"id": "1", "description": "do"}]}"#;
 
-/// Situation that opens one interrupt.
+/// Situation that opens a single interrupt.
 struct Case {
     name: &'static str,
     kind: Kind,
-    /// Value that replaces the original in an `edit`.
+    /// Value that an `edit` sends in place of the original value.
     edit: Value,
     open: fn(Definition) -> World,
 }
@@ -114,7 +115,7 @@ fn worked(definition: Definition, script: Vec<Answer>) -> World {
     world
 }
 
-/// Returns a run with the expiry of `definition` and with agents that hand over.
+/// Returns a run with the expiry settings of `definition`, whose agents can hand over to each other.
 fn hands_over(definition: Definition, tool: &'static str) -> World {
     let mut handing_over = world::handing_over();
     handing_over.gates.kinds = definition.gates.kinds;
@@ -148,7 +149,7 @@ fn offered(world: &World, kind: Kind) -> Vec<Offer> {
     world.run.interrupts[&world.open(kind)].opened.options.clone()
 }
 
-/// The snapshot has the rows of the table of options.
+/// The snapshot contains the rows of the option table.
 #[test]
 fn the_table_of_options() {
     let carry = |carry| match carry {
@@ -180,8 +181,8 @@ fn the_table_of_options() {
     snapshot::check("options", &snapshot::table(&rows));
 }
 
-/// The snapshot has the text of each option for native work, and those for external agents and after a trial if
-/// they differ.
+/// The snapshot has the description of each option for native work. If the descriptions for external agents or after
+/// a trial differ, it has these, too.
 #[test]
 fn what_options_do_in_words() {
     let mut rows = Vec::new();
@@ -220,7 +221,7 @@ fn what_follows_a_decision() {
     snapshot::check("decisions", &text);
 }
 
-/// The snapshot has each option as the configured one, and none configured.
+/// For each case, the snapshot shows an expiry with each option as `on_expiry`, and without `on_expiry`.
 #[test]
 fn what_follows_an_expiry() {
     let mut text = String::new();
@@ -266,7 +267,7 @@ fn what_follows_an_expiry() {
     snapshot::check("expiries", &text);
 }
 
-/// By default an expiry never approves, whatever options are offered.
+/// Without `on_expiry`, an expiry never approves, no matter which options are offered.
 #[test]
 fn what_expires_by_itself_stops_work() {
     for kind in Kind::ALL {
@@ -286,7 +287,7 @@ fn what_expires_by_itself_stops_work() {
     }
 }
 
-/// An expiry takes none of the asker's own options.
+/// On expiry of a choice, none of the asker's own options takes effect.
 #[test]
 fn an_external_choice_is_not_made_by_time() {
     let mut world = asks(Kind::Choice, &["no", "yes"]);
@@ -300,7 +301,8 @@ fn an_external_choice_is_not_made_by_time() {
     assert_eq!(world.run.interrupts[&id].resolution.as_ref().and_then(|each| each.option.clone()), None);
 }
 
-/// An expiry never takes an option that needs a text or an edit, even if a workflow, a gate or an asker names one.
+/// An option that needs a text or an edit never takes effect on expiry, even if a workflow, a gate or an asker sets
+/// it as `on_expiry`.
 #[test]
 fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     for kind in Kind::ALL {
@@ -319,7 +321,8 @@ fn an_expiry_takes_no_option_that_needs_a_text_or_an_edit() {
     }
 }
 
-/// A workflow can choose only among the effects that the table allows, so it cannot turn a refusal into a release.
+/// A workflow can choose the effect of `reject` only from the effects that the table allows, so it cannot turn a
+/// refusal into a release.
 #[test]
 fn reject_does_what_the_table_allows() {
     let effect = |wanted| {
@@ -338,7 +341,8 @@ fn reject_does_what_the_table_allows() {
     );
 }
 
-/// A decision after the deadline is too late, even before the sweep, and even if the clock has gone back.
+/// A decision after the deadline is too late, even if the expiry is not yet recorded, and even if the clock has gone
+/// back.
 #[test]
 fn a_deadline_is_not_late_because_its_sweep_is() {
     let mut definition = definition();
@@ -359,7 +363,7 @@ fn a_deadline_is_not_late_because_its_sweep_is() {
     );
 }
 
-/// Options in the workflow, the situation, the kind, and the options that are offered.
+/// Options that the workflow sets, situation, kind, and options that are then offered.
 type Narrowed<'a> = (&'a [&'a str], fn(Definition) -> World, Kind, &'a str);
 
 fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<String> {
@@ -369,7 +373,7 @@ fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<
     offered(&open(definition), kind).into_iter().map(|offer| offer.id).collect()
 }
 
-/// A workflow can drop and reorder options, but not add any that the opening does not offer.
+/// A workflow can remove and reorder options. It cannot add an option that the situation does not offer.
 #[test]
 fn a_workflow_drops_and_reorders_options() {
     let call = cases().swap_remove(0).open;
@@ -385,11 +389,11 @@ fn a_workflow_drops_and_reorders_options() {
         (&[], call, Kind::ToolApproval, "approve approve_session edit respond reject"),
         (&["reject", "approve"], call, Kind::ToolApproval, "reject approve"),
         (&["respond", "approve_session"], call, Kind::ToolApproval, "respond approve_session"),
-        // A mandatory checkpoint never offers a grant.
+        // At a mandatory checkpoint, no grant is offered.
         (&["approve_session", "reject"], must, Kind::ToolApproval, "reject"),
-        // Steps cannot be skipped. `continue` and `redo` belong to another opening of this kind.
+        // The gate before a step does not offer `continue` and `redo`, so the workflow cannot add them.
         (&["approve", "reject", "continue", "redo"], before, Kind::Checkpoint, "approve reject"),
-        // If no option remains, or only approval, the opening's own list is used.
+        // If the workflow would leave no option, or only `approve`, its list is ignored.
         (&["continue", "abort"], before, Kind::Checkpoint, "approve edit skip reject"),
         (&["approve", "redo"], before, Kind::Checkpoint, "approve edit skip reject"),
     ];
@@ -398,7 +402,7 @@ fn a_workflow_drops_and_reorders_options() {
     }
 }
 
-/// For each kind, at least one of these options without a release always remains.
+/// For each kind, at least one of these options without a release always remains offered.
 #[test]
 fn what_does_not_release_work() {
     let table: Vec<String> = Kind::ALL
@@ -428,7 +432,7 @@ fn what_does_not_release_work() {
     );
 }
 
-/// A workflow can set labels, approvers and the expiry.
+/// A workflow can set labels, approvers and the expiry of interrupts.
 #[test]
 fn a_workflow_relabels_and_assigns() {
     let mut definition = definition();
@@ -452,13 +456,13 @@ fn a_workflow_relabels_and_assigns() {
             vec!["Go", "Approve for this session", "Edit and approve", "Provide the result", "Reject"],
             ["ann".to_owned()].as_slice(),
             Some(world.now.plus_ms(5_000)),
-            // An expiry never gives a grant.
+            // A grant is never given on expiry, so the workflow's `on_expiry` is replaced.
             "reject",
         ),
     );
 }
 
-/// An edit that equals the original is an approval. Repeating it changes nothing.
+/// An edit that equals the original value is stored as an approval. Repeating the edit changes nothing.
 #[test]
 fn an_edit_that_changes_nothing_is_an_approval() {
     let cases: Vec<Case> = cases()
@@ -487,7 +491,7 @@ fn an_edit_that_changes_nothing_is_an_approval() {
     }
 }
 
-/// An empty list of dependencies equals a missing one.
+/// An empty `depends_on` equals a missing `depends_on`.
 #[test]
 fn a_plan_in_another_form_is_the_same_plan() {
     let plan = serde_json::from_str(PLAN).expect("it is JSON");

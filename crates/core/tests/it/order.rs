@@ -1,4 +1,5 @@
-//! Calls of one reply run in the order in which the reply names them. A card lists the calls that run before it.
+//! The calls of one reply run in the order in which the reply lists them. The card of a call lists the calls that run
+//! before it.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;
@@ -21,14 +22,14 @@ fn free(tools: &[&str]) -> Definition {
     definition
 }
 
-/// Returns the actions that are due, without calls of models.
+/// Returns the actions that are due, without model calls.
 fn due(world: &World) -> Vec<String> {
     let actions = world.run.actions();
     let ours = actions.iter().filter(|action| !matches!(action, Action::CallModel { .. }));
     ours.map(|action| action.id().to_string()).collect()
 }
 
-/// Inspects all calls and starts none.
+/// Inspects all calls and starts none of them.
 fn looked(world: &mut World) {
     while let Some(Action::Inspect { call, revision }) = world.run.actions().first().cloned() {
         let inspected = world.inspect(&call);
@@ -40,7 +41,7 @@ fn finished(world: &World) -> Vec<String> {
     world.story().into_iter().filter(|told| told.starts_with("tool_finished")).collect()
 }
 
-/// Returns the open cards of the run: the title, and the calls before it with their outcome.
+/// Returns the title of each open card, and the calls before it with their outcomes.
 fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     let mut open: Vec<_> = world.run.open_interrupts().map(|(_, each)| each).collect();
     open.sort_by_key(|each| each.opened_seq);
@@ -55,8 +56,8 @@ fn cards(world: &World) -> Vec<(String, Vec<String>)> {
     cards.collect()
 }
 
-/// A reply, and the actions due after its inspection. Reads run side by side up to the first call that writes, and
-/// later calls wait for it.
+/// Row of the table: a reply, and the actions that are due after the inspections. Reads run in parallel up to the
+/// first writing call, and later calls wait for that call.
 #[test]
 fn what_may_start_first() {
     let table: Vec<(Reply, &[&str])> = vec![
@@ -85,7 +86,7 @@ fn what_is_not_due_does_not_begin() {
     assert_eq!(world.begin_tool("call_1"), ["tool_started call_1"]);
 }
 
-/// Both calls ask at once, but the second waits for the first.
+/// A person is asked about both calls at once, but the second call waits for the first one to end.
 #[test]
 fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     let mut world =
@@ -112,8 +113,8 @@ fn a_later_call_waits_while_an_earlier_one_is_asked_about() {
     );
 }
 
-/// A refusal of the earlier call does not change the later one, whose card stays open. A surface that shows the
-/// card adds the outcome of the earlier call.
+/// If the earlier call is refused, the later call and its open card do not change. A client that shows the card adds
+/// the outcome of the earlier call.
 #[test]
 fn a_refusal_holds_up_nothing() {
     let decisions = [choose_with("reject", "not that"), choose_with("respond", "it is there")];
@@ -134,7 +135,7 @@ fn a_refusal_holds_up_nothing() {
     }
 }
 
-/// The client orders its calls itself, so each is handed out as soon as it is decided.
+/// The client orders its calls itself, so each call is handed out as soon as it is approved.
 #[test]
 fn calls_of_the_client_wait_for_nothing() {
     let definition = crate::world::with_client();
@@ -147,7 +148,7 @@ fn calls_of_the_client_wait_for_nothing() {
     assert_eq!(world.open_kinds(), ["tool_approval", "client_call"]);
 }
 
-/// A later call is inspected again after an earlier write, and asks again if its files have changed.
+/// After an earlier write, a later call is inspected again. If its files have changed, a person is asked again.
 #[test]
 fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("a")]), says("Done.")]);
@@ -162,7 +163,7 @@ fn a_later_call_is_looked_at_again_when_its_ground_has_changed() {
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
 }
 
-/// Returns a workflow whose rules allow reading `src`, after the given rules on other paths.
+/// Returns a workflow that has these rules on other paths, followed by a rule that allows reading `src`.
 fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     let mut definition = definition();
     let on = |action, path: &str| Rule { paths: vec![path.to_owned()], ..rule(action, &[], &[]) };
@@ -173,8 +174,8 @@ fn reading_src(others: &[(RuleAction, &str)]) -> Definition {
     definition
 }
 
-/// A released call waits for a call that turns its file into a link. The released call is inspected again, and the
-/// gates vote on the link's target.
+/// A released call waits for an earlier call, which turns the file into a link. The released call is then inspected
+/// again, and the gates vote on the target of the link.
 #[test]
 fn a_released_call_is_looked_at_again_behind_a_write() {
     let forbid = [(RuleAction::Forbid, "secrets/**")];
@@ -186,14 +187,14 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
     let asked = [&returned[..], &["interrupt_opened tool_approval"]].concat();
     let as_it_was = vec!["tool_inspected call_2", "tool_started call_2"];
     let table = [
-        // Released by a rule.
+        // A rule released the call.
         (reading_src(&forbid), link(), reads(), &refused),
         (reading_src(&forbid), link(), cats(), &refused),
         (reading_src(&[]), link(), reads(), &asked),
         (reading_src(&[]), link(), cats(), &asked),
         (reading_src(&forbid), elsewhere(), reads(), &as_it_was),
         (reading_src(&forbid), elsewhere(), cats(), &as_it_was),
-        // Released by a person, whose card showed another target.
+        // A person released the call. Its card showed a different target.
         (reading_src(&forbid), link(), command("wc src/a"), &refused),
         (reading_src(&[]), link(), command("wc src/a"), &asked),
         (reading_src(&forbid), elsewhere(), command("wc src/a"), &as_it_was),
@@ -202,7 +203,7 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
         let case = format!("{first:?}, {second:?}: {:?}", definition.gates.rules);
         let mut world = World::started(definition, vec![calls(&[first, second])]);
         world.work();
-        // In reverse order, so that the call that writes starts before the other one is decided.
+        // Decides in reverse order, so that the writing call starts only after the other call is released.
         let mut open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
         open.reverse();
         for interrupt in open {
@@ -219,7 +220,7 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
     }
 }
 
-/// An inspection that began before a write is stale, even if its result arrives after the write.
+/// An inspection that began before a write is outdated, even if its result arrives after the write.
 #[test]
 fn a_look_that_a_write_has_overtaken_counts_for_nothing() {
     let script = vec![calls(&[command("ln -s ../secrets/key src/a"), read("src/a")])];
@@ -240,7 +241,7 @@ fn a_look_that_a_write_has_overtaken_counts_for_nothing() {
     assert_eq!(world.work(), ["tool_inspected call_2", "tool_finished call_2 refused forbidden"]);
 }
 
-/// After a write in doubt the calls of other steps are inspected again.
+/// If a write is in doubt, the calls of other steps are inspected again.
 #[test]
 fn a_doubt_has_what_other_steps_do_looked_at_again() {
     let mut definition = free(&["*"]);
@@ -259,12 +260,12 @@ fn a_doubt_has_what_other_steps_do_looked_at_again() {
     assert_eq!(due(&world), ["inspect/call_2/1"]);
 }
 
-/// Returns the result of an inspection before the file exists.
+/// Returns the result of an inspection that found no file.
 fn impossible() -> InspectionOutcome {
     InspectionOutcome::Impossible { code: "not_found", message: "there is no such text".to_owned() }
 }
 
-/// A call that is impossible before an earlier call does not fail, but is inspected again after that call.
+/// A call that needs the result of an earlier call does not fail. It is inspected again after the earlier call.
 #[test]
 fn what_an_earlier_call_makes_possible_waits_for_it() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
@@ -284,7 +285,7 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
     world.work();
     assert_eq!((world.effects.len(), world.run.status()), (2, Status::Completed));
 
-    // Without an earlier call the impossible call fails.
+    // If no earlier call could create the file, the call fails.
     let mut world = World::started(definition(), vec![calls(&[write("b")])]);
     world.work_once();
     let told =
@@ -292,7 +293,7 @@ fn what_an_earlier_call_makes_possible_waits_for_it() {
     assert_eq!(told, ["tool_finished call_1 failed not_found"]);
 }
 
-/// A second copy of the first inspection's result is stale, even if nothing was written in between.
+/// A duplicate of the first inspection's result is rejected as outdated, even if nothing was written in between.
 #[test]
 fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
     let mut world = World::started(definition(), vec![calls(&[write("a"), write("b")]), says("Done.")]);
@@ -307,7 +308,7 @@ fn the_look_that_put_a_call_off_does_not_answer_for_the_one_in_its_turn() {
     assert!(matches!(again, Err(Rejection::Outdated)), "{again:?}");
 }
 
-/// Questions and plans are not ordered, nor are calls of other replies and other steps.
+/// Questions and plans do not wait for other calls. Calls of different replies or steps do not wait for each other.
 #[test]
 fn what_asks_is_asked_at_once() {
     let question = ("ask_human", json!({ "question": "Which?" }));
@@ -318,7 +319,7 @@ fn what_asks_is_asked_at_once() {
     assert_eq!(world.open_kinds(), ["tool_approval"]);
 }
 
-/// A call that a rule forbids does not delay the others, which keep their order.
+/// A forbidden call does not delay the other calls of the reply, which keep their order.
 #[test]
 fn a_forbidden_call_holds_up_nothing() {
     let mut definition = free(&["write_file"]);
@@ -331,7 +332,7 @@ fn a_forbidden_call_holds_up_nothing() {
     );
 }
 
-/// After a crash the doubt about the first call delays the second.
+/// After a crash, the second call waits until the doubt about the first call is settled.
 #[test]
 fn a_doubt_holds_up_what_comes_after_it() {
     let script = vec![calls(&[command("make"), write("a")]), says("Done.")];

@@ -1,4 +1,4 @@
-//! Every (state, input) pair of a run is allowed, or has a typed rejection.
+//! For every pair of a run's state and an input, the input is either accepted or rejected with a typed reason.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::handoffs::{TO_ADMIN, TO_WRITER};
 use crate::world::{self, Answer, World, calls, choose, command, definition, fails, says, write};
 use crate::{copilot, snapshot};
 
-/// Returns every state of a run, with its name.
+/// Returns every state of a run, each with a name.
 pub(crate) fn states() -> Vec<(&'static str, World)> {
     let one_call = |call| World::started(definition(), vec![calls(&[call])]);
     let asks = |tool: &'static str, arguments: Value| {
@@ -161,7 +161,7 @@ pub(crate) fn states() -> Vec<(&'static str, World)> {
         world.send(Input::Stopped { step: "work".to_owned(), turn: 0, text: "Half a".to_owned() });
         world
     };
-    // Returns a copilot after the given replies of its router and its rounds.
+    // Returns a copilot after these replies of its router and of its rounds.
     let copilot = |scripts: &[(&str, Answer)]| {
         let scripts: Vec<(&str, Vec<Answer>)> =
             scripts.iter().map(|(step, answer)| (*step, vec![answer.clone()])).collect();
@@ -272,7 +272,7 @@ pub(crate) fn ask() -> Ask {
     }
 }
 
-/// Returns every input in the form that fits the state best, with its step, call and interrupt.
+/// Returns one input of every kind, aimed at the step, call and interrupt of this state.
 pub(crate) fn inputs(world: &World) -> Vec<(&'static str, Actor, Input)> {
     let (engine, person, agent) = (Actor::engine, || Actor::operator("rest"), || Actor::agent("a", "rest"));
     let call = || "call_1".to_owned();
@@ -385,7 +385,7 @@ fn every_state_takes_or_rejects_every_input() {
     snapshot::check("pairs", &text);
 }
 
-/// An agent can start, ask and finish, but neither steer a run nor decide.
+/// An agent can start and finish a run and ask people, but can neither control a run nor decide on an interrupt.
 #[test]
 fn an_agent_starts_asks_and_finishes_and_nothing_else() {
     for (name, world) in states() {

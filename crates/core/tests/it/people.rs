@@ -1,4 +1,4 @@
-//! People: valid entries, delegates, and the effects of leaving.
+//! People: valid entries, delegates, and what happens when a person leaves.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ fn names_that_are_taken_or_do_not_show_are_refused() {
     }
 }
 
-/// Providers differ in the case of addresses, so names that differ only in case are one person.
+/// Identity providers spell addresses with different case, so names that differ only in case are the same person.
 #[test]
 fn names_that_differ_in_case_alone_are_one() {
     let r = &[Role::Reviewer][..];
@@ -97,7 +97,7 @@ fn names_that_differ_in_case_alone_are_one() {
         Some(of_person)
     );
     assert_eq!(taken(set(&mut system, "eve@x.org", r, &[])).as_deref(), Some(of_person));
-    // A removed person stays removed under any spelling, until an admin restores one spelling.
+    // A removed person stays removed in every spelling, until an admin restores the person in one spelling.
     send(&mut system, &admin(), Input::RemovePerson { id: "Eve@X.org".to_owned() }).expect("it is taken");
     assert_eq!(
         send(&mut system, &Actor::engine(), vouched("eve@x.org", 3)),
@@ -110,7 +110,7 @@ fn names_that_differ_in_case_alone_are_one() {
     send(&mut system, &admin(), input).expect("it is made");
     assert!(taken(set(&mut system, "Mal", r, &[])).is_some());
 
-    // A file may not list a name twice, but it may change the case of a name.
+    // A file may not list a name twice. A new version of the file may change the case of a name.
     let mut system = System::default();
     let mut file = |names: &[&str]| {
         let people = names.iter().map(|id| ((*id).to_owned(), person(r, &[]))).collect();
@@ -122,7 +122,8 @@ fn names_that_differ_in_case_alone_are_one() {
     assert_eq!(file(&["ärne"]), Ok(2));
 }
 
-/// A file removes only people that it listed before. Other sources cannot change people of the file.
+/// A file of people removes only people whom an earlier version of the file listed. Other sources cannot change the
+/// people of the file.
 #[test]
 fn each_source_keeps_to_its_own() {
     let mut system = System::default();
@@ -165,7 +166,8 @@ fn who_may_change_people() {
     assert_eq!(send(&mut system, &own, gone("ben")), Err(Rejection::Role));
 }
 
-/// A delegate replaces people who are away, including through other delegates. A circle of delegates ends.
+/// A delegate replaces a person who is away. If the delegate is away, too, their delegate follows. Delegates in a
+/// circle do not loop forever.
 #[test]
 fn who_stands_in_for_whom() {
     let mut system = System::default();
@@ -200,7 +202,7 @@ fn a_delegate_is_somebody_else_who_may_decide() {
     }
 }
 
-/// A person is read back from the journal unchanged.
+/// A person that is written to the journal is read back unchanged.
 #[test]
 fn a_person_survives_the_journal() {
     let mut system = System::default();
@@ -227,7 +229,7 @@ fn by_token(id: &str, roles: &[Role], issued_at: Option<i64>) -> Input {
     Input::TakeUp { id: id.to_owned(), person }
 }
 
-/// Steps for `anna`, one after the other, with the number of events of each or its rejection.
+/// Inputs about `anna`, in order. Each comes with its number of events or its rejection.
 #[test]
 fn a_token_says_who_somebody_is_where_nobody_here_does() {
     let (r, o) = (&[Role::Reviewer][..], &[Role::Operator][..]);
@@ -312,7 +314,7 @@ fn a_token_without_a_time_changes_nothing_that_one_with_a_time_said() {
     assert_eq!(take(&[Role::Operator], None), Ok(0));
 }
 
-/// A key with the name of a removed person does not restore the person.
+/// A key with the name of a removed person does not restore that person.
 #[test]
 fn a_key_of_the_name_of_somebody_who_was_removed_lifts_nothing() {
     let mut system = System::default();
@@ -348,7 +350,7 @@ fn a_key_serves_until_it_expires() {
         .expect("its name is free");
     take(&mut later, &events);
     assert!(later.people.can_decide("bot"));
-    // Replaying the journal gives the same state. Approvals of the expired key are no longer valid.
+    // A replay of the journal yields the same state. Approvals of the expired key are no longer trusted.
     let mut read = system.clone();
     take(&mut read, &events);
     let had_left = |system: &System| system.people.has_left("bot", clock(1_000));
@@ -368,13 +370,13 @@ fn key(name: &str) -> (Input, KeyId) {
     (Input::MakeKey(new), id)
 }
 
-/// Returns a sign-in as earlier versions recorded it: by a clock alone.
+/// Returns a sign-in as earlier versions recorded it, with a timestamp only.
 fn clock(ms: i64) -> Since {
     Since { at: at(ms), seq: None }
 }
 
-/// Sign-outs follow the order of the journal, because clocks of nodes differ. A sign-in after the sign-out stays
-/// valid, and an earlier one ends.
+/// A sign-out is compared with sign-ins by the order of the journal, because the clocks of nodes differ. Sign-ins
+/// before the sign-out end; sign-ins after it stay valid.
 #[test]
 fn signing_out_is_in_the_order_of_the_journal() {
     let mut system = System::default();
@@ -393,7 +395,7 @@ fn signing_out_is_in_the_order_of_the_journal() {
     assert!(!system.people.has_left("anna", since(0, system.seq)));
 }
 
-/// A person who left is signed out. After a return, sign-ins from before stay invalid.
+/// A person who leaves is signed out. If the person returns, earlier sign-ins stay invalid.
 #[test]
 fn leaving_signs_out_also_whoever_comes_back() {
     let mut system = System::default();
@@ -415,7 +417,7 @@ fn leaving_signs_out_also_whoever_comes_back() {
     );
 }
 
-/// A login link is recorded, and can only be made for an existing person.
+/// A login link is recorded. It can be created only for an existing person.
 #[test]
 fn login_links_are_of_people_who_are_there() {
     let mut system = System::default();
@@ -437,7 +439,8 @@ fn login_links_are_of_people_who_are_there() {
     }
 }
 
-/// A person who is signed out everywhere still exists. Only the person or an admin can do this.
+/// A person who was signed out everywhere is not removed. Only the person and admins can sign a person out
+/// everywhere.
 #[test]
 fn signed_out_everywhere_is_not_gone() {
     let mut system = System::default();

@@ -1,4 +1,4 @@
-//! Phases: their order, the results that they pass on, and the result of the run.
+//! Phases: their order, the results that they pass to later phases, and the result of the run.
 
 use holdshort_core::definition::{CheckpointPhase, Definition, NoChannel, Phase, PhaseKind};
 use holdshort_core::interrupt::Kind;
@@ -63,7 +63,7 @@ fn so_many_phases_work_at_once() {
     assert_eq!(at_work(&world), ["0", "2"]);
 }
 
-/// A phase that can never start fails the run with its reason.
+/// If no phase can start, the run fails with that reason.
 #[test]
 fn a_run_that_can_not_go_on_fails() {
     let dead = phased(vec![one_shot("a", &["nowhere"])]);
@@ -123,7 +123,8 @@ fn a_checkpoint_shows_the_results_and_stops_what_needs_it() {
     );
 }
 
-/// The gate before a step can approve it, replace its input, or skip it. A skipped step starts nothing.
+/// At the gate before a step, a person can approve the step, replace its input, or skip it. A skipped step makes no
+/// model call.
 #[test]
 fn a_gate_before_a_step() {
     let definition = || {
@@ -146,7 +147,7 @@ fn a_gate_before_a_step() {
     assert!(world.try_send(&holdshort_core::actor::Actor::operator("rest"), bad).is_err());
 }
 
-/// The configuration of a run can add gates, but not remove any.
+/// The config of a run can add gates, but cannot remove gates of the workflow.
 #[test]
 fn a_run_adds_gates() {
     let mut config = Config::default();
@@ -186,7 +187,8 @@ fn a_limit_of_one_phase_is_its_own() {
     );
 }
 
-/// While one step waits for a person, another works. The run waits once no step can continue.
+/// While one step waits for a person, a second step works. The run has the status `waiting` once no step can
+/// continue.
 #[test]
 fn a_run_waits_when_nothing_else_can() {
     let phases = vec![one_shot("a", &[]), one_shot("b", &[])];
@@ -208,7 +210,7 @@ fn a_workflow_knows_its_kinds_of_phase() {
     assert!(matches!(kinds, [PhaseKind::OneShot { .. }, PhaseKind::Checkpoint { .. }]));
 }
 
-/// Contracts A12, E8: a checkpoint that asks nobody is still journalled as approved.
+/// Contracts A12, E8: the approval of a checkpoint that asks nobody is recorded in the journal.
 #[test]
 fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     let mut definition = definition();
@@ -228,8 +230,8 @@ fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     );
 }
 
-/// Contract E8: an unattended run approves a checkpoint by itself only if its workflow allows it. Otherwise the run
-/// waits.
+/// Contract E8: an unattended run approves a checkpoint automatically only if its workflow allows it. Otherwise the
+/// run waits for a person.
 #[test]
 fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     for (when_no_channel, unattended, passes) in [
@@ -251,7 +253,7 @@ fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     }
 }
 
-/// Contract A12: a requested change at a checkpoint reaches the agents that work later.
+/// Contract A12: a change that a person requests at a checkpoint reaches the agents of later phases.
 #[test]
 fn a_checkpoint_may_take_what_is_to_be_different() {
     let mut definition = definition();

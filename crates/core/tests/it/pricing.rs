@@ -1,4 +1,4 @@
-//! Prices and amounts: whole numbers, and no floats.
+//! Prices and costs are whole numbers, never floating-point numbers.
 
 use holdshort_core::message::Usage;
 use holdshort_core::pricing::{Cost, Price, amount, millionths};

@@ -1,4 +1,4 @@
-//! Browsers with push notifications: the person of each, the end of a subscription, and its data in the journal.
+//! Push notifications to browsers: the person that a subscription belongs to, its end, and its data in the journal.
 
 use holdshort_core::actor::{Actor, LOCAL_OPERATOR, Role};
 use holdshort_core::digest::Digest;

@@ -1,4 +1,4 @@
-//! Quiet hours and digests: the time until which a notice is held, including changes of the clock.
+//! Quiet hours and digests: the time until which a notice is held back, also when the clocks change.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn a_night_ends_when_the_clock_says_so() {
         ("2026-01-14T21:00:00Z", "2026-01-15T06:00:00.000Z"),
         ("2026-01-15T05:59:59.999Z", "2026-01-15T06:00:00.000Z"),
         ("2026-01-15T06:00:00Z", "at once"),
-        // Summer time begins at 2 o'clock on the 29th of March 2026, and ends at 3 on the 25th of October.
+        // In 2026, summer time begins on 29 March at 02:00 and ends on 25 October at 03:00.
         ("2026-03-28T22:00:00Z", "2026-03-29T05:00:00.000Z"),
         ("2026-10-24T21:00:00Z", "2026-10-25T06:00:00.000Z"),
     ] {
@@ -62,7 +62,8 @@ fn hours_that_follow_one_another_are_one() {
         quiet: vec![quiet("18:00", "08:00", "mon-fri"), quiet("00:00", "24:00", "sat-sun")],
         digest: None,
     };
-    // Friday evening to Monday morning. No quiet hours cover the night after Sunday, so the hold ends at midnight.
+    // The quiet hours last from Friday evening until the end of Sunday. They do not cover the night to Monday, so the
+    // hold ends at midnight.
     assert_eq!(until(&hold, "2026-01-16T18:00:00Z"), "2026-01-18T23:00:00.000Z");
     assert_eq!(until(&hold, "2026-01-15T18:00:00Z"), "2026-01-16T07:00:00.000Z");
     assert!(!hold.is_for_ever());
@@ -71,7 +72,7 @@ fn hours_that_follow_one_another_are_one() {
         digest: None,
     };
     assert!(always.is_for_ever());
-    // `until` still returns an end.
+    // Even with quiet hours around the clock, `until` returns a time.
     assert!(always.until(at("2026-01-15T18:00:00Z"), Level::Low, None).is_some());
 }
 

@@ -1,5 +1,5 @@
-//! Seeded random inputs: no panic, no event after the end, every run comes to rest, and a replay gives the live
-//! state. A failing seed is the bug report.
+//! Runs with seeded random inputs. The runs never panic, no event follows the end of a run, every run finishes or waits,
+//! and a replay yields the live state. To reproduce a failure, use its seed.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Agent, Copilot, Definition, Judge, KindGate, PhaseKind, PlanGate, Smart};
@@ -17,7 +17,7 @@ use crate::handoffs::{TO_ADMIN, TO_PAIR, TO_TERMINATOR, TO_WRITER};
 use crate::pairs::inputs;
 use crate::world::{self, Answer, World, fails, one_shot, rule, says, with_client_tools};
 
-/// Random numbers by xorshift64*, equal on every machine.
+/// Random number generator (xorshift64*) that yields the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -197,12 +197,12 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
     Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Returns the next input: mostly an input that is due, sometimes another.
+/// Returns the next input. Usually it is an input that is due, sometimes any other input.
 fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     let engine = Actor::engine();
     let operator = Actor::operator("rest");
     if dice.one_in(6) {
-        // Any input, due or not.
+        // Any input, even if it is not due.
         let all = inputs(world);
         let (_, actor, input) = dice.pick(&all).clone();
         let drastic = matches!(input, Input::Cancel { .. });
@@ -226,7 +226,7 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     if dice.one_in(40) {
         return Some((operator, if world.run.paused { Input::Resume } else { Input::Pause }));
     }
-    // The results of started calls.
+    // Results of the calls that were started.
     let started: Vec<(String, u32)> = world
         .run
         .calls
@@ -295,7 +295,7 @@ fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     ))
 }
 
-/// Checks the invariants of every state.
+/// Checks the invariants that hold in every state.
 #[track_caller]
 fn check(world: &World, seed: u64) {
     let run = &world.run;
@@ -304,7 +304,7 @@ fn check(world: &World, seed: u64) {
         let all_ended = run.calls.values().all(Call::is_ended);
         assert!(open == 0 && all_ended && run.actions().is_empty(), "seed {seed}: {:#?}", world.story());
     } else if run.started.is_some() && run.actions().is_empty() && !run.paused {
-        // Without actions the run must have an open interrupt or be runnable.
+        // If no action is due, the run must have an open interrupt or be runnable.
         let status = run.status();
         let waited = open > 0 || run.row().is_some_and(|row| row.runnable);
         assert!(waited, "seed {seed}: nothing is due and nobody is asked ({status:?}): {:#?}", world.story());
@@ -312,7 +312,7 @@ fn check(world: &World, seed: u64) {
     for opened in run.interrupts.values().map(|each| &each.opened) {
         let phase = match &opened.about {
             About::Phase(phase) | About::Round(phase) => phase,
-            // A person or a service opened it, whatever the run does.
+            // These interrupts are opened by a person or a service in every state of the run.
             About::Interruption | About::Hold => continue,
             _ => &run.steps[opened.step.as_ref().expect("a step asks")].phase,
         };
@@ -352,7 +352,7 @@ fn nothing_panics_and_everything_ends() {
     }
     assert!(handed_over > 0, "somebody hands over");
     assert!(rounds > 0 && asked_first > 0, "{rounds} more rounds, {asked_first} tasks asked about first");
-    // The random walk must reach these ends.
+    // The random runs must reach both of these ends.
     assert!(ends.contains_key(&Status::Completed) && ends.contains_key(&Status::Failed), "{ends:?}");
 }
 

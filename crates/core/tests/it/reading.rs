@@ -1,4 +1,4 @@
-//! Command lines that only read: lines of an attack, each row of the tables, and everyday commands.
+//! Command lines that only read: the lines of a recorded attack, every row of the tables, and everyday commands.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn vote(line: &str, rules: &[Rule], at: &BTreeSet<Checkpoint>) -> Verdict {
     gate::vote(&subject, rules)
 }
 
-/// A policy that allows commands that only read allows exactly those lines of the attack.
+/// If a policy allows only commands that read, exactly the reading lines of the attack are allowed.
 #[test]
 fn of_an_attack_only_what_reads_is_let_through() {
     let reading =
@@ -80,7 +80,8 @@ fn of_an_attack_only_what_reads_is_let_through() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A rule that forbids pushes matches every push that the line shows. Otherwise the line asks, and no grant is offered.
+/// A rule that forbids pushes matches every push that is visible in a line. A line that may hide a push is asked
+/// about, without offering a grant.
 #[test]
 fn of_an_attack_every_push_is_held_back() {
     let rules = [
@@ -106,7 +107,7 @@ fn of_an_attack_every_push_is_held_back() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A rule that allows a command covers harmless options and the options that the rule names.
+/// A rule that allows a command covers harmless options, and the options that the rule names.
 #[test]
 fn a_rule_covers_harmless_options_and_those_that_it_names() {
     let rows = [
@@ -150,8 +151,8 @@ fn a_rule_covers_harmless_options_and_those_that_it_names() {
     assert_eq!(told, rows);
 }
 
-/// A rule that forbids a command also matches its other names, options in another order or form, and options
-/// between its words.
+/// A rule that forbids a command also matches alternative names of the command, options in a different order or
+/// spelling, and options between its words.
 #[test]
 fn what_is_forbidden_is_so_in_other_words() {
     let rows = [
@@ -204,7 +205,7 @@ fn what_is_forbidden_is_so_in_other_words() {
     assert_eq!(told, rows);
 }
 
-/// A rule that allows a git command covers no option by which git runs another program, in any spelling.
+/// A rule that allows a git command does not cover options with which git runs another program, in any spelling.
 #[test]
 fn a_rule_covers_no_option_that_runs_a_program() {
     let lines = [
@@ -233,7 +234,8 @@ fn a_rule_covers_no_option_that_runs_a_program() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// If a rule forbids commands, a line that could be another command asks, even if a rule allows it.
+/// If a rule forbids some commands, a line that could be one of them is asked about, even if a different rule allows
+/// the line.
 #[test]
 fn where_commands_are_forbidden_what_is_unclear_asks() {
     let forbids =
@@ -274,8 +276,8 @@ fn where_commands_are_forbidden_what_is_unclear_asks() {
     assert_eq!(told, rows);
 }
 
-/// If a rule forbids commands, options that may run another program ask, and so do unknown subcommands. A rule that
-/// allows the program covers neither.
+/// If a rule forbids some commands, options that may run a second program are asked about, and so are unknown
+/// subcommands. A rule that allows the program covers neither of them.
 #[test]
 fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
     let held = include_str!("may_run_others.txt").lines().filter(|line| !line.is_empty());
@@ -290,8 +292,8 @@ fn what_may_run_something_else_is_not_free_where_commands_are_forbidden() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// Code on the line may open any file, so it also asks if paths are forbidden. Rules for other tools or agents
-/// change nothing.
+/// Code on a command line may open any file. If a rule forbids paths, such a line is asked about. Rules for other
+/// tools or agents have no effect on it.
 #[test]
 fn where_paths_are_forbidden_code_asks() {
     let forbids =

@@ -1,4 +1,5 @@
-//! The order in which a decision is refused: role, repeat, expired, resolved, version, option, fields, schema. An
+//! The order of the checks on a decision: role, repeat, expired, resolved, version, option, fields, schema. Only the
+//! first failed check is reported.
 //! earlier reason hides a later one.
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ fn person(id: &str) -> Actor {
     Actor { id: id.to_owned(), ..Actor::operator("rest") }
 }
 
-/// Returns a gated call that `ann` and `bob` may decide on, for one second.
+/// Returns a gated call that `ann` and `bob` may decide on, and that expires after one second.
 fn gated() -> World {
     let mut definition = definition();
     let gate =
@@ -159,7 +160,7 @@ fn an_unknown_interrupt_is_told_before_the_role() {
     assert_eq!(world.handle(&Actor::agent("a", "rest"), input), Err(Rejection::UnknownInterrupt));
 }
 
-/// An edited plan is validated as a plan, with pointers into the edit.
+/// An edited plan is checked as a plan. The pointers of the problems point into the edit.
 #[test]
 fn an_edited_plan_must_hold_together() {
     let plan = json!({ "subtasks": [{ "id": "1", "description": "do" }] });

@@ -1,5 +1,5 @@
-//! Agents that ask in their replies: each reply is questions or content, and the questions of a stage are asked
-//! together (contracts C8, E39).
+//! Agents that ask in their replies. Each reply is either questions or content, and the questions of a stage are
+//! asked together (contracts C8, E39).
 
 use holdshort_core::asking::{self, Asking, Deliver, Form};
 use holdshort_core::definition::Definition;
@@ -21,7 +21,7 @@ fn returns(asking: Asking) -> Definition {
     definition
 }
 
-/// Returns a workflow with three phases side by side and one phase that needs all three.
+/// Returns a workflow with three parallel phases and a fourth phase that needs all of them.
 fn staged(asking: Asking) -> Definition {
     let phases =
         vec![one_shot("a", &[]), one_shot("b", &[]), one_shot("c", &[]), one_shot("after", &["a", "b", "c"])];
@@ -34,7 +34,7 @@ fn asks(questions: &[(&str, &str)]) -> Answer {
     says(&json!({ "questions": questions }).to_string())
 }
 
-/// Returns the messages in the next request of a step, with their roles.
+/// Returns the messages in the next request of a step, each with its role.
 fn request_messages(world: &World, step: &str) -> Vec<(String, String)> {
     let request = world.run.request(step).expect("it has begun");
     let said = request.messages.into_iter().map(|message| match message {
@@ -70,7 +70,7 @@ fn decide_on(world: &mut World, question: &str, decision: Decision) {
     world.person(Input::Decide { interrupt, decision, holder: None });
 }
 
-/// The text of a reply makes it questions, content or neither.
+/// The text of a reply decides if it is questions, content, or malformed.
 #[test]
 fn a_reply_is_questions_or_content_or_neither() {
     let one = json!([{ "id": "q1", "message": "Which?" }]);
@@ -145,8 +145,8 @@ fn a_reply_is_questions_or_content_or_neither() {
     }
 }
 
-/// Questions of a stage open together. Each asker continues with its own answers, and other agents are not called
-/// again.
+/// The questions of a stage open together. Each agent that asked continues with the answers to its questions. Agents
+/// that did not ask are not called again.
 #[test]
 fn questions_of_a_stage_are_gathered_and_only_the_askers_run_again() {
     let mut world = World::new(staged(Asking::default()))
@@ -160,7 +160,7 @@ fn questions_of_a_stage_are_gathered_and_only_the_askers_run_again() {
     assert_eq!(open(&world), wanted.map(|(asker, text)| (asker.to_owned(), text.to_owned())));
     assert_eq!(world.run.steps["b"].turn, 1);
 
-    // Some questions are answered while others stay open, in any order. A restart in between repeats nothing.
+    // Some questions are answered while others are still open, in any order. A restart in between repeats nothing.
     decide_on(&mut world, "How hard?", choose_with("answer", "Very."));
     world.crash();
     world.work();
@@ -209,7 +209,7 @@ fn what_was_asked_is_not_asked_twice() {
     assert_eq!(world.count("interrupt_opened"), 2);
 }
 
-/// The agent is corrected once. After a second malformed reply a person is asked.
+/// After a first malformed reply, the agent gets a message about it. After a second one, a person is asked.
 #[test]
 fn a_malformed_form_is_told_once() {
     let both = json!({ "questions": [{ "id": "q1", "message": "Which?" }], "content": "Done." }).to_string();
@@ -232,7 +232,8 @@ fn a_malformed_form_is_told_once() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// After a skip or an expiry the agent must record its assumption, as after a call.
+/// If a question is skipped or expires, the agent must record its assumption, as with questions that are asked by a
+/// call.
 #[test]
 fn a_question_without_an_answer_is_assumed() {
     let script = vec![
@@ -264,7 +265,8 @@ fn an_answer_of_data_fits_the_schema_of_its_question() {
     );
 }
 
-/// Contracts C2, E39: if asking is off, questions end the run, and the end reason has their text.
+/// Contracts C2, E39: if asking is switched off, a reply with questions ends the run, and the failure text contains
+/// the questions.
 #[test]
 fn where_nobody_is_asked_questions_end_the_run() {
     let off = || returns(Asking { enabled: false, ..Asking::default() });
@@ -285,7 +287,8 @@ fn where_nobody_is_asked_questions_end_the_run() {
     assert_eq!(result(&world, "text"), json!("I assume that you were well."));
 }
 
-/// A rule on the tool also applies to this form: a forbidden question is refused, and no interrupt opens.
+/// A rule about the asking tool also applies to questions in replies: a forbidden question is refused, and no
+/// interrupt opens.
 #[test]
 fn a_rule_about_the_tool_counts() {
     let mut definition = returns(Asking::default());
@@ -296,8 +299,8 @@ fn a_rule_about_the_tool_counts() {
     assert_eq!(result(&world, "text"), json!("Done."));
 }
 
-/// A reply of an agent without the tool is content, whatever its form. An agent that asks by reply cannot call the
-/// tool.
+/// If an agent does not have the asking tool, its reply is always content. An agent that asks in replies cannot call
+/// the tool.
 #[test]
 fn who_may_ask_is_who_has_the_tool() {
     let mut definition = returns(Asking::default());

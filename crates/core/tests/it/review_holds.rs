@@ -1,4 +1,4 @@
-//! Holds of a run by a service until a person has reviewed it. Also the end of a hold, and reviews that are
+//! Holds: a service holds a run until a person has reviewed it. Also covers the end of a hold, and runs with reviews
 //! switched off (contracts D2, D3, E20, E35).
 
 use holdshort_core::actor::Actor;
@@ -38,7 +38,7 @@ fn two_phases() -> Definition {
     Definition { phases: vec![one_shot("first", &[]), one_shot("second", &["first"])], ..definition() }
 }
 
-/// Returns a run in the middle of its first reply.
+/// Returns a run whose model is sending its first reply.
 fn replying() -> World {
     let mut world = World::started(two_phases(), Vec::new());
     world.begin_model("first");
@@ -53,7 +53,7 @@ fn what_is_under_way_is_kept_and_nothing_else_begins_before_the_release() {
     let options: Vec<&str> = opened.options.iter().map(|offer| offer.id.as_str()).collect();
     assert_eq!((options, opened.agent.as_deref()), (vec!["approve", "reject"], Some("watcher")));
     assert_eq!(world.run.status(), Status::Running, "a reply is under way");
-    // A second hold adds no event, even by another caller.
+    // Holding the run a second time adds no event, even if a different service asks for it.
     assert!(world.try_send(&service(), hold()).unwrap().is_empty());
     let turn = world.run.steps["first"].turn;
     assert_eq!(world.answer("first", turn, says("done")), ["model_replied"], "kept, and nothing follows");
@@ -100,7 +100,7 @@ fn a_rejection_and_an_expiry_end_the_run_and_are_told_apart() {
     assert_eq!(outcomes, [Outcome::Expired]);
 }
 
-/// The run continues once both the interruption and the hold are settled, in either order.
+/// The run continues once both the interruption and the hold are resolved, in either order.
 #[test]
 fn an_interruption_and_a_hold_are_both_waited_for() {
     for review_first in [true, false] {
@@ -168,10 +168,12 @@ fn found(findings: &str) -> Input {
     }))
 }
 
-/// A hold may have a longer text than a comment.
+/// The finding of a hold may be longer than a comment. If a review is already open, the finding becomes a comment
+/// and is cut.
 #[test]
 fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
-    // The text has a character of three bytes across the cut, wherever the cut is.
+    // The text consists partly of characters with three bytes, so the cut falls into a character at one of these
+    // lengths.
     let long = "a match …".repeat(10_000);
     for end in ["", "x", "xy"] {
         let mut world = reviewed(true);
@@ -185,7 +187,7 @@ fn what_is_longer_than_a_comment_is_cut_beside_an_open_review_and_says_so() {
         let (begins, note) = text.rsplit_once("…\n\n").unwrap();
         assert!(whole.starts_with(begins), "its beginning");
         assert!(note.contains(&format!("beginning of {} bytes", whole.len())), "{note}");
-        // A finding that differs only after the cut is a different finding.
+        // A finding that differs only behind the cut is a new finding.
         assert_eq!(world.try_send(&service(), found(&(findings + "!"))).unwrap(), ["comment_added"]);
     }
 }

@@ -1,4 +1,5 @@
-//! The table of rights in the core: permissions that a role never has, and the inputs that each role may send to a run.
+//! The permissions of roles in the core: what a role must never be able to do, and the inputs that each role may send
+//! to a run.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +40,7 @@ fn agents_and_auditors_release_nothing() {
     assert_eq!(whole, [], "an agent has what is its own");
 }
 
-/// Agents, reviewers and auditors cannot steer a native run.
+/// Agents, reviewers and auditors cannot control a native run.
 #[test]
 fn a_run_of_ours_is_steered_by_admins_and_operators() {
     for role in ROLES {
@@ -61,7 +62,8 @@ fn a_run_of_ours_is_steered_by_admins_and_operators() {
     }
 }
 
-/// An assigned interrupt is decided by its approvers only, an unassigned one by admins and operators.
+/// An assigned interrupt is decided only by its approvers. An interrupt without approvers is decided by admins and
+/// operators.
 #[test]
 fn who_decides() {
     let mut world = World::started(definition(), vec![calls(&[write("a.txt")])]);

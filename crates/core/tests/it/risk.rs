@@ -1,4 +1,4 @@
-//! Risk from words and flags, as the card of an external agent's call shows it.
+//! Risk that is computed from words and flags in the payload of an external agent.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::gate::Source;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::pairs::ask;
 use crate::world::{self, World, calls, says};
 
-/// Returns the risk of an approval with this payload.
+/// Returns the risk of an approval with this title and payload.
 fn risk(title: &str, payload: Value) -> Risk {
     risk_of_ask(Ask {
         kind: Kind::ToolApproval,
@@ -42,7 +42,7 @@ fn risk_of_ask(ask: Ask) -> Risk {
     world.run.interrupts[&id].opened.risk.clone()
 }
 
-/// Returns the level, and the codes of its reasons.
+/// Formats a risk as its level, followed by the codes of its reasons.
 fn describe_risk(risk: &Risk) -> String {
     let level = match risk.level {
         Level::Low => "low",
@@ -111,7 +111,7 @@ fn words_raise_the_level_and_stand_on_the_card() {
     }
 }
 
-/// The agent continues with any answer, so the risk is read even if no option releases work.
+/// An external agent continues with every answer, so the risk is computed even if no option releases work.
 #[test]
 fn questions_and_choices_of_agents_elsewhere_are_read() {
     let choice = |label: &str| {
@@ -217,7 +217,7 @@ fn members_that_are_switched_on_count() {
     }
 }
 
-/// The agent chooses member names and the length of texts, so neither may hide a risk.
+/// The agent chooses the names of members and the length of texts, so neither may hide a risk.
 #[test]
 fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
     const SAID: &str = "drop database production";
@@ -241,12 +241,12 @@ fn no_agent_elsewhere_takes_the_risk_off_by_how_it_says_it() {
         assert_eq!(codes, expected, "as the arguments of a call: {payload}");
     }
     assert_eq!(describe_risk(&risk_of_ask(Ask { message: padded(SAID), ..ask() })), long);
-    // A table of many rows repeats its names in each row.
+    // A long table repeats its member names in each row. The repetition does not raise the risk.
     let rows: Vec<Value> = (0..400).map(|n| json!({ "sum": n, "note": "x", "to": "y" })).collect();
     assert_eq!(describe_risk(&risk("t", json!({ "rows": rows }))), "medium");
 }
 
-/// The contents that native tools write are in the card's diff, so their words do not count.
+/// The card of a native file tool shows the written text as a diff, so words in that text do not raise the risk.
 #[test]
 fn a_document_of_our_own_agents_speaks_of_many_things() {
     for content in ["delete production".to_owned(), format!("delete {}", "x ".repeat(3_000))] {
@@ -271,7 +271,7 @@ fn a_reason_names_what_was_found_and_where() {
     }
 }
 
-/// The level applies to a plan of a native agent, and to a review whose agent claims a lower level.
+/// The level also applies to plans of native agents, and to reviews whose agent claims a lower level.
 #[test]
 fn it_holds_in_every_workflow_and_no_agent_lowers_it() {
     let plan = |what: &str| {

@@ -1,16 +1,17 @@
-//! Routing of tasks: every rule and every word of the rules with a near miss, and parsing of a router's reply.
+//! Routing of tasks: every rule and every word of a rule with a similar text that it does not match, and parsing of
+//! router replies.
 
 use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
 
 const MODES: [Mode; 3] = [Mode::Minimal, Mode::Balanced, Mode::Aggressive];
 
-/// Returns `n` words without meaning for the rules.
+/// Returns `n` words that no rule contains.
 fn filler_words(n: usize) -> String {
     vec!["word"; n].join(" ")
 }
 
-/// Returns the routes of a task by the rules, in minimal, balanced and aggressive mode. `c` clarify, `p` propose,
-/// `r` the researcher begins, `d` the phase's own agent begins.
+/// Returns the routes that the rules choose for a task in the modes minimal, balanced and aggressive: `c` to clarify,
+/// `p` to propose, `r` if the researcher begins, `d` if the agent of the phase begins.
 fn routes(task: &str) -> String {
     let route = |mode| {
         let routed = heuristics(task, mode);
@@ -28,7 +29,7 @@ fn routes(task: &str) -> String {
 fn every_rule_and_its_near_miss() {
     let long = |n: usize| filler_words(n);
     let table: Vec<(String, &str)> = [
-        // 1: phrases for unclear tasks, checked before the length (contract E6).
+        // Rule 1: phrases of unclear tasks, which are checked before the length of the task (contract E6).
         ("write python script. No further details. Generate a plan", "dcc"),
         ("Clarify the requirements of the import job with the team today please", "dcc"),
         ("please determine requirements for the billing page before anything else", "dcc"),
@@ -36,7 +37,7 @@ fn every_rule_and_its_near_miss() {
         ("generate a plan to clarify how the importer treats empty cells", "dcc"),
         ("write down the further details of the importer for the new colleagues", "ddd"),
         ("specified by the schema: reject rows without a date in the importer", "ddd"),
-        // 2: an action and an object, without a purpose.
+        // Rule 2: an action and an object without a purpose.
         ("write python script", "dcc"),
         ("Write code", "dcc"),
         ("create a file", "dcc"),
@@ -49,25 +50,25 @@ fn every_rule_and_its_near_miss() {
         ("rewrite code", "ddd"),
         ("make program", "dcc"),
         ("make coffee", "ddd"),
-        // 3: the task refers to something that it does not name.
+        // Rule 3: the task refers to something that it does not name.
         ("refactor it", "dcc"),
         ("polish this module", "dcc"),
         ("rename that old helper function", "ddc"),
         ("sort things in util.py", "dcc"),
         ("edit items in the list", "ddd"),
         ("move it into the folder of the parser", "ddd"),
-        // 4: vague, at any length.
+        // Rule 4: vague tasks of any length.
         ("the login page of the shop is not working since the deploy of last friday", "dcc"),
         ("please fix it for all of the customers in the shop today", "dcc"),
         ("fix item totals in the invoice of the web shop", "ddd"),
         ("something wrong happens with totals in the invoice of the web shop", "dcc"),
         ("unbroken lines in the report should be cut at 80 columns", "ddd"),
-        // 5: the agent that begins, and several ways.
+        // Rule 5: a specific agent begins, or several approaches are possible.
         ("explain how the parser treats quotes", "rrr"),
         ("what is the licence of serde_json", "rrr"),
         ("finder windows open on the wrong screen", "ddd"),
         ("add type hints to calculate_total in utils.py", "ddd"),
-        // The rules do not guess about other scripts.
+        // The rules know only English, so a task in a different script is never unclear.
         ("写一个脚本", "ddd"),
     ]
     .map(|(task, expected)| (task.to_owned(), expected))
@@ -86,17 +87,18 @@ fn every_rule_and_its_near_miss() {
     }
 }
 
-/// Eight words that no rule has.
+/// Eight words that no rule contains.
 const REST: &str = "in the importer of the new billing page";
 
-/// Returns the entries of the list `name` in the rules, in their order.
+/// Returns the entries of the list `name` in the source of the rules, in their order.
 fn listed(name: &str) -> Vec<&'static str> {
     let rules = include_str!("../../src/routing/rules.rs");
     let list = rules.split(&format!("const {name}: [")).nth(1).and_then(|rest| rest.split("];").next());
     list.expect("it is there").split('"').skip(1).step_by(2).collect()
 }
 
-/// Asserts that a phrase decides, and that it does not with a longer last word or a word in between.
+/// Asserts that the phrase decides the route. The phrase must not decide if its last word is longer, or if a word is
+/// inserted.
 fn decides(phrase: &str, expected: &str, from: impl Fn(&str) -> String) {
     let task = from(phrase);
     let routed = heuristics(&task, Mode::Aggressive);
@@ -218,7 +220,7 @@ fn every_word_of_purpose_makes_a_task_clear() {
         assert_eq!(routes(&task(word)), "ddd", "{word}");
         assert_eq!(routes(&task(&format!("{word}x"))), "dcc", "{word}");
     }
-    // The action itself is not a purpose, even if the same word could be one.
+    // The word of the action is not counted as a purpose, even if the same word could be a purpose.
     assert_eq!(routes("write a nice shiny little python script today"), "dcc");
 }
 
@@ -269,7 +271,7 @@ fn a_routers_answer_is_read_or_not() {
     for (text, expected) in table {
         assert_eq!(route(text, Mode::Balanced), expected, "{text}");
     }
-    // Minimal mode never asks, even if the router would.
+    // In minimal mode, work begins without asking a person, even if the router wants to ask.
     assert_eq!(route(r#"{"route_type": "clarify"}"#, Mode::Minimal), Some((Route::Direct, None)));
     let asked = read(r#"{"route_type": "propose", "proposals": [{"title": "One"}]}"#, Mode::Balanced);
     assert!(asked.is_some_and(|routed| routed.proposals.len() >= 2));

@@ -1,11 +1,12 @@
-//! Schemas from outside: the output of libraries is accepted, and schemas that cost too much are rejected.
+//! JSON Schemas from outside: schemas that common libraries produce are accepted, and schemas that are too expensive
+//! to check are rejected.
 
 use std::fmt::Write;
 
 use holdshort_core::schema::{check, refuse_foreign};
 use serde_json::{Value, json};
 
-/// Returns the schemas that a library prints, as made by `tests/schemas/print_*`.
+/// Returns the schemas that a library prints. The files were made by `tests/schemas/print_*`.
 fn printed(library: &str) -> Value {
     let text = match library {
         "pydantic" => include_str!("../schemas/pydantic.json"),
@@ -134,7 +135,7 @@ fn what_is_no_reference_within_is_named() {
     }
 }
 
-/// A schema that requires itself as a part can match no answer and is rejected. A recursive schema that can end is
+/// A schema that requires itself as a part matches no value and is rejected. A recursive schema that can end is
 /// accepted.
 #[test]
 fn a_schema_that_nothing_can_fit_is_refused() {
@@ -227,7 +228,8 @@ fn names_and_data_are_no_references() {
     );
 }
 
-/// Definitions that double at each step are short, but would cost endless work.
+/// In a short schema, each definition can use the previous one twice. The check of such a schema must not take
+/// exponential time.
 #[test]
 fn a_short_schema_costs_no_endless_check() {
     let doubling = |wrap: fn(&str) -> String| {
@@ -270,7 +272,8 @@ fn a_short_schema_costs_no_endless_check() {
     }
 }
 
-/// Each pattern would run almost without end. The value is refused whether the match is for it or against it.
+/// Each pattern would take almost unlimited time to match. The value is then refused, both for a required match and
+/// for a forbidden match.
 #[test]
 fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
     let endless = "^(?=(a|a)*\\1b)";
@@ -307,7 +310,7 @@ fn a_pattern_that_backtracks_to_its_limit_refuses_the_value() {
     }
 }
 
-/// A value of the maximum depth and size is checked. Recursion alone is not a reason to refuse.
+/// A value of the maximum depth and size is checked. Recursion alone does not make the check refuse a value.
 #[test]
 fn a_large_tree_is_checked() {
     let schema = &printed("pydantic")["Node"];
@@ -320,7 +323,7 @@ fn a_large_tree_is_checked() {
     assert_eq!(pointers(schema, &json!({ "name": "root", "children": wide })), [""; 0]);
 }
 
-/// Every accepted schema is compiled and checked within the stack of any thread.
+/// Compiling and checking an accepted schema never overflows the stack of a thread.
 #[test]
 fn the_deepest_that_is_taken_needs_no_deep_stack() {
     let mut defs = String::new();
@@ -344,7 +347,7 @@ fn the_deepest_that_is_taken_needs_no_deep_stack() {
     assert_eq!(checked.expect("it starts").join().expect("it ends"), [""; 0]);
 }
 
-/// A message quotes only the start of a long value, and the whole reason.
+/// The error message quotes only the start of a long value, followed by the complete reason.
 #[test]
 fn the_reason_is_told_behind_a_long_value() {
     let long = "a".repeat(50_000);

@@ -1,4 +1,4 @@
-//! Subtasks of a plan: their order, their requests, and the effect of a failure.
+//! Subtasks of a plan: their order, their model requests, and the effect of a failed subtask.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,8 @@ fn each_subtask_goes_to_its_agent_with_what_was_done_before() {
     assert_eq!(world.run.steps["work/b"].agent, "pair");
 }
 
-/// Case 29: subtasks that depend on a failure are skipped, others continue, and the run reports it.
+/// Case 29: if a subtask fails, the subtasks that need it are skipped and all others continue. The run reports the
+/// failure.
 #[test]
 fn a_failure_skips_what_depends_on_it() {
     let graph = [subtask("a", &[]), subtask("b", &["a"]), subtask("c", &["b"]), subtask("d", &[])];
@@ -75,7 +76,7 @@ fn a_failure_skips_what_depends_on_it() {
     assert_eq!(why, ["not run: `a` failed", "not run: `b` was skipped"]);
 }
 
-/// Cases 06 and 07: gates apply before and after each subtask.
+/// Cases 06 and 07: gates ask before and after each subtask.
 #[test]
 fn gates_stand_around_each_subtask() {
     let two = [subtask("a", &[]), subtask("b", &["a"])];
@@ -107,7 +108,7 @@ fn a_plan_stops_and_goes_on() {
     assert_eq!(at_work(&world), "work/b");
 }
 
-/// A phase for one subtask fails if the plan does not have that subtask.
+/// A phase that carries out a single subtask fails if the plan does not contain that subtask.
 #[test]
 fn one_subtask_alone_is_carried_out_or_the_run_fails() {
     let only = |n| {
@@ -137,7 +138,7 @@ fn what_a_subtask_is_told_stays_and_holds_what_it_depends_on_whole() {
     assert!(first.contains(&long));
 }
 
-/// If the limit of a subtask expires without a decision, no other subtask builds on it (contract E22).
+/// If the interrupt at a subtask's limit expires, the subtasks that need this subtask do not run (contract E22).
 #[test]
 fn a_subtask_whose_limit_nobody_decides_on_is_no_success() {
     let mut definition = planned(planning());
@@ -153,7 +154,7 @@ fn a_subtask_whose_limit_nobody_decides_on_is_no_success() {
     assert!(!world.run.steps.contains_key("work/b"));
 }
 
-/// A subtask that a person stopped at its limit makes the run partial.
+/// If a person stops a subtask at its limit, the run ends as `partial`.
 #[test]
 fn a_subtask_that_is_stopped_at_its_limit_says_so_to_those_that_need_it() {
     let mut definition = planned(planning());

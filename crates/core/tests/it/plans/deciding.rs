@@ -1,4 +1,4 @@
-//! Decisions on a plan, and the outcome without a decision.
+//! Decisions on a plan, and what happens without a decision.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{KindGate, PlanGate, Planning};
@@ -72,7 +72,7 @@ fn each_decision_on_a_plan_has_its_effect() {
     assert_eq!(at_work(&proposed(definition, &two)), "work/a work/b", "shown, and work goes on");
 }
 
-/// Contract A13: the run fails once the iterations are used up without an approval.
+/// Contract A13: the run fails if none of the allowed versions of the plan is approved.
 #[test]
 fn iterations_end() {
     let mut world = proposed(planned(Planning { iterations: 2, ..planning() }), &[subtask("a", &[])]);
@@ -83,8 +83,8 @@ fn iterations_end() {
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }
 
-/// Cases 01 and 09: mandatory checkpoints always ask a person. The one after planning shares its interrupt with the
-/// plan's own gate.
+/// Cases 01 and 09: mandatory checkpoints always ask a person. The checkpoint after planning and the plan's gate
+/// share one interrupt.
 #[test]
 fn a_person_must_speak_at_mandatory_checkpoints() {
     let must = |at| {
@@ -132,7 +132,8 @@ fn a_person_who_speaks_during_a_review_is_heard_after_it() {
     assert_eq!(due, ["model/plan/review_1/0/1"]);
 }
 
-/// Contract A13: if approval is not required, the plan is accepted after its last iteration of feedback.
+/// Contract A13: if approval is not required, the last version of the plan is accepted after the allowed number of
+/// feedback rounds.
 #[test]
 fn a_plan_may_be_settled_after_its_iterations() {
     let settles = || planned(Planning { iterations: 1, settles: true, ..planning() });
@@ -145,7 +146,7 @@ fn a_plan_may_be_settled_after_its_iterations() {
     };
     let world = revised(settles());
     assert_eq!((at_work(&world).as_str(), world.open_kinds().len()), ("work/b", 0));
-    // A mandatory checkpoint is never passed without a person.
+    // A mandatory checkpoint always needs a person's approval.
     let mut must = settles();
     must.gates.mandatory.insert(Checkpoint::AfterPlanning);
     let mut world = proposed(must, &[subtask("a", &[])]);
@@ -153,7 +154,7 @@ fn a_plan_may_be_settled_after_its_iterations() {
     assert_eq!(ended(&world), Some((Status::Failed, "plan_iterations")));
 }
 
-/// `expired` is never reported as `rejected` (contract E9).
+/// The run of an expired plan ends with the reason `expired`, not `rejected` (contract E9).
 #[test]
 fn a_plan_that_nobody_decides_on_is_not_rejected() {
     let mut definition = planned(planning());

@@ -1,4 +1,5 @@
-//! Plans and ideas: improving the task, plans as text or as a call, parsing, reviews, and answers instead of a plan.
+//! Plans and ideas: rewording of the task, plans as text or as a call, parsing, judgements, and answers instead of a
+//! plan.
 
 use holdshort_core::definition::{Definition, IdeaGeneration, Phase, PhaseKind, Planning, StepGates};
 use holdshort_core::interrupt::Kind;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::{at_work, ended, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, calls, choose, choose_with, fails, one_shot, says};
 
-/// Contract A8: every accepted form of a plan is parsed, and other texts are not taken for a plan.
+/// Contract A8: all accepted formats of a plan are parsed, and other texts are not mistaken for a plan.
 #[test]
 fn a_plan_is_read_in_many_forms() {
     let upstream = json!({ "sub_tasks": [
@@ -65,7 +66,7 @@ fn a_plan_is_read_in_many_forms() {
     }
 }
 
-/// A subtask without an id gets the id of its position, or the next free number if that id is taken.
+/// A subtask without an id gets an id from its position. If that id is taken, it gets the next free one.
 #[test]
 fn what_has_no_id_gets_one_that_nobody_else_has() {
     let s = |n: u32| json!({ "id": format!("s{n}"), "description": "x" });
@@ -78,7 +79,7 @@ fn what_has_no_id_gets_one_that_nobody_else_has() {
         (json!(["x", "y", s(1), "z"]), "s2 s3 s1 s4"),
         (json!(["x", { "id": "b", "description": "after it", "depends_on": ["s1"] }, "z"]), "s1 b s3"),
         (json!([{ "id": null, "description": "x" }, s(1)]), "s2 s1"),
-        // Given ids stay unchanged. The validation reports the duplicate.
+        // Ids that the planner gave do not change. The later check reports the duplicate id.
         (json!([s(1), s(1), "x"]), "s1 s1 s3"),
     ];
     for (sent, expected) in table {
@@ -189,7 +190,7 @@ fn a_plan_is_drawn_from_left_to_right() {
     assert_eq!(circle.layout().len(), 2);
 }
 
-/// Returns a workflow whose planner may answer instead. Only the tool makes a plan there.
+/// Returns a workflow whose planner may answer in prose. In this workflow, only a call of the plan tool makes a plan.
 fn may_plan() -> Definition {
     let mut definition = planned(Planning { optional: true, ..planning() });
     definition.agents.get_mut("planner").expect("it is there").tools.push("create_plan".to_owned());
@@ -268,7 +269,7 @@ fn errors_of_those_who_plan_are_asked_about_too() {
     assert_eq!(world.open_kinds(), ["plan_approval"]);
 }
 
-/// The person sees the plan itself, so the message shows only the text around its JSON.
+/// The card shows the plan itself, so the message contains only the text around the plan's JSON.
 #[test]
 fn what_is_said_around_a_plan_is_kept_without_it() {
     let plan = plan_of(&[subtask("a", &[])]);

@@ -1,4 +1,4 @@
-//! The interrupt after a failed step, and the number of attempts (contract A14).
+//! The interrupt after a failed step, and the maximum number of attempts (contract A14).
 
 use holdshort_core::definition::StepGates;
 use holdshort_core::interrupt::Kind;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{approved, ended, gated, planned, planning, request, say, subtask};
 use crate::world::{World, calls, choose, choose_with, command, fails, read, says};
 
-/// Case 08: after each failed attempt a person decides.
+/// Case 08: after each failed attempt, a person decides.
 #[test]
 fn a_failed_tool_asks_where_errors_are_asked_about() {
     let on_error = || gated(StepGates { on_error: true, ..StepGates::default() });
@@ -44,7 +44,7 @@ fn a_failed_tool_asks_where_errors_are_asked_about() {
 
 type Decided = &'static [(Kind, &'static str)];
 
-/// Each started attempt counts, even if its model never answered. A step that never started has no attempt.
+/// Every started attempt counts, even if its model never replied. A step that never started has no attempts.
 #[test]
 fn attempts_are_the_tries_that_were_begun() {
     let asks = StepGates { before_step: true, after_step: true, on_error: true, ..StepGates::default() };
@@ -84,7 +84,7 @@ fn attempts_are_the_tries_that_were_begun() {
     assert_eq!((&work["a"]["attempts"], &work["b"]["attempts"]), (&json!(1), &json!(0)), "{work}");
 }
 
-/// The interrupt names every failed call of a reply, not only the first.
+/// The interrupt lists all failed calls of the reply, not only the first one.
 #[test]
 fn calls_that_fail_together_are_asked_about_together() {
     let mut world =
@@ -98,7 +98,7 @@ fn calls_that_fail_together_are_asked_about_together() {
     assert_eq!(world.open_kinds(), Vec::<&str>::new(), "they are decided on together");
 }
 
-/// Returns the number of attempts on the card of the only failure, and true if a retry is offered.
+/// Returns the number of attempts on the card of the only open failure, and true if a retry is offered.
 fn card(world: &World) -> (Value, bool) {
     let asked = &world.run.interrupts[&world.open(Kind::Error)];
     (asked.content["payload"]["attempts"].clone(), asked.offers("retry").is_some())
@@ -107,7 +107,7 @@ fn card(world: &World) -> (Value, bool) {
 /// Name of a failure, and the function that makes the step fail once.
 type Fails = (&'static str, fn(&mut World));
 
-/// The limit of attempts applies to every kind of failure.
+/// The maximum number of attempts applies to all kinds of failures.
 #[test]
 fn a_step_is_tried_so_often_and_no_more() {
     let table: [Fails; 4] = [
@@ -147,7 +147,7 @@ fn a_step_is_tried_so_often_and_no_more() {
     }
 }
 
-/// A planner without a plan is a failed step like any other.
+/// A planner that makes no plan has failed, and the same maximum applies.
 #[test]
 fn a_planner_is_tried_so_often_and_no_more() {
     let mut definition = planned(planning());

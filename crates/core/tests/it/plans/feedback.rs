@@ -8,18 +8,19 @@ use holdshort_core::message::FailureKind;
 use super::{approved, gated, planned, planning, proposed, proposes, request, say, subtask};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
-/// Lengths of the messages, the oldest first, and the indexes of those that a later step gets.
+/// Lengths of the messages, the oldest first, and indexes of the messages that a later step receives.
 type FeedbackCase<'a> = (&'a [usize], &'a [usize]);
 
-/// Messages are included whole, from the newest backwards, up to the first that does not fit.
+/// A step receives the newest messages that fit the limit, in their order and without cuts. The first one that does
+/// not fit ends the selection.
 #[test]
 fn the_newest_that_fits_is_told_in_the_order_in_which_it_was_said() {
     let table: &[FeedbackCase] = &[
         (&[1_500, 1_500, 1_500, 1_500], &[2, 3]),
         (&[2_000, 2_000], &[0, 1]),
-        // An older message may have been withdrawn by the one that does not fit, so it is left out.
+        // The message that does not fit may correct an older one, so the older message is left out, too.
         (&[50, 3_950, 100], &[2]),
-        // The newest message is included whatever its length, and uses up the budget.
+        // The newest message is included at any length, and uses up the limit.
         (&[50, 4_500], &[1]),
         (&[4_500, 50], &[1]),
     ];
@@ -45,7 +46,8 @@ fn note(n: usize, length: usize) -> String {
 /// Gates, first reply of the agent, kind of the interrupt, and option.
 type Guided = (StepGates, Option<Answer>, Kind, &'static str);
 
-/// Feedback on a step reaches that step at once, and each step that starts later. Steps that already run do not get it.
+/// Feedback on a step reaches that step at once, and every step that starts later. Other steps that are already
+/// running do not receive it.
 #[test]
 fn what_is_said_about_a_step_is_heard_once_by_it_and_by_each_that_follows() {
     let before = StepGates { before_step: true, ..StepGates::default() };
@@ -88,7 +90,7 @@ fn what_is_said_about_one_of_two_is_not_told_to_the_one_beside_it() {
     assert_eq!((count_feedback(&world, "work/a"), count_feedback(&world, "work/b")), (1, 0));
 }
 
-/// Feedback passes from the planning phase to the control phase.
+/// Feedback in the planning phase also reaches the subtasks of the control phase.
 #[test]
 fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
     let mut definition = planned(planning());
@@ -102,7 +104,7 @@ fn what_is_said_to_the_planner_after_a_failure_reaches_the_subtasks() {
     assert_eq!((count_feedback(&world, "plan/plan"), count_feedback(&world, "work/a")), (1, 1));
 }
 
-/// The conversation keeps messages and the texts of decisions, each as often as it was sent.
+/// The conversation keeps every message and the text of every decision, even if the texts are equal.
 #[test]
 fn words_with_a_decision_on_a_plan_are_told_once_beside_equal_ones() {
     for option in ["approve", "revise", "reject"] {

@@ -1,5 +1,5 @@
-//! Planning and control: drafting, judging and deciding on a plan, carrying it out as a graph, and editing it on
-//! the way.
+//! Planning and control: a plan is drafted, judged, decided on, carried out as a graph of subtasks, and edited while
+//! it is carried out.
 
 mod carrying_out;
 mod deciding;
@@ -50,7 +50,7 @@ fn planning() -> Planning {
     }
 }
 
-/// Returns a workflow with the phase `plan`, and the phase `work` that carries the plan out.
+/// Returns a workflow with a phase `plan`, and a phase `work` that carries out the plan.
 fn planned(planning: Planning) -> Definition {
     let mut definition = definition();
     let agent = Agent {
@@ -77,14 +77,14 @@ fn gated(gates: StepGates) -> Definition {
     definition
 }
 
-/// Returns a started run whose plan of these subtasks waits for a person.
+/// Returns a started run whose plan consists of these subtasks and waits for a person's decision.
 fn proposed(definition: Definition, subtasks: &[Value]) -> World {
     let mut world = World::started(definition, Vec::new()).with("plan/plan", vec![proposes(subtasks)]);
     world.work();
     world
 }
 
-/// Returns a run whose plan is carried out, and replanned while one of its subtasks is held.
+/// Returns a run whose plan is carried out, and is replaced while one of the subtasks waits for a person.
 pub(crate) fn story() -> World {
     let gates = StepGates { before_step: true, ..StepGates::default() };
     let mut world = approved(gated(gates), &[subtask("a", &[]), subtask("b", &["a"])]);

@@ -17,7 +17,7 @@ fn cancelled(mut world: World) -> World {
     world
 }
 
-/// In a run that has ended no subtask is shown as running (lesson 12).
+/// Once a run has ended, none of its subtasks is shown as running (lesson 12).
 #[test]
 fn each_subtask_comes_to_an_end_with_its_run() {
     use Progress::{Cancelled, Completed, Failed, NotRun, Pending, Running, Skipped, Waiting};

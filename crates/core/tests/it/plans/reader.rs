@@ -1,4 +1,5 @@
-//! Data for readers is a function of the run's state: equal at a sequence, whatever way led there.
+//! The read-only view of a run depends only on the state of the run: live and replayed runs show the same at the same
+//! sequence.
 
 use holdshort_core::definition::{CheckpointPhase, PhaseKind, StepGates};
 use holdshort_core::interrupt::Kind;
@@ -13,7 +14,7 @@ fn step_progress(run: &Run) -> (u32, Trouble, StepActivity) {
     (step.attempts(), step.trouble, run.activity("work/a", step, &run.waiting()))
 }
 
-/// Readers see attempts, the last failure and the activity of a step, before each decision and at the end.
+/// Before each decision and at the end, the view has the step's attempts, its last failure and its activity.
 #[test]
 fn a_step_is_told_with_its_tries_and_its_trouble() {
     use StepActivity::{Ended, Failed, Waiting};
@@ -60,7 +61,7 @@ fn a_step_is_told_with_its_tries_and_its_trouble() {
     assert_eq!(skipped.last(), Some(&(0, None, Ended(StepEnd::Skipped))));
 }
 
-/// A running step is shown as paused in a paused run, and as cancelled in a cancelled one.
+/// In a paused run, a running step is shown as paused. In a cancelled run, it is shown as cancelled.
 #[test]
 fn what_is_at_work_stands_as_its_run_does() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
@@ -71,7 +72,8 @@ fn what_is_at_work_stands_as_its_run_does() {
     assert_eq!(step_progress(&world.run).2, StepActivity::Cancelled);
 }
 
-/// The state has the subtask of a step and its place in the plan. Other steps have no subtask.
+/// The view has the subtask of a step and its position in the plan. Steps that do not belong to a plan have no
+/// subtask.
 #[test]
 fn a_step_knows_its_part_of_the_plan() {
     let world = approved(planned(planning()), &[subtask("b", &[]), subtask("a", &["b"]), subtask("c", &[])]);
@@ -88,7 +90,8 @@ fn a_step_knows_its_part_of_the_plan() {
     );
 }
 
-/// Decisions are listed in the order in which they were made. A checkpoint that asks nobody is not listed.
+/// Decisions are listed in the order of their resolutions. A checkpoint that is approved without asking is not
+/// listed.
 #[test]
 fn people_are_told_of_what_they_are_asked() {
     let look = CheckpointPhase { message: "Look.".into(), ..CheckpointPhase::default() };

@@ -1,4 +1,4 @@
-//! A new version of a plan while the plan is carried out.
+//! New versions of a plan while the plan is carried out.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Control, KindGate, Phase, PhaseKind, StepGates};
@@ -28,7 +28,8 @@ fn what_has_not_started_can_be_planned_anew() {
     let stale = world.try_send(&person, replan(Some(7), plan_of(&[subtask("a", &[])])));
     assert!(matches!(stale, Err(Rejection::StalePlan { found: 1 })), "{stale:?}");
 
-    // The gate asks about the new version. Until then no further subtask of the old one starts.
+    // The gate asks a person about the new version. Until the decision, no further subtask of the current version
+    // starts.
     let more = plan_of(&[subtask("a", &[]), subtask("x", &["a"])]);
     world.person(replan(Some(1), more.clone()));
     let asked = &world.run.interrupts[&world.open(Kind::PlanApproval)];
@@ -66,7 +67,7 @@ fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
     let Err(Rejection::Invalid(problems)) = refused else { panic!("{refused:?}") };
     assert_eq!(problems[0].pointer, "/plan/subtasks");
     assert!(problems[0].message.contains("`b` has started"), "{problems:?}");
-    // A subtask may name the agent that would do it by default.
+    // Naming the default agent in a subtask does not change the subtask.
     let mut named = subtask("a", &[]);
     named["agent"] = json!("pair");
     let mut definition = planned(planning());
@@ -85,7 +86,7 @@ fn a_plan_is_planned_anew_only_while_it_is_carried_out_and_for_all_who_do() {
     assert!(matches!(again, Err(Rejection::PlanHeld { version: 2 })), "{again:?}");
 }
 
-/// The author of a new version cannot approve it if the gate asks for four eyes.
+/// If the gate requires a second person, the author of a new version cannot approve the version.
 #[test]
 fn whoever_planned_anew_does_not_release_it() {
     let mut world = approved(planned(planning()), &[subtask("a", &[])]);
@@ -129,7 +130,7 @@ fn rejecting_another_version_never_ends_the_run() {
     assert_eq!(at_work(&world), "work/a");
 }
 
-/// A subtask that is held before it starts can still be changed or dropped.
+/// A subtask whose step waits for a person before it starts can still be changed or dropped.
 #[test]
 fn what_is_held_before_it_begins_can_be_planned_anew() {
     let gates = StepGates { before_step: true, ..StepGates::default() };
@@ -140,7 +141,7 @@ fn what_is_held_before_it_begins_can_be_planned_anew() {
         let open = world.run.open_interrupts().map(|(_, each)| each).filter(of);
         open.map(|each| format!("{}", each.content["payload"]["input"])).collect::<Vec<_>>().join(" ")
     };
-    // `a` is approved and works; `b` and `c` are held.
+    // `a` is approved and runs. `b` and `c` wait for a person before they start.
     let about_a = world.run.steps["work/a"].blocked.clone().expect("it is held");
     world.person(Input::Decide { interrupt: about_a, decision: choose("approve"), holder: None });
     assert_eq!(at_work(&world), "work/a work/b work/c");
@@ -151,7 +152,8 @@ fn what_is_held_before_it_begins_can_be_planned_anew() {
     let Err(Rejection::Invalid(problems)) = refused else { panic!("{refused:?}") };
     assert!(problems.iter().all(|problem| problem.message.contains("`a` has started")), "{problems:?}");
 
-    // The gate asks, and neither subtask starts. After a rejection both are held again as before.
+    // The gate asks about the new version, and neither `b` nor `c` starts. After a rejection, both wait for a person
+    // as before.
     world.person(replan(None, plan_of(&[subtask("a", &[]), other])));
     assert_eq!((at_work(&world).as_str(), held(&world).as_str()), ("work/a", ""));
     let mut dropped = world.clone();

@@ -1,4 +1,5 @@
-//! Plans that agents make for their own work, plans that a person sends at a checkpoint, and the effect of a rejection.
+//! Plans that agents make for their own step, plans that a person sends at a checkpoint, and the effect of a
+//! rejection.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{
@@ -14,7 +15,8 @@ use serde_json::{Value, json};
 use super::{approved, at_work, ended, gated, plan_of, planned, planning, proposes, request, say, subtask};
 use crate::world::{World, calls, choose_with, definition, edit, one_shot, says};
 
-/// Contracts B5, B8: a plan within a subtask would never be carried out, so the tool refuses it without asking.
+/// Contracts B5, B8: a plan within a subtask would never be carried out, so the plan tool refuses the plan without
+/// asking a person.
 #[test]
 fn no_plan_is_made_within_a_subtask() {
     let mut definition = gated(StepGates { on_error: true, ..StepGates::default() });
@@ -40,8 +42,8 @@ fn no_plan_is_made_within_a_subtask() {
     assert_eq!((world.count("plan_proposed"), world.open_kinds().len()), (0, 0), "nor by who judges one");
 }
 
-/// A plan for the agent's own step may name only that agent and agents that it can hand over to. An edit has the
-/// same limit.
+/// A plan for an agent's own step may name only that agent and the agents that it can hand over to. A person's edit of
+/// the plan has the same restriction.
 #[test]
 fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     let named = |agent: &str| {
@@ -72,8 +74,8 @@ fn a_plan_of_ones_own_names_those_who_can_come_to_work_on_it() {
     world.decide(Kind::PlanApproval, edit(named("pair")));
 }
 
-/// Contract A12, case 05: a plan that a person sends at a checkpoint before the work replaces the settled plan.
-/// Other text is passed to the steps that work later.
+/// Contract A12, case 05: a plan that a person sends at a checkpoint before the work replaces the settled plan. Any
+/// other text is sent to later steps.
 #[test]
 fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     let looked_at = || {
@@ -147,8 +149,8 @@ fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
     assert!(world.run.interrupts[&interrupt].is_open());
 }
 
-/// Contracts A3, A6: at the mandatory checkpoint a rejection fails the run, unless the workflow says otherwise.
-/// Plans that an agent makes for its own step are no exception.
+/// Contracts A3, A6: at the mandatory checkpoint after planning, a rejection fails the run unless the workflow says
+/// otherwise. This also applies to plans that an agent makes for its own step.
 #[test]
 fn a_rejection_at_the_mandatory_checkpoint_ends_the_run() {
     let rejected = |must: bool, says: Option<Effect>| {
@@ -170,7 +172,7 @@ fn a_rejection_at_the_mandatory_checkpoint_ends_the_run() {
     assert_eq!(rejected(false, Some(Effect::FailRun)), failed);
 }
 
-/// Contract A8: the tool accepts every form that a planner may use, and every subtask gets an agent.
+/// Contract A8: the plan tool accepts every format that a planner may use, and every subtask gets an agent.
 #[test]
 fn the_tool_takes_a_plan_in_many_forms() {
     let step = json!({ "id": 1, "description": "x", "dependencies": [], "estimated_time": "5 min" });
