@@ -70,7 +70,8 @@ pub struct Step {
     pub crashes: u32,
     /// Use of the limits since the last new budget.
     pub used: Used,
-    /// Number of new budgets. `unasked` is the number of budgets that were granted without asking a person.
+    /// Number of new budgets. `continued_unasked` counts only budgets that were granted without asking a
+    /// person.
     pub continued: u32,
     pub continued_unasked: u32,
     pub redos: u32,

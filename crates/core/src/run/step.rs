@@ -177,8 +177,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Handles a reached limit. A person is asked for a new budget. If asking is switched off, the step fails with
-    /// the name of the limit.
+    /// Handles a reached limit. Rounds and tool calls get up to `continues` new budgets without asking. After that, a
+    /// person is asked for a new budget. If asking is switched off, the phase fails with the name of the limit.
     fn limit(&mut self, id: &str, limit: &str, value: u64) {
         self.emit(
             Fact::LimitReached { step: id.to_owned(), limit: limit.to_owned(), value },

@@ -1,5 +1,5 @@
-//! Seats of votes, and votes that end: hand-overs that keep the gate's requirements, delegates, and changed roles
-//! and groups.
+//! Seats of votes, and votes that become invalid: hand-overs that keep the requirements of the gate, delegates, and
+//! changed roles and groups.
 
 use holdshort_core::actor::{Actor, ResponsiblePeople, Role};
 use holdshort_core::definition::KindGate;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::assignments::{actor, decide, held, leave, names, of_groups, of_people, people, stages};
 use crate::world::{World, calls, choose, command, definition, edit, of_system, person};
 
-/// Returns a held command whose gate has this assignment.
+/// Returns a held command whose interrupt has this assignment, and the id of the interrupt.
 fn gated(assignment: Assignment) -> (World, InterruptId) {
     let (mut world, id) = held(assignment.clone());
     world.run.interrupts.change(&id, |interrupt| interrupt.opened.assignment = assignment);
@@ -70,7 +70,8 @@ fn nobody_asks_for_less_than_the_gate() {
         assert_eq!(world.run.interrupts[&id].assignment, *gate, "{about}");
     }
 
-    // The new assignment needs as many people as before, even if that was everyone who was named.
+    // The new assignment needs as many people as the gate's assignment, even if the gate's quorum included all named
+    // people.
     let (mut world, id) = gated(each.clone());
     let told = hand_on(&mut world, &id, "anna", to_names(&["cleo"], &[]));
     assert!(is_invalid(&told), "three have to agree: {told:?}");
@@ -79,7 +80,7 @@ fn nobody_asks_for_less_than_the_gate() {
     world.send(Input::PeopleChanged);
     assert_eq!(world.run.interrupts[&id].assignment.stages, [of_people(&[], 3)]);
 
-    // Settings that the new assignment leaves out stay as the gate has them.
+    // If the new assignment allows more than the gate does, the setting of the gate stays.
     let (mut world, id) = gated(two.clone());
     let looser = Assignment { self_approval: true, ..stages(vec![of_groups(&["finance"], 2)]) };
     hand_on(&mut world, &id, "olga", HandedTo::Whole(looser)).expect("it asks for as many");
@@ -107,7 +108,7 @@ fn whoever_is_asked_hands_on_their_own_stage_only() {
     assert_eq!(now.stages, [of_people(&["ben"], 1), of_groups(&["finance"], 1)]);
 }
 
-/// A hand-over to other approvers withdraws the votes, and each approver votes again.
+/// A hand-over to new approvers withdraws the votes so far, so every approver must vote again.
 #[test]
 fn a_hand_over_settles_nothing_by_itself() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 2)]));
@@ -121,7 +122,7 @@ fn a_hand_over_settles_nothing_by_itself() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// The role of a sign-in may be outdated, so the current role decides.
+/// The role that a person had at sign-in may be outdated, so the current role decides.
 #[test]
 fn who_has_left_or_lost_the_role_decides_nothing() {
     let (mut world, id) = gated(Assignment::default());
@@ -152,7 +153,7 @@ fn whoever_stands_in_and_whom_they_stand_in_for_are_one() {
     decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // A delegate and the person they replace cannot be the two people of two stages either.
+    // A delegate and the person whom they replace also cannot fill two stages that need different people.
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1), of_groups(&["finance"], 1)]));
     delegate(&mut world, &id, "anna", "cleo").expect("it is taken");
     decide(&mut world, &id, "cleo", choose("approve")).expect("in the place of anna");
@@ -185,7 +186,7 @@ fn nobody_releases_their_own_work_through_somebody_else() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// A person who may not release the work cannot choose a delegate for it.
+/// People who may not release the work cannot choose a delegate for its release.
 #[test]
 fn nobody_chooses_who_releases_their_own_work() {
     let own = Err(Rejection::Refused(Refusal::OwnWork));
@@ -223,11 +224,13 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Starters and authors do not choose who releases the work, even with a login link of another person or another
-/// form of their name. An admin or another approver does.
+/// The starter of the work and the author of an edit cannot choose who releases the work. This includes login links
+/// of other people that they created, and other spellings of their names. An admin or a different approver can
+/// choose.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
-    // Starter, author of an edit, caller with the maker of their login link, and true if the caller may hand on.
+    // Starter with the creator of their login link, author of an edit, caller with the creator of their login link,
+    // and true if the caller may hand over.
     type Row = (
         &'static str,
         (String, Option<String>),
@@ -278,11 +281,11 @@ fn nobody_hands_on_the_release_of_their_own_work() {
     }
 }
 
-/// A person and the maker of their login link are one person for votes. The local operator is an exception, because
-/// without a provider the operator makes all links.
+/// A person and the creator of the person's login link count once as voters. The local operator is an exception:
+/// without an identity provider, the operator creates all login links.
 #[test]
 fn whoever_lets_themselves_in_as_others_is_one_of_them() {
-    // Each voter, with the maker of the voter's login link.
+    // Voters in order, each with the creator of the voter's login link.
     type Votes = &'static [(&'static str, Option<&'static str>)];
     let four = Assignment { self_approval: false, ..stages(vec![of_groups(&["legal"], 2)]) };
     let in_turn = stages(vec![of_people(&["anna"], 1), of_people(&["ben"], 1)]);
@@ -336,7 +339,8 @@ fn whom_a_delegate_names_decides_too_and_a_circle_gains_nobody() {
     assert_eq!(standing.votes[0].seat.in_place_of.as_deref(), Some("anna"));
 }
 
-/// A delegation ends if a person in its chain leaves, and so do delegations after that person.
+/// If a person in a chain of delegations leaves, their delegation ends, and so do the delegations that follow it in
+/// the chain.
 #[test]
 fn a_delegation_ends_with_whoever_it_went_through() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna"], 1)]));
@@ -360,10 +364,10 @@ fn a_vote_may_be_taken_back_after_the_delegation_has_ended() {
     assert!(world.run.interrupts[&id].votes.is_empty());
 }
 
-/// Change to a person.
+/// Change to the role or groups of a person.
 type Change = fn(&mut World);
 
-/// A vote is withdrawn if its voter would no longer have the seat.
+/// A vote is withdrawn if its voter may no longer have the seat of the vote.
 #[test]
 fn a_vote_goes_with_the_seat_that_it_was_cast_in() {
     let legal = stages(vec![of_groups(&["legal"], 2)]);
@@ -396,7 +400,8 @@ fn what_is_settled_stays_as_it_was() {
     assert_eq!(world.run.interrupts[&id].agreed().len(), 2);
 }
 
-/// If the named approver leaves before the interrupt opens, the stage goes to admins and operators.
+/// If the only named approver leaves before the interrupt opens, admins and operators become the approvers of the
+/// stage.
 #[test]
 fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
     let mut definition = definition();
@@ -416,7 +421,7 @@ fn an_ask_of_those_who_left_goes_to_admins_and_operators() {
     assert_eq!(asked.stages, [Stage::default(), of_groups(&["finance"], 1)], "the other stage stays");
 }
 
-/// An emptied assignment requires at most as many people as there are.
+/// If an assignment falls to admins and operators, its quorum is at most the number of these people.
 #[test]
 fn what_is_emptied_asks_for_as_many_as_there_are() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 3)]));
@@ -429,8 +434,8 @@ fn what_is_emptied_asks_for_as_many_as_there_are() {
     assert_eq!(now.stages, [of_people(&[], 2)], "olga, and whoever has the operator's token");
 }
 
-/// Stages of an emptied assignment need different people as long as there are enough. Otherwise the assignment says
-/// that one person may take several.
+/// If stages fall to admins and operators, they need different people as long as there are enough. Otherwise one
+/// person may vote in several stages, and the assignment shows this.
 #[test]
 fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
     for (left, distinct, is_settled) in
@@ -447,13 +452,13 @@ fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
         assert_eq!(now.distinct, distinct, "{left:?}");
         decide(&mut world, &id, "operator", choose("approve")).expect("it is taken");
         assert!(world.run.interrupts[&id].is_open(), "{left:?}");
-        // The second vote is one for the second stage, or changes nothing.
+        // The second vote either takes the second stage, or changes nothing.
         let _ = decide(&mut world, &id, "operator", choose("approve"));
         assert_eq!(!world.run.interrupts[&id].is_open(), is_settled, "{left:?}");
     }
 }
 
-/// Grants and earlier approvals of a person apply where that person could decide alone.
+/// A person's grants and earlier approvals apply only where the person could decide alone.
 #[test]
 fn whose_word_holds_for_the_next_time() {
     let mut system = World::new(definition()).system;
@@ -481,7 +486,7 @@ fn whose_word_holds_for_the_next_time() {
     }
 }
 
-/// Decisions from before a person left do not apply, even if the name is used again later.
+/// Decisions that a person made before leaving are no longer valid, even if a new person has the same name.
 #[test]
 fn what_somebody_decided_before_they_left_holds_no_more() {
     let mut system = World::new(definition()).system;
@@ -499,8 +504,8 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     }
 }
 
-/// A grant belongs to its giver. The grant is own work if the giver, or the maker of the giver's login link, is the
-/// starter or made the starter's link.
+/// A grant belongs to its giver. It does not release the work of the giver, or of the creator of the giver's login
+/// link. It also does not release work whose starter has a login link that one of the two created.
 #[test]
 fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     let mut system = World::new(definition()).system;
@@ -520,7 +525,7 @@ fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     }
 }
 
-/// A claim ends if its holder leaves, so that others see the interrupt as unclaimed.
+/// If the holder of a claim leaves, the claim ends, so other people see the interrupt as unclaimed.
 #[test]
 fn a_claim_ends_with_whoever_claimed_it() {
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
@@ -534,7 +539,7 @@ fn a_claim_ends_with_whoever_claimed_it() {
     assert_eq!(world.run.interrupts[&id].claim, None);
     assert!(world.send(Input::PeopleChanged).is_empty(), "once");
 
-    // The client that holds the call may be running it, so its claim stays.
+    // A client with a claim may be running the call, so its claim stays.
     let (mut world, id) = gated(stages(vec![of_groups(&["legal"], 1)]));
     let holder = Some(ClaimHolder { node: 1, number: 7 });
     world.try_send(&anna, Input::Claim { interrupt: id.clone(), holder, over: None }).expect("it is its");
@@ -565,7 +570,8 @@ fn who_is_away_can_not_be_gone_around_by_their_own_delegate() {
     assert_eq!(told, Err(Rejection::Refused(Refusal::OwnWork)));
 }
 
-/// Ben is in both stages and alone in the second, so his vote in the first would leave no approver for it.
+/// Ben is an approver of both stages, and the only one of the second stage. If he voted in the first stage, the
+/// second stage would have no approver.
 #[test]
 fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     let in_turn = || stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben"], 1)]);
@@ -576,25 +582,25 @@ fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     decide(&mut world, &id, "ben", choose("approve")).expect("it is his stage");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // A rejection needs no further approver.
+    // A rejection ends the interrupt, so no later approver is needed.
     let (mut world, id) = gated(in_turn());
     decide(&mut world, &id, "ben", choose("reject")).expect("it ends there");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // If one person may agree in several stages, ben stays available.
+    // If one person may approve in several stages, Ben can vote in both.
     let (mut world, id) = gated(Assignment { distinct: false, ..in_turn() });
     decide(&mut world, &id, "ben", choose("approve")).expect("it is taken");
     decide(&mut world, &id, "ben", choose("approve")).expect("he agrees again");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // The first stage needs two of three people. Ben must be left for the second stage, so he cannot be one of them.
+    // The first stage needs two of three people. Ben is needed for the second stage, so he cannot vote in the first.
     let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben", "cleo"], 2), of_people(&["ben"], 1)]));
     decide(&mut world, &id, "anna", choose("approve")).expect("ben and cleo are left");
     let told = decide(&mut world, &id, "ben", choose("approve"));
     assert_eq!(told, Err(Rejection::Refused(Refusal::NeededElsewhere)));
     decide(&mut world, &id, "cleo", choose("approve")).expect("ben is left");
 
-    // All groups must agree, and the people of one stage are not those of the other.
+    // All groups must approve in the first stage, and nobody may vote in both stages.
     let each = Stage { roles: Represented::All, ..of_groups(&["legal", "finance"], 2) };
     let (mut world, id) = gated(stages(vec![each, of_people(&["dirk"], 1)]));
     let told = decide(&mut world, &id, "dirk", choose("approve"));
@@ -605,8 +611,8 @@ fn who_is_needed_at_a_later_stage_does_not_agree_before() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// Ben agreed in the first stage while cleo was there for the second. After she leaves, his vote is withdrawn, and
-/// anna can take the first stage.
+/// Ben approved in the first stage while Cleo was available for the second. After Cleo leaves, Ben's vote is
+/// withdrawn, so that Anna can approve in the first stage and Ben in the second.
 #[test]
 fn a_vote_that_leaves_nobody_for_another_stage_counts_no_more() {
     let (mut world, id) = gated(stages(vec![of_people(&["anna", "ben"], 1), of_people(&["ben", "cleo"], 1)]));

@@ -1,4 +1,4 @@
-//! Sessions: every state with every input, the rights of a run in each state, and the resulting row.
+//! Sessions: every state with every input, what runs may do in each state, and the row of the session in the index.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ fn apply(session: &mut Session, events: &[Event]) {
     }
 }
 
-/// Returns a session after these inputs, sent a second apart.
+/// Returns a session after these inputs, which are sent at intervals of one second.
 fn session(inputs: &[Input]) -> Session {
     let mut session = Session::new(draw(2).id());
     for (now, input) in (1..).zip(inputs) {
@@ -108,7 +108,7 @@ fn every_state_takes_or_rejects_every_input() {
     snapshot::check("sessions", &text);
 }
 
-/// Only a person opens, suspends, resumes and closes a session. Only the engine expires one.
+/// Only people open, suspend, resume and close sessions. Only the engine expires a session.
 #[test]
 fn everybody_keeps_to_their_part() {
     let agent = || Actor::agent("a", "rest");
@@ -149,7 +149,7 @@ fn what_a_session_is_opened_with_has_limits() {
     assert_eq!([configured(large), configured(json!(1u64 << 60))], [["/config"]; 2]);
 }
 
-/// A run starts only in an open session. In a suspended one no run continues.
+/// A run can start only in an open session. In a suspended session, no run continues.
 #[test]
 fn a_session_that_is_not_open_starts_nothing() {
     let said = [
@@ -176,7 +176,8 @@ fn a_session_that_is_not_open_starts_nothing() {
     }
 }
 
-/// The start of a run and events of the session both make rows. The merged row is the same in any order.
+/// Both the start of a run and the events of a session create rows of the session. Merging these rows yields the same
+/// row in any order.
 #[test]
 fn rows_of_a_session_come_in_any_order() {
     let id = || draw(2).id();

@@ -1,4 +1,4 @@
-//! Smart approval: reasons to ask in addition to the gates, and the model that judges (contracts A4, A5).
+//! Smart approval: additional reasons to ask, and the model that judges calls (contracts A4, A5).
 
 use holdshort_core::definition::{Definition, Judge, KindGate, Smart};
 use holdshort_core::gate::Source;
@@ -21,7 +21,7 @@ fn found(said: &str, tool: &str, arguments: &Value, keywords: &[&str]) -> Vec<St
     smart::reasons(&act, &keywords).into_iter().map(|reason| reason.text).collect()
 }
 
-/// Keywords match words, never parts of words (lesson 37).
+/// A keyword matches only complete words, never a part of a word (lesson 37).
 #[test]
 fn keywords_are_words() {
     let table = [
@@ -69,7 +69,7 @@ fn keywords_are_words() {
     assert_eq!(wrong, []);
 }
 
-/// The reason names the match and its place.
+/// The reason contains the matched word and says where it was found.
 #[test]
 fn a_reason_names_what_and_where() {
     let nothing = json!({});
@@ -80,7 +80,7 @@ fn a_reason_names_what_and_where() {
             found("I delete it", "x", &json!({ "a": [{ "b": "deletes" }] }), &["delete", "push"]),
             vec!["keyword `delete` in the agent's message and the arguments"],
         ),
-        // Names of arguments are chosen by the tool, not by the agent.
+        // The tool defines the names of arguments, so keywords are not searched in them.
         (found("", "x", &json!({ "delete": true }), &["delete"]), vec![]),
         (
             found("", "run_command", &json!({ "command": "kubectl --env=prod get" }), &[]),
@@ -104,7 +104,8 @@ fn a_reason_names_what_and_where() {
             vec!["the agent is uncertain: `i'm guessing` in its message"],
         ),
         (found("I am sure that it ensures certainty", "x", &nothing, &[]), vec![]),
-        // Only the agent's own message shows uncertainty, not the text that it writes to a file.
+        // Words of uncertainty are searched only in the agent's own message, not in text that the agent writes to a
+        // file.
         (found("", "x", &json!({ "content": "not sure" }), &[]), vec![]),
     ];
     for (found, expected) in table {
@@ -112,7 +113,7 @@ fn a_reason_names_what_and_where() {
     }
 }
 
-/// Returns a workflow that allows everything, so that only smart approval asks.
+/// Returns a workflow that allows everything, so that only smart approval asks a person.
 fn watched(smart: Smart) -> Definition {
     let mut definition = definition();
     definition.gates.rules = vec![allow(&["*"])];
@@ -143,7 +144,7 @@ fn ended(world: &World) -> Option<(Status, &str)> {
     world.run.ended.as_ref().map(|ended| (ended.status, ended.reason.as_str()))
 }
 
-/// Cases 10 and 11: a keyword asks even if a rule allows the call.
+/// Cases 10 and 11: a keyword makes the call ask even if a rule allows it.
 #[test]
 fn a_keyword_asks_although_a_rule_allows() {
     let script = || vec![calls(&[command("rm -r old_data # delete old_data/")]), says("Done.")];
@@ -185,7 +186,7 @@ fn a_keyword_asks_although_a_rule_allows() {
     assert_eq!(ended(&refused), Some((Status::Completed, "done")));
 }
 
-/// Calls that only read pass, whatever keywords or models say.
+/// Calls that only read are not asked about, even if a keyword matches or the judge would escalate.
 #[test]
 fn what_only_reads_is_let_through() {
     let reads = [read("production/delete.txt"), command("cat delete_me"), command("ls -l prod")];
@@ -206,7 +207,7 @@ fn what_the_agent_says_counts_with_what_it_does() {
     assert_eq!(ended(&says_so("It is a plain build.")), Some((Status::Completed, "done")));
 }
 
-/// Smart approval comes after a forbid, adds to other reasons to ask, and overrides grants.
+/// A forbidding rule overrides smart approval. Smart approval adds to other reasons to ask, and overrides grants.
 #[test]
 fn where_it_stands_in_the_vote() {
     let delete = || command("git commit -m delete");
@@ -256,7 +257,7 @@ fn three_failures_in_a_row_ask() {
     world.decide(Kind::ToolApproval, choose("approve"));
     world.work();
     assert_eq!(ended(&world), Some((Status::Completed, "done")));
-    // The third failure also applies to a call of the same reply that was already released.
+    // After the third failure, even an already released call of the same reply is asked about.
     let script =
         vec![calls(&[command("false"), command("false"), command("false"), command("make")]), says("Done.")];
     let world = worked(watched(keywords_only()), script);
@@ -293,7 +294,7 @@ fn a_model_judges_what_nothing_else_holds_back() {
     assert_eq!((ended(&approved), approved.count("call_judged")), (Some((Status::Completed, "done")), 1));
 }
 
-/// The request has the conversation and the call as material, and the schema of the answer.
+/// The judge's request contains the conversation, the call, and the schema of the answer.
 #[test]
 fn what_the_judge_is_asked() {
     let world = judged(Vec::new());
@@ -317,7 +318,7 @@ fn what_the_judge_is_asked() {
     assert_eq!(world.run.request(JUDGE).and_then(|request| request.model).as_deref(), Some("large"));
 }
 
-/// A judge that fails or gives no valid answer does not agree.
+/// If the judge fails or gives no valid answer, the call is not approved and a person is asked.
 #[test]
 fn a_judge_that_can_not_be_heard_asks_a_person() {
     let unread = || says("Looks fine to me.");
@@ -333,7 +334,7 @@ fn a_judge_that_can_not_be_heard_asks_a_person() {
         assert_eq!((world.count("model_started"), world.effects.len()), (1 + asked, 0));
         assert_eq!(world.run.open_interrupts().count(), 1);
     }
-    // A provider that rejects the schema is asked again without it.
+    // If the provider rejects the schema, the judge is asked again without a schema.
     let mut world = judged(vec![fails(FailureKind::Rejected)]);
     assert_eq!(world.run.request(JUDGE).expect("it is asked again").response_schema, None);
     world.script.insert(JUDGE.to_owned(), [verdict(false, &[])].into());
@@ -344,7 +345,8 @@ fn a_judge_that_can_not_be_heard_asks_a_person() {
     assert_eq!(ended(&judged(vec![unread(), fenced])), Some((Status::Completed, "done")));
 }
 
-/// If the process ends during a judgement, the next one asks the judge again. The call has not run.
+/// If the process ends during a judgement, the next process asks the judge again. The call does not run before the
+/// judgement.
 #[test]
 fn a_judgement_survives_a_crash() {
     let mut world = judged(Vec::new());
@@ -356,7 +358,8 @@ fn a_judgement_survives_a_crash() {
     assert_eq!((ended(&world), world.effects.len()), (Some((Status::Completed, "done")), 1));
 }
 
-/// An edit by a person needs no judge. The judge is not asked either if a person is asked anyway.
+/// A call that a person edited needs no judge. The judge is also not asked if a person is asked about the call in any
+/// case.
 #[test]
 fn a_person_is_not_judged() {
     let mut asking = watched(Smart::default());
@@ -369,7 +372,7 @@ fn a_person_is_not_judged() {
     assert_eq!(world.effects, ["run_command touch x"]);
 }
 
-/// If a step ends while one of its calls is judged, the judge ends too.
+/// If a step ends while one of its calls is being judged, the judging step ends, too.
 #[test]
 fn a_judge_goes_with_its_call() {
     let mut definition = watched(Smart::default());
@@ -386,7 +389,7 @@ fn a_judge_goes_with_its_call() {
     assert!(world.effects.is_empty());
 }
 
-/// The title names the impact if it was counted.
+/// The title contains the number of affected files, if they were counted.
 #[test]
 fn the_title_says_how_many_files() {
     let title = |line: &str, impact: Value| {
@@ -415,7 +418,7 @@ fn the_title_says_how_many_files() {
     assert!(title(&"rm a ".repeat(500), json!({ "files": 500 })).ends_with("… (500 files)"));
 }
 
-/// A run can add keywords and a judge, and keeps those of its workflow.
+/// A run can add keywords and a judge to those of its workflow, but not remove any.
 #[test]
 fn a_run_adds_to_smart_approval() {
     let mut config = Config::default();
@@ -440,8 +443,8 @@ fn a_run_adds_to_smart_approval() {
     assert_eq!(asked("make delete", None), (false, true), "the usual words are the workflow's choice");
 }
 
-/// A judge that could not read all of the call does not clear it. Messages of people during the judgement are not
-/// part of its material.
+/// A judge that could not read the whole call does not approve the call. Messages that people send during the
+/// judgement are not part of the judge's input.
 #[test]
 fn a_judge_hears_material_alone_and_all_of_it() {
     let long = format!("make tidy {}", "x".repeat(31_000));
@@ -458,7 +461,7 @@ fn a_judge_hears_material_alone_and_all_of_it() {
     assert_eq!(reasons(&world), ["Smart judge"]);
 }
 
-/// Contract A4: three failures of one tool count, whatever was read or edited in between.
+/// Contract A4: three failures of one tool are a reason to ask, even if other calls succeeded in between.
 #[test]
 fn failures_count_although_others_did_well_in_between() {
     let fails = || calls_saying("Again.", &[command("false")]);

@@ -1,8 +1,8 @@
-//! Text tables that are compared with a file.
+//! Text tables that are compared with a snapshot file.
 
 use std::path::Path;
 
-/// Compares the text with `snapshots/NAME.txt`. With `UPDATE_SNAPSHOTS=1` it writes the file first.
+/// Compares the text with `snapshots/NAME.txt`. If `UPDATE_SNAPSHOTS=1` is set, first writes the text to the file.
 #[track_caller]
 pub(crate) fn check(name: &str, found: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/snapshots").join(format!("{name}.txt"));

@@ -1,4 +1,4 @@
-//! Deadlines of a run while no decision is made: reminders, escalation and snoozing.
+//! Deadlines of an interrupt that waits for a decision: reminders, escalations and snoozes.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::KindGate;
@@ -38,7 +38,7 @@ fn gate(assignment: Assignment) -> KindGate {
     KindGate { assignment: Some(assignment), ..KindGate::default() }
 }
 
-/// Returns a command that this gate holds.
+/// Returns a run whose command this gate holds, and the id of the interrupt.
 fn held(gate: KindGate) -> (World, InterruptId) {
     held_in(gate, |_| {})
 }
@@ -56,7 +56,7 @@ fn held_in(gate: KindGate, change: impl FnOnce(&mut World)) -> (World, Interrupt
     (world, id)
 }
 
-/// Passes the given hours and sends a tick. Returns the events with their recipients.
+/// Lets the given number of hours pass and sends a tick. Returns the events with their recipients.
 fn passes(world: &mut World, hours: u64) -> Vec<String> {
     world.pass_ms(hours * HOUR);
     tick(world)
@@ -80,7 +80,7 @@ fn describe_events(world: &World, from: usize) -> Vec<String> {
             }
             Fact::InterruptEscalated { step, to, .. } => {
                 let step = step.map_or("operators".to_owned(), |step| step.to_string());
-                // Other operators of the test world are left out.
+                // The test world has further operators, which are left out.
                 let known = ["anna", "ben", "cleo", "dirk", "olga"];
                 let to: Vec<&str> = to.iter().map(String::as_str).filter(|id| known.contains(id)).collect();
                 Some(format!("escalate {step}: {}", to.join(" ")))
@@ -124,7 +124,7 @@ fn those_who_are_asked_are_reminded_so_often() {
     assert_eq!(passes(&mut world, 100), Vec::<String>::new());
 }
 
-/// After a down time or a freeze, missed reminders are sent as one.
+/// After a downtime or a freeze, several missed reminders are sent as one.
 #[test]
 fn late_reminders_are_one_and_the_next_is_as_far_as_ever() {
     let often = KindGate {
@@ -172,7 +172,7 @@ fn others_are_asked_step_by_step() {
     crate::events::reread(&world);
 }
 
-/// The next step keeps its own delay after a late one, so that a down time skips no approvers.
+/// If an escalation is late, the next escalation still waits its full delay, so that a downtime skips no approvers.
 #[test]
 fn a_late_step_does_not_bring_the_next() {
     let chain = KindGate {
@@ -185,7 +185,7 @@ fn a_late_step_does_not_bring_the_next() {
     assert_eq!(passes(&mut world, 4), ["escalate 1: anna ben cleo"]);
 }
 
-/// Missed deadlines take effect in the order in which they were due. After an expiry no reminder is sent.
+/// Missed deadlines take effect in the order of their due times. After an expiry, no reminder is sent.
 #[test]
 fn no_server_ran_while_all_of_it_became_due() {
     let everything = |expires: Option<u64>| KindGate {
@@ -233,14 +233,14 @@ fn a_step_that_reaches_nobody_goes_on_to_the_next() {
     let id = world.open(Kind::ToolApproval);
     decide(&mut world, &id, "olga", choose("approve")).expect("operators decide, too");
 
-    // One person cannot fill a quorum of two.
+    // The quorum is two, so an escalation that reaches only one person is skipped.
     let two = stages(vec![of_groups(&["legal"], 2)]);
     let (mut world, _) = held(KindGate { escalation: vec![instead(1, &[], &["finance"])], ..gate(two) });
     leave(&mut world, "cleo");
     assert_eq!(passes(&mut world, 1), ["escalate operators: anna ben dirk olga"]);
 }
 
-/// Admins and operators keep an interrupt when others are added to it.
+/// Admins and operators stay approvers of an interrupt when an escalation adds further approvers.
 #[test]
 fn operators_decide_on_beside_those_who_are_asked_later() {
     let (mut world, id) = held(KindGate { escalation: vec![to(1, &["anna"], &[])], ..KindGate::default() });
@@ -253,7 +253,8 @@ fn operators_decide_on_beside_those_who_are_asked_later() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// An escalation releases nothing. The quorum stays, and votes stay only if their voters are still approvers.
+/// An escalation does not resolve the interrupt. The quorum stays the same, and a vote stays only if its voter is
+/// still an approver.
 #[test]
 fn a_step_releases_nothing() {
     let two = || stages(vec![of_groups(&["legal"], 2)]);
@@ -282,7 +283,7 @@ fn a_step_releases_nothing() {
     assert!(world.run.interrupts[&id].is_open());
 }
 
-/// A later stage has its own times, and so have the people who receive a hand-over.
+/// When a later stage is reached or the interrupt is handed over, the times of reminders and escalations start again.
 #[test]
 fn it_counts_anew_for_whoever_is_asked_next() {
     let in_turn = KindGate {
@@ -310,7 +311,7 @@ fn it_counts_anew_for_whoever_is_asked_next() {
     crate::events::reread(&world);
 }
 
-/// A person who is away is reminded through their delegate.
+/// If a person is away, the reminder goes to the person's delegate.
 #[test]
 fn delegates_are_reminded() {
     let (mut world, id) = held(KindGate {
@@ -344,7 +345,7 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     assert_eq!(passes(&mut world, 1), ["remind ben dirk"]);
     assert_eq!(passes(&mut world, 1), ["wake anna", "remind anna ben dirk"]);
     assert_eq!(world.run.interrupts[&id].snoozed_until("anna"), None);
-    // She may still decide, and may change the snooze.
+    // Anna may still decide while she snoozes the interrupt, and she may change the snooze.
     let later = world.now.plus_ms(HOUR);
     assert_eq!(snooze(&mut world, &id, "anna", Some(later)).map(|told| told.len()), Ok(1));
     assert_eq!(snooze(&mut world, &id, "anna", Some(later)).map(|told| told.len()), Ok(0), "the same again");
@@ -373,7 +374,8 @@ fn who_has_put_it_off_is_told_when_that_is_over() {
     assert_eq!(refused(snooze(&mut world, &id, "anna", Some(years))), "/until");
 }
 
-/// Two nodes have clocks five minutes apart. Each deadline takes effect once, whichever node ticks.
+/// The clocks of two nodes differ by five minutes. Each deadline takes effect once, no matter which node sends the
+/// tick.
 #[test]
 fn clocks_that_differ_do_nothing_twice() {
     const SKEW: u64 = 5 * 60_000;
@@ -411,8 +413,8 @@ fn clocks_that_differ_do_nothing_twice() {
     assert!(times.is_sorted(), "no event is earlier than the one before it");
 }
 
-/// Working time is the time in which a member of the group works. The deadline is stored as a moment, so later
-/// changes affect only deadlines that are set later.
+/// Working time passes only while a member of the group works. Deadlines are stored as timestamps, so a later change
+/// of the working hours affects only deadlines that are set after it.
 #[test]
 fn working_time_counts_where_it_is_said() {
     let office = hours("Europe/Berlin", "mon-fri 09:00-17:00", &["2026-02-03"]);
@@ -426,7 +428,7 @@ fn working_time_counts_where_it_is_said() {
         world.system.apply(&of_system(SystemFact::HoursSet { group: "legal".to_owned(), is }));
     };
     let (mut world, id) = held_in(gate(), |world| set(world, office.clone()));
-    // The start is a Saturday. The group works from Monday on, from 08:00 UTC, and not on Tuesday.
+    // The run starts on a Saturday. The group works from Monday, 08:00 UTC, and Tuesday is a holiday.
     let at = |text: &str| Some(text.parse::<Timestamp>().expect("a time"));
     assert_eq!(world.run.interrupts[&id].due.remind_at, at("2026-02-02T12:00:00Z"));
     assert_eq!(world.run.interrupts[&id].opened.expires_at, at("2026-02-05T12:00:00Z"));
@@ -436,7 +438,7 @@ fn working_time_counts_where_it_is_said() {
     assert_eq!(tick(&mut world), ["remind anna ben dirk"]);
     assert_eq!(world.run.interrupts[&id].due.remind_at, at("2026-02-02T20:00:00Z"));
 
-    // A run does not start if its gate needs the working time of a group without hours.
+    // If the gate uses the working time of a group without working hours, the run does not start.
     let mut definition = definition();
     definition.gates.kinds.insert(Kind::ToolApproval, gate());
     let mut world = World::new(definition);
@@ -557,7 +559,7 @@ fn hours_are_kept_by_whoever_said_them() {
     assert_eq!(send(&file, all(&["finance"])), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Ok(vec!["hours_unset".to_owned()]));
     assert_eq!(send(&admin, unset("legal")), Err(system::Rejection::UnknownGroup));
-    // Removed groups make room for new ones. One input cannot set more than the limit.
+    // Removed groups make room for new groups. A single input cannot set more groups than the limit.
     let many = |from: usize, count: usize| {
         let names: Vec<String> = (from..from + count).map(|n| format!("g{n}")).collect();
         all(&names.iter().map(String::as_str).collect::<Vec<_>>())

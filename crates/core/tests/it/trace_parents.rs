@@ -1,4 +1,4 @@
-//! The header `traceparent` of a request (W3C Trace Context).
+//! The HTTP header `traceparent` of a request (W3C Trace Context).
 
 use holdshort_core::trace_parent::TraceParent;
 

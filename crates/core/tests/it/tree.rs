@@ -1,4 +1,4 @@
-//! The Merkle tree of RFC 9162: its roots, and proofs that hold for their claim only.
+//! The Merkle tree of RFC 9162: its roots, and proofs that are valid only for their own claim.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ fn event(n: u64) -> Digest {
     Digest::of_bytes(&n.to_be_bytes())
 }
 
-/// Computes the root by recursion, as the RFC defines it.
+/// Computes the root recursively, as in the definition of the RFC.
 fn root(range: &Range<u64>) -> Digest {
     match range.end - range.start {
         0 => Digest::of_bytes(&[]),
@@ -26,7 +26,7 @@ fn roots(ranges: &[Range<u64>]) -> Vec<Digest> {
     ranges.iter().map(root).collect()
 }
 
-/// The roots equal those in the tests of certificate transparency logs.
+/// The roots equal those in the test data of certificate transparency logs.
 #[test]
 fn known_leaves_have_their_known_roots() {
     let table = [
@@ -106,7 +106,7 @@ fn a_later_tree_continues_the_earlier_one() {
     }
 }
 
-/// The root of a subtree that was computed before replaces its leaves.
+/// The stored root of a complete subtree can replace the leaves of that subtree.
 #[test]
 fn a_perfect_subtree_is_added_whole() {
     let mut tree = Growing::default();

@@ -1,4 +1,5 @@
-//! Approvals of external agents: used once, for exactly the approved action, and in time.
+//! Approvals of external agents. An approval can be used once, only for the approved action, and only until it
+//! expires.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::digest::Digest;
@@ -17,7 +18,7 @@ fn agent() -> Actor {
     Actor::agent("their-agent", "rest")
 }
 
-/// Returns a world in which an agent asks for an approval of this payload.
+/// Returns a world in which an agent asks for the approval of this payload, and the id of the interrupt.
 fn open_approval(origin: Origin, kind: Kind, payload: Value, usable_ms: Option<u64>) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     let Input::Start(mut start) = world.start_input(Config::default()) else { unreachable!() };
@@ -63,7 +64,7 @@ fn an_approval_is_used_once_also_after_its_run_has_ended() {
     }
 }
 
-/// An approval is usable only for the payload that was decided. The rejection of another payload gives the reason.
+/// An approval can be used only for the approved payload. For a different payload, the rejection contains the reason.
 #[test]
 fn it_is_used_for_what_was_approved() {
     let payload = json!({ "tool": "git", "arguments": { "branches": 41 }, "note": "x" });
@@ -71,9 +72,9 @@ fn it_is_used_for_what_was_approved() {
     let table: [(Kind, Value, Decision, Option<Value>); 9] = [
         (Kind::ToolApproval, payload.clone(), choose("approve"), Some(payload.clone())),
         (Kind::ToolApproval, payload.clone(), edit(json!({ "branches": 3 })), Some(edited)),
-        // An edit that changes nothing is an approval.
+        // An edit that changes nothing is stored as an approval.
         (Kind::ToolApproval, payload.clone(), edit(json!({ "branches": 41 })), Some(payload.clone())),
-        // Without a member `arguments` the edit replaces the whole payload.
+        // If the payload has no member `arguments`, the edit replaces the whole payload.
         (Kind::ToolApproval, json!({ "a": 1 }), edit(json!({ "a": 2 })), Some(json!({ "a": 2 }))),
         (Kind::Checkpoint, json!("go"), choose("approve"), Some(json!("go"))),
         (Kind::ToolApproval, payload.clone(), choose("reject"), None),
@@ -137,7 +138,7 @@ fn only_whoever_asked_uses_and_withdraws_it() {
             assert_eq!(world.try_send(&actor, input), Err(Rejection::Role));
         }
     }
-    // Interrupts of native runs cannot be withdrawn in this way.
+    // An external agent cannot withdraw an interrupt of a native run.
     let mut own = World::started(world::definition(), Vec::new());
     let unknown = own.try_send(&Actor::operator("rest"), inputs()[1].clone());
     assert_eq!(unknown, Err(Rejection::UnknownInterrupt));

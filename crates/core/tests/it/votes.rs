@@ -1,5 +1,4 @@
-//! A decision is a vote, and a resolution is an outcome: the number of people who must agree, and the subject of
-//! their agreement.
+//! Votes and resolutions: how many people must agree, and what exactly they must agree on.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Decision, Kind, Offer, Seat, Vote};
@@ -12,7 +11,7 @@ fn person(id: &str) -> Actor {
     Actor { id: id.to_owned(), ..Actor::operator("rest") }
 }
 
-/// Returns a held command with this quorum.
+/// Returns a run whose command is held with this quorum.
 fn held(quorum: u32) -> World {
     let mut world = World::started(definition(), vec![calls(&[command("make x")])]);
     world.work();
@@ -25,10 +24,10 @@ fn other() -> Decision {
     edit(json!({ "command": "make y" }))
 }
 
-/// Quorum, votes in order, the option that takes effect, and the people who agreed on it.
+/// Quorum, votes in order, option that takes effect, and people who voted for this option.
 type Cast = (u32, Vec<(&'static str, Decision)>, &'static str, &'static str);
 
-/// Applies the votes. Returns the option that took effect, and the people who agreed on it.
+/// Applies the votes. Returns the option that took effect, and the people who voted for it.
 fn settled(quorum: u32, votes: Vec<(&str, Decision)>) -> (String, String) {
     let mut world = held(quorum);
     let id = world.open(Kind::ToolApproval);
@@ -49,7 +48,7 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
         (0, vec![("ann", approve())], "approve", "ann"),
         (1, vec![("ann", approve())], "approve", "ann"),
         (2, vec![("ann", approve())], "open", ""),
-        // Each person counts once.
+        // Two votes of the same person count once.
         (2, vec![("ann", approve()), ("ann", approve())], "open", ""),
         (2, vec![("ann", approve()), ("ann", session())], "open", ""),
         (2, vec![("ann", approve()), ("bob", approve())], "approve", "ann bob"),
@@ -58,16 +57,16 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
         (2, vec![("ann", approve()), ("bob", session())], "approve", "ann bob"),
         (2, vec![("ann", session()), ("bob", approve())], "approve", "ann bob"),
         (2, vec![("ann", session()), ("bob", session())], "approve_session", "ann bob"),
-        // One person can stop it.
+        // One person is enough to stop the call.
         (2, vec![("ann", choose_with("reject", "no"))], "reject", "ann"),
         (3, vec![("ann", approve()), ("bob", choose_with("reject", "no"))], "reject", "bob"),
         (2, vec![("ann", approve()), ("ann", choose_with("reject", "no"))], "reject", "ann"),
         (2, vec![("ann", approve()), ("bob", choose_with("respond", "it is x"))], "respond", "bob"),
-        // People must agree on the same thing.
+        // The votes must be for the same option with the same edit.
         (2, vec![("ann", approve()), ("bob", other())], "open", ""),
         (2, vec![("ann", other()), ("bob", other())], "edit", "ann bob"),
         (2, vec![("ann", other()), ("bob", approve())], "open", ""),
-        // An edit withdraws the votes of the others.
+        // A vote with an edit withdraws the earlier votes.
         (2, vec![("ann", approve()), ("bob", other()), ("cem", approve())], "open", ""),
         (2, vec![("ann", approve()), ("bob", other()), ("ann", other())], "edit", "bob ann"),
         (
@@ -83,7 +82,7 @@ fn what_releases_needs_as_many_people_as_the_quorum_says() {
     }
 }
 
-/// Options that continue the work need the quorum. Options that replace it do not.
+/// Options that continue the work need the quorum. Options that replace or stop the work need only one vote.
 #[test]
 fn what_lets_work_go_on_is_agreed_on() {
     let kind = Kind::UnknownOutcome;
@@ -127,7 +126,7 @@ fn what_lets_work_go_on_is_agreed_on() {
     }
 }
 
-/// The call runs only after the last vote. The resolution names the decision that settled it.
+/// The call runs only after the vote that reaches the quorum. The resolution names that vote's decision.
 #[test]
 fn a_vote_that_settles_nothing_lets_nothing_go_on() {
     let mut world = held(2);

@@ -1,5 +1,5 @@
-//! Webhooks that are registered over the API (contract D4): who may register, valid webhooks, and their data in the
-//! journal.
+//! Webhooks that are registered over the API (contract D4): who may register a webhook, which webhooks are valid, and
+//! their data in the journal.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::channel::{Channel, Via};

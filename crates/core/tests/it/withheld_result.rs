@@ -1,4 +1,5 @@
-//! A phase of one call that the run makes itself. Its tool holds the result back until a person releases it.
+//! A phase that consists of a single call without a model. Its tool holds the result back until a person releases the
+//! result.
 
 use holdshort_core::definition::{Definition, KindGate, PhaseKind, StepGates};
 use holdshort_core::digest::Digest;
@@ -14,7 +15,7 @@ use crate::world::{World, allow, choose, choose_with, definition, edit, one_shot
 
 const REPORT: &str = "# Report\n\n- F1: customer 3\n";
 
-/// Returns a workflow of an agent, the report, and another agent.
+/// Returns a workflow with three phases: an agent, a report, and a second agent.
 fn reporting() -> Definition {
     let mut definition = definition();
     let spec = Spec {
@@ -77,7 +78,7 @@ fn the_run_makes_the_call_whatever_the_agent_said() {
     assert_eq!(shown.opened.action_digest, Some(digest));
     assert_eq!(shown.opened.agent.as_deref(), Some("pair"));
     assert_eq!(fact_of(&world, "result_held")["digest"], json!(digest));
-    // A held result is not passed on.
+    // Later phases do not get a result that is still held.
     assert_eq!(world.run.calls["call_1"].result, None);
     assert!(!world.run.phases.contains_key("after"));
 }
@@ -85,7 +86,7 @@ fn the_run_makes_the_call_whatever_the_agent_said() {
 #[test]
 fn what_is_released_is_what_was_shown() {
     let mut world = held();
-    // The current output of the tool is ignored.
+    // The tool would return a different result now. The result that was shown is released.
     world.files.insert("report".to_owned(), "# Another\n".to_owned());
     let told = world.decide(Kind::Review, choose_with("approve", "Send it on Monday."));
     let expected = [
@@ -102,7 +103,7 @@ fn what_is_released_is_what_was_shown() {
     assert_eq!(told, expected);
     assert_eq!(fact_of(&world, "output_released")["digest"], json!(Digest::of_bytes(REPORT.as_bytes())));
     assert_eq!(world.run.calls["call_1"].outcome, json!({ "own": 1 }));
-    // The next agent gets the report and the reviewer's note.
+    // The agent of the next phase gets the report and the reviewer's comment.
     let request =
         serde_json::to_string(&world.run.request("after").expect("a request").messages).expect("JSON");
     assert!(request.contains("F1: customer 3") && request.contains("Send it on Monday."), "{request}");
@@ -145,7 +146,7 @@ fn an_edit_is_what_is_released_where_it_is_on_offer() {
         (&json!(true), &json!(Digest::of_bytes(b"# Shorter\n")))
     );
     assert_eq!(world.run.calls["call_1"].result.as_deref(), Some("# Shorter\n"));
-    // The tool's own data describes its text, so it is dropped with another text.
+    // The tool's data describes the tool's text. An edit replaces the text, so the data is dropped.
     assert_eq!(world.run.calls["call_1"].outcome, Value::Null);
 }
 
@@ -165,7 +166,7 @@ fn a_crash_repeats_nothing_and_asks_once() {
     world.crash();
     world.work();
     assert_eq!(world.story(), before);
-    // The call only reads, so it runs again after a crash.
+    // The call only reads, so it is repeated after a crash.
     let mut world = started(reporting());
     while !world.story().iter().any(|told| told == "tool_authorised call_1 gate") {
         world.work_once().expect("something to do");
@@ -176,7 +177,7 @@ fn a_crash_repeats_nothing_and_asks_once() {
     assert_eq!(world.count("interrupt_opened"), 1);
 }
 
-/// If the call does not succeed, the run fails.
+/// If the call fails or is refused, the run fails.
 #[test]
 fn a_call_that_is_not_done_fails_the_run() {
     let mut definition = reporting();
@@ -186,7 +187,7 @@ fn a_call_that_is_not_done_fails_the_run() {
     let ended = world.run.ended.as_ref().expect("it ended");
     assert_eq!((ended.status, ended.reason.as_str()), (Status::Failed, "call_failed"));
 
-    // The call asks like any other, and a person answers with text instead.
+    // The gates ask about the call as about every other call. A person gives the result as text instead.
     let mut definition = reporting();
     definition.gates.rules = Vec::new();
     let mut world = started(definition);
@@ -194,14 +195,14 @@ fn a_call_that_is_not_done_fails_the_run() {
     world.decide(Kind::ToolApproval, choose_with("respond", "Take this as the report."));
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.reason.as_str()), Some("call_failed"));
 
-    // The call is interrupted while its result is held.
+    // A person interrupts the run while the result of the call is held.
     let mut world = held();
     world.person(Input::Interrupt { text: Some("Go on without it.".to_owned()) });
     world.work();
     assert_eq!(world.run.ended.as_ref().map(|ended| ended.reason.as_str()), Some("call_failed"));
 }
 
-/// Gates around steps do not apply to the call, so it cannot be skipped.
+/// Gates around steps do not apply to this phase, so its call cannot be skipped.
 #[test]
 fn no_gate_stands_around_it() {
     let mut definition = reporting();

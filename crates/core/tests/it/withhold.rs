@@ -1,4 +1,5 @@
-//! Values that are withheld from a role: the places that a pointer names, their replacements, and the limits of edits.
+//! Values that are withheld from a role: which values a pointer names, what replaces them, and which edits are
+//! allowed.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ fn from_reviewers(fields: &[&str]) -> Vec<Withhold> {
     vec![Withhold { from: BTreeSet::from([Role::Reviewer]), fields }]
 }
 
-/// Opens an interrupt of an agent with these fields withheld from reviewers. `olga` may decide as well.
+/// Opens an interrupt of an agent, which withholds these fields from reviewers. The operator `olga` may decide, too.
 fn open_withheld(kind: Kind, payload: Value, fields: &[&str], required: u32) -> (World, InterruptId) {
     let mut world = World::new(world::external());
     people(&mut world.system);
@@ -108,7 +109,8 @@ fn the_same_words_are_withheld_wherever_they_stand() {
     assert_eq!(shown, expected);
 }
 
-/// If a member name contains a withheld value, the enclosing value is withheld too, up to the whole payload.
+/// If the name of a member contains a withheld value, the object with that member is withheld, too. This can extend
+/// to the whole payload.
 #[test]
 fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     let of = |more: Value| {
@@ -121,7 +123,7 @@ fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     assert_eq!(of(json!({"DE11-1111": 5})), json!({"withheld": ""}));
 }
 
-/// Labels of options and names of stages are redacted.
+/// Withheld values are also redacted in the labels of options and the names of stages.
 #[test]
 fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, json!({"iban": "DE11 1111"}), &["/iban"], 1);
@@ -134,7 +136,7 @@ fn what_is_chosen_among_and_who_is_asked_say_none_of_it() {
     assert_eq!(told, ("Pay [withheld]", Some("for [withheld]")));
 }
 
-/// Short words are not redacted elsewhere, because they occur too often.
+/// A short withheld value is not redacted in other texts, because short words occur everywhere.
 #[test]
 fn a_short_word_is_no_word() {
     let payload = json!({"arguments": {"pin": "07", "sum": 125_000}, "text": "07 days", "more": 125_000});
@@ -152,7 +154,7 @@ fn nothing_is_withheld_from_others_and_where_there_is_nothing() {
     assert_eq!(reviewer_payload(payload.clone(), &["/arguments/from"]), payload);
 }
 
-/// No digest is shown, because the digest of a value with few possible forms reveals the value.
+/// Digests are not shown to the role, because the digest of a value with few possibilities reveals the value.
 #[test]
 fn no_digest_is_shown() {
     let (world, id) =
@@ -161,8 +163,8 @@ fn no_digest_is_shown() {
     assert_eq!(seen(&world, &id, Role::Reviewer).opened.action_digest, None);
 }
 
-/// The view event has the digest of the content as that person saw it. A reader without access does not get the
-/// digest of the whole content.
+/// The view event contains the digest of the card as that person saw it. A person who may not see the whole card
+/// never gets the digest of the whole card.
 #[test]
 fn a_look_has_the_digest_of_what_was_shown() {
     let (world, id) =
@@ -193,14 +195,14 @@ fn payload() -> Value {
 
 const FIELDS: [&str; 2] = ["/arguments/to", "/arguments/items/*/iban"];
 
-/// Returns the arguments as a reviewer sees them, after a change.
+/// Returns the arguments as a reviewer sees them, after `change` was applied.
 fn sent(change: impl FnOnce(&mut Value)) -> Value {
     let mut arguments = reviewer_payload(payload(), &FIELDS)["arguments"].take();
     change(&mut arguments);
     arguments
 }
 
-/// Title, the edit, and the released arguments or the pointers of the rejection.
+/// Title, edit, and either the released arguments or the pointers of the rejection.
 type Sent<'a> = (&'a str, Value, Result<Value, Vec<&'a str>>);
 
 #[test]
@@ -270,8 +272,8 @@ fn an_edit_keeps_what_is_withheld() {
     }
 }
 
-/// An unchanged edit is an approval. A person with access may change a withheld value, and others can agree without
-/// seeing it.
+/// An edit that changes nothing is an approval. A person who sees a withheld value may change it in an edit, and
+/// people who do not see the value can vote for that edit.
 #[test]
 fn others_agree_to_an_edit_that_they_see_a_part_of() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -295,7 +297,7 @@ fn others_agree_to_an_edit_that_they_see_a_part_of() {
     assert_eq!((standing.answer_from_votes().edit, &*standing.votes[0].option), (Value::Null, "approve"));
 }
 
-/// A text by a person with access is shown to others with the withheld values redacted.
+/// In a text of a person who sees the withheld values, the values are redacted for everybody else.
 #[test]
 fn words_of_others_hold_none_of_it() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -305,7 +307,8 @@ fn words_of_others_hold_none_of_it() {
     assert_eq!(vote.as_deref(), Some("[withheld] is known to me"));
 }
 
-/// Findings of a service are withheld in its own review, and in a comment on an open review.
+/// The findings of a service are withheld both in the review that the service opens and in a comment on an open
+/// review.
 #[test]
 fn what_a_service_found_is_withheld_wherever_it_is_said() {
     let service = Actor::agent("watcher", "crew");
@@ -356,7 +359,7 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
     let covered = world.run.interrupts[&id].redact_for(Role::Reviewer, &world.system.people);
     let places = covered.map(|covered| covered.cover.places).unwrap_or_default();
     assert_eq!(json!(places), json!(["/details/iban", "/details/n"]));
-    // The title begins with the withheld finding.
+    // The title contains the withheld finding.
     let (interrupt, ..) = withheld_of(&["/findings"], Vec::new());
     assert_eq!(
         (&interrupt.content["title"], &interrupt.content["payload"]["findings"]),
@@ -364,7 +367,8 @@ fn what_a_service_found_is_withheld_wherever_it_is_said() {
     );
 }
 
-/// The own words of a person are not redacted, because a mark would confirm a correct guess.
+/// A person's own text is not redacted for that person: a redaction would confirm that the person has guessed a
+/// withheld value.
 #[test]
 fn nobody_learns_from_their_own_words_what_is_withheld() {
     let guessed = "ann@example.org bob@example.org DE11 1111";
@@ -393,14 +397,14 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
     let whole = &world.run.interrupts[&id];
     whole.cover_event(Role::Reviewer, &world.system.people, &mut event, vote.seq);
     assert_eq!((event.content.text.as_deref(), &event.content.data), (Some(guessed), &vote.edit));
-    // Ben approves the edit as it is shown to him.
+    // Ben votes for the edit in the form that he sees.
     let agreed = edit(vote.edit.clone());
     world
         .try_send(&ben, Input::Decide { interrupt: id.clone(), decision: agreed, holder: None })
         .expect("as shown");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // Values with the withheld words are redacted in an edit by a person with access.
+    // If a person who sees the withheld values repeats them elsewhere in an edit, they are redacted there, too.
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 3);
     let mut whole = payload()["arguments"].take();
     whole["note"] = json!("for ann@example.org");
@@ -410,8 +414,8 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
     assert_eq!(seen(&world, &id, Role::Reviewer).votes[1].edit, theirs);
 }
 
-/// The title and other texts that are derived from a native call's arguments are redacted. A person without access
-/// cannot grant the call.
+/// Texts that are derived from the arguments of a native call, such as the title, are redacted, too. A person who
+/// does not see all arguments cannot give a grant for the call.
 #[test]
 fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     let mut definition = world::definition();
@@ -436,7 +440,8 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
 }
 
-/// A journal without `withhold` is read as before, and one with it keeps it.
+/// A journal without `withhold` can be read as before. If an interrupt has `withhold`, it is still there after the
+/// journal is read back.
 #[test]
 fn it_stands_in_the_facts() {
     let (world, id) = open_withheld(Kind::Review, json!({"content": "x"}), &["/content"], 1);
@@ -449,7 +454,7 @@ fn it_stands_in_the_facts() {
     assert!(serde_json::to_value(plain).expect("it serialises").get("withhold").is_none());
 }
 
-/// An invalid request is rejected with pointers to the errors.
+/// An invalid ask is rejected, with pointers to the invalid fields.
 #[test]
 fn an_ask_is_checked() {
     let mut world = World::new(world::external());

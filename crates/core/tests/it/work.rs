@@ -1,4 +1,4 @@
-//! Work in progress of a run: the steps that work, the steps that wait and their reason, and the time since when.
+//! Current work of a run: which steps work, which steps wait for what, and since when.
 
 use holdshort_core::asking::{Asking, Deliver};
 use holdshort_core::definition::Definition;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::world::{World, calls, checkpoint, choose, choose_with, definition, one_shot, says};
 
-/// Returns a workflow with two phases side by side, each with an agent of its own, and one phase that needs both.
+/// Returns a workflow with two parallel phases and a third phase that needs both. Each phase has its own agent.
 fn staged(asking: Asking) -> Definition {
     let mut definition = Definition { asking, ..definition() };
     for agent in ["a", "b", "c"] {
@@ -34,7 +34,7 @@ fn world(asking: Asking) -> World {
     world
 }
 
-/// Describes the work as `a: thinks, 2 s`, with the seconds since its start.
+/// Formats the work as `a: thinks, 2 s`, with the number of seconds since the start of the activity.
 fn describe_work(world: &World) -> Vec<String> {
     let told = world.run.work().into_iter().map(|work| {
         let doing = match work.doing {
@@ -70,7 +70,7 @@ fn a_question_that_is_kept_back_waits_for_who_works() {
     reply(&mut world, "a");
     world.pass_ms(1_000);
     assert_eq!(describe_work(&world), ["a: gathers b, 1 s", "b: thinks, 3 s", "c: needs a b"]);
-    // Between its reply and its call the step continues without a person.
+    // Between a reply and the start of its call, the step continues without a person.
     reply(&mut world, "b");
     world.work();
     assert_eq!(describe_work(&world), ["a: asks 1, 0 s", "c: needs a"]);

@@ -1,5 +1,5 @@
-//! The world around a run, in memory: the store that appends, the clock, a model with a script, tools on a map of
-//! files, people.
+//! Simulation of the world around a run, in memory: a store, a clock, a model that follows a script, tools that use a
+//! map of files, and people.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 
 pub(crate) const WORKSPACE: &str = "/ws";
 
-/// Start of the clock: 2026-01-31T09:30:00Z.
+/// Time at which the clock starts: 2026-01-31T09:30:00Z.
 pub(crate) const START_MS: i64 = 1_769_851_800_000;
 
 #[derive(Clone)]
@@ -45,30 +45,31 @@ pub(crate) struct World {
     pub(crate) epoch: u64,
     /// All appended events, of all streams.
     pub(crate) log: Vec<Event>,
-    /// Next replies of the model, by step.
+    /// Next replies of the model, by step id.
     pub(crate) script: BTreeMap<String, VecDeque<Answer>>,
     pub(crate) files: BTreeMap<String, String>,
-    /// Links of the workspace: the target of each name. `ln -s ../TARGET FOLDER/NAME` makes one.
+    /// Symbolic links in the workspace: the target of each name. A command `ln -s ../TARGET FOLDER/NAME` adds a link.
     pub(crate) links: BTreeMap<String, String>,
-    /// Codes that every inspection of a call finds.
+    /// Codes of the findings that every inspection of a call reports.
     pub(crate) findings: Vec<String>,
-    /// Outcome of every command. None stands for the outcome that its line implies.
+    /// Outcome of every command. `None`: the outcome depends on the command line.
     pub(crate) commands_end: Option<Outcome>,
-    /// True if `write_file` proposes its changes, as the real one does.
+    /// True if `write_file` proposes its changes during the inspection, as the real tool does.
     pub(crate) proposes: bool,
-    /// Changes of `cargo fmt` in a trial, in the syntax of `./do`, and text that every trial prints in addition.
+    /// Changes that `cargo fmt` makes in a trial, in the syntax of `./do`. `prints` is the text that every trial
+    /// prints in addition.
     pub(crate) formats: String,
     pub(crate) prints: String,
-    /// True if commands reach the network.
+    /// True if commands can reach the network.
     pub(crate) network: bool,
-    /// Side effects, in order: `write_file a.txt`, `run_command ls`.
+    /// Side effects in order, such as `write_file a.txt` or `run_command ls`.
     pub(crate) effects: Vec<String>,
-    /// Length of the log after each append: the prefixes that a crash can leave.
+    /// Length of the log after each append. A crash can leave a journal only at one of these lengths.
     pub(crate) commits: Vec<usize>,
     pub(crate) seeds: u64,
 }
 
-/// Returns a workflow of one step and one agent that has every tool.
+/// Returns a workflow with one step, whose agent has every tool.
 pub(crate) fn definition() -> Definition {
     let text = |name: &str| json!({ name: { "type": "string" } });
     let object = |properties: Value, required: &[&str]| {
@@ -148,7 +149,7 @@ pub(crate) fn definition() -> Definition {
     }
 }
 
-/// Returns the workflow with two additional tools that the client runs.
+/// Returns the workflow with two additional tools that a client runs.
 pub(crate) fn with_client() -> Definition {
     with_client_tools(definition())
 }
@@ -177,8 +178,8 @@ pub(crate) fn with_client_tools(mut definition: Definition) -> Definition {
     definition
 }
 
-/// Returns the workflow with a second agent, `writer`, who may not run commands. Each agent can hand over to the
-/// other, to a person and to the terminator.
+/// Returns the workflow with a second agent, `writer`, who may not run commands. Both agents can hand over to each
+/// other, to a person, and to the terminator.
 pub(crate) fn handing_over() -> Definition {
     let mut definition = definition();
     let names = ["pair", "writer"];
@@ -301,7 +302,7 @@ pub(crate) fn draw(n: u8) -> Draw {
     Draw::new(Seed([n; 16]), Timestamp::from_millis(START_MS))
 }
 
-/// Returns a system with the people that tests name.
+/// Returns a system with the people whose names the tests use.
 pub(crate) fn peopled() -> System {
     let mut system = System::default();
     for name in
@@ -335,24 +336,24 @@ pub(crate) fn person(roles: &[Role], groups: &[&str]) -> Person {
     }
 }
 
-/// Returns an assignment to these approvers, or None if there are none.
+/// Returns an assignment to these approvers. `None` if the list is empty.
 pub(crate) fn assigned(names: &[&str]) -> Option<Assignment> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     (!names.is_empty()).then(|| Assignment::from_approvers(names))
 }
 
-/// Returns the approvers of the first stage.
+/// Returns the names of the approvers of the first stage.
 pub(crate) fn first_approvers(opened: &Opened) -> Vec<String> {
     opened.assignment.stages[0].approvers.clone()
 }
 
-/// Returns the input of a process that takes the run over and has no running work.
+/// Returns the input of a new process that takes over the run and has no running work of its own.
 pub(crate) fn adopt() -> Input {
     Input::Adopt { at_work: BTreeSet::new() }
 }
 
 impl World {
-    /// Returns a world before the first event.
+    /// Returns a world before the first event of the run.
     pub(crate) fn new(definition: Definition) -> Self {
         let (run, session) = (draw(1).id::<RunId>(), draw(2).id::<SessionId>());
         Self {
@@ -377,14 +378,14 @@ impl World {
         }
     }
 
-    /// Returns a world with a started run, and the script of the step `work`.
+    /// Returns a world with a started run. `script` contains the replies for the step `work`.
     pub(crate) fn started(definition: Definition, script: Vec<Answer>) -> Self {
         let mut world = Self::new(definition).with("work", script);
         world.start(Config::default());
         world
     }
 
-    /// Returns a world with a started run of this task.
+    /// Returns a world with a started run, whose task is `task`.
     pub(crate) fn on(task: &str, definition: Definition, script: Vec<Answer>) -> Self {
         let mut world = Self::new(definition).with("work", script);
         let mut input = world.start_input(Config::default());
@@ -395,7 +396,7 @@ impl World {
         world
     }
 
-    /// Returns the first line of the run's end text, which is the reason. Results and costs follow below it.
+    /// Returns the first line of the run's error or reason. Results and costs follow in later lines.
     pub(crate) fn why(&self) -> Option<&str> {
         self.run.ended.as_ref()?.text.as_deref()?.lines().next()
     }
@@ -440,7 +441,7 @@ impl World {
         &mut Arc::make_mut(self.run.started.as_mut().expect("it is started")).by
     }
 
-    /// Decides on an input, and checks that the next states are the fold of the events.
+    /// Handles an input. Asserts that applying the returned events to the current states yields the returned states.
     pub(crate) fn decided(&self, actor: &Actor, input: Input) -> Result<HandledInput, Rejection> {
         let decided = self.run.handle(&self.context(actor), input)?;
         let (mut run, mut session) = (self.run.clone(), self.session.clone());
@@ -462,7 +463,7 @@ impl World {
         Ok(self.append(events))
     }
 
-    /// Appends and applies the events. Returns a short form of each.
+    /// Appends the events to the log and applies them. Returns a short description of each event.
     pub(crate) fn append(&mut self, events: Vec<Event>) -> Vec<String> {
         let told = events.iter().map(describe_event).collect();
         for event in events {
@@ -477,13 +478,11 @@ impl World {
         told
     }
 
-    /// Sends an input of the driver.
     #[track_caller]
     pub(crate) fn send(&mut self, input: Input) -> Vec<String> {
         self.try_send(&Actor::engine(), input).expect("the driver's input is taken")
     }
 
-    /// Sends an input of a person.
     #[track_caller]
     pub(crate) fn person(&mut self, input: Input) -> Vec<String> {
         self.try_send(&Actor::operator("rest"), input).expect("the person's input is taken")
@@ -494,7 +493,7 @@ impl World {
         self.person(Input::Message { text: text.to_owned() })
     }
 
-    /// Decides the only open interrupt of a kind.
+    /// Decides on the only open interrupt of this kind.
     #[track_caller]
     pub(crate) fn decide(&mut self, kind: Kind, decision: Decision) -> Vec<String> {
         let interrupt = self.open(kind);
@@ -525,12 +524,13 @@ impl World {
         self.log.iter().map(describe_event).collect()
     }
 
-    /// Returns the number of events of a type so far.
+    /// Returns the number of events of this type in the log.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.log.iter().filter(|event| event.fact.encode().0 == kind).count()
     }
 
-    /// Carries out actions until none is due or the script is used up. Returns a short form of the events.
+    /// Performs due actions until no action is due or the script has no more replies. Returns a short description of
+    /// each event.
     pub(crate) fn work(&mut self) -> Vec<String> {
         let mut told = Vec::new();
         for _ in 0..1_000 {
@@ -540,7 +540,7 @@ impl World {
         panic!("the run does not come to rest: {:#?}", self.story());
     }
 
-    /// Carries out one action.
+    /// Performs a single due action.
     pub(crate) fn work_once(&mut self) -> Option<Vec<String>> {
         for action in self.run.actions() {
             match action {
@@ -637,7 +637,7 @@ impl World {
         })
     }
 
-    /// Returns the targets of those names in a call that are links.
+    /// Returns the names in a call that are symbolic links, with their targets.
     fn places(&self, call: &Call) -> Vec<ResolvedPath> {
         let words = call.argument("command").into_iter().flat_map(str::split_whitespace);
         let named = words.chain(call.argument("path")).filter_map(|name| self.links.get_key_value(name));
@@ -648,7 +648,7 @@ impl World {
         named.map(place).collect()
     }
 
-    /// Runs a started call like a tool: a file is replaced only if it is the one that was shown.
+    /// Runs a started call like a real tool: a file is replaced only if it is still as it was shown.
     pub(crate) fn execute(&mut self, id: &str) -> Outcome {
         let call = self.run.calls[id].clone();
         if let Some(found) = call.committing() {
@@ -692,14 +692,14 @@ impl World {
         }
     }
 
-    /// Ends the process and opens the store in another one.
+    /// Ends the process and opens the store in a new process.
     pub(crate) fn crash(&mut self) -> Vec<String> {
         self.epoch += 1;
         if self.run.needs_adoption(self.epoch) { self.send(adopt()) } else { Vec::new() }
     }
 }
 
-/// Describes an event by its type and the facts that differ within the type.
+/// Describes an event by its type and the values that distinguish events of this type.
 pub(crate) fn describe_event(event: &Event) -> String {
     let (kind, facts) = event.fact.encode();
     let telling = [

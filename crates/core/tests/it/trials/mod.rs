@@ -1,5 +1,5 @@
-//! Trials: the effect of a command is known before its gates vote. A command without changes does not ask, and
-//! exactly the shown changes are released.
+//! Trials: the changes of a command are known before its gates vote. A command without changes needs no approval, and
+//! an approval releases exactly the changes that were shown.
 
 mod keeping;
 mod outside;
@@ -126,7 +126,8 @@ fn trials_of_one_reply_run_side_by_side_and_their_commits_one_after_the_other() 
     }
     world.work();
     assert_eq!(world.effects, ["commit a", "commit b"]);
-    // The second and third were tried again after the first commit, with the same result, so they did not ask again.
+    // After the first commit, the second and third command were tried again with the same result, so no new interrupt
+    // opened.
     assert_eq!(world.count("interrupt_opened"), 2);
     assert_eq!(end_of(&world, "call_3"), Some(CallEnd::Done));
     assert_eq!(world.run.calls["call_2"].trial.attempt, 2);
@@ -134,7 +135,7 @@ fn trials_of_one_reply_run_side_by_side_and_their_commits_one_after_the_other() 
 
 #[test]
 fn an_approval_does_not_hold_for_what_another_commit_made_of_it() {
-    // Both write `a`, so the result of the second depends on the first.
+    // Both commands write `a`, so the changes of the second command depend on the first.
     let mut world = runs(&["./do a=1", "./do a=2"]);
     world.work();
     let open: Vec<_> = world.run.open_interrupts().map(|(id, _)| id.clone()).collect();
@@ -191,7 +192,8 @@ fn a_commit_that_a_crash_cut_off_is_rolled_forward() {
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Done));
 }
 
-/// A returned commit did not start. The next one compares all files again, and no doubt is raised.
+/// A commit that finds a changed file does not write anything. After the next approval, the commit starts from the
+/// beginning and is not in doubt.
 #[test]
 fn a_commit_that_was_returned_begins_from_the_start_the_next_time() {
     let mut world = runs(&["./do a=1"]);
@@ -235,7 +237,7 @@ fn a_commit_that_was_begun_is_carried_on_whatever_another_step_writes() {
     assert_eq!(world.files.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
 }
 
-/// A trial belongs to one inspection. If the inspection changes, the trial is stale.
+/// A trial is valid for one inspection. If a new inspection has a different result, a new trial is needed.
 #[test]
 fn a_card_whose_look_has_changed_waits_for_another_trial() {
     let mut world = runs(&["./do a=1", "./do b=1"]);
@@ -289,7 +291,7 @@ fn some_commands_are_not_tried() {
     };
     assert_eq!(with(|_| {}), 1);
     assert_eq!(with(|definition| definition.gates.trial = false), 0);
-    // A command that may reach the network is not tried, and the card gives this reason.
+    // A command with network access is not tried, and the card contains this reason.
     let mut open_network = trying();
     open_network.network = true;
     let mut world = World::started(open_network, vec![calls(&[command("make")])]);
@@ -305,13 +307,13 @@ fn some_commands_are_not_tried() {
         it.gates.trial_before_execution = true;
     };
     assert_eq!(with(tried_first), 1);
-    // A rule that forbids the words applies before the trial.
+    // A rule that forbids the command line applies before a trial starts.
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Forbid, &[], &["make *"]))), 0);
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Ask, &[], &["make *"]))), 1);
 }
 
-/// `before_execution: {trial: true}`: a person decides on every command and sees its effect, even without changes,
-/// and whatever rules allow.
+/// `before_execution: {trial: true}`: a person decides on every command and sees its changes. This applies even if
+/// there are no changes, and even if a rule allows the command.
 #[test]
 fn a_checkpoint_before_execution_may_ask_about_the_trial() {
     for line in ["./do a=1", "./do"] {
@@ -351,7 +353,7 @@ fn what_a_trial_shows_of_the_persons_own_tools_asks_always() {
     }
 }
 
-/// Grants match commands by their words. The effect of `cargo fmt` is set by the test.
+/// Grants match commands by their words, while the changes of `cargo fmt` vary in this test.
 #[test]
 fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_nothing() {
     for (does, covered) in [
@@ -381,7 +383,8 @@ fn a_grant_covers_the_command_where_it_changes_the_same_folders_and_deletes_noth
     }
 }
 
-/// A grant for a tried command does not cover an untried one, and no rule allows one.
+/// A grant for a command that was tried does not cover a command that was not tried. No rule allows such a command
+/// either.
 #[test]
 fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     let mut definition = trying();
@@ -397,7 +400,8 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     assert_eq!(reasons, ["untried"]);
     assert!(!opened.options.iter().any(|option| option.id == "approve_session"));
 
-    // An edit also asks again if its command cannot be tried, because the first card said that nothing had happened.
+    // The first card said that nothing had happened yet. An edited command that cannot be tried is therefore asked
+    // about again.
     let mut world = runs(&["./do a=1"]);
     world.work();
     world.decide(Kind::ToolApproval, edit(json!({ "command": "make" })));
@@ -411,7 +415,7 @@ fn what_can_not_be_tried_asks_whatever_rules_and_grants_allow() {
     assert_eq!((world.open_kinds().len(), world.effects.len()), (1, 0));
 }
 
-/// After many trials that other changes to the workspace made stale, the command asks without a trial.
+/// If other writes make a trial stale too many times, the command is asked about without a trial.
 #[test]
 fn a_trial_that_others_spoil_each_time_is_given_up() {
     let mut world = runs(&["make"]);
@@ -428,7 +432,8 @@ fn a_trial_that_others_spoil_each_time_is_given_up() {
     assert_eq!((world.open_kinds().len(), world.count("trial_started")), (1, 20));
 }
 
-/// The printed output is part of the approval.
+/// An approval also applies to the printed output: if a later trial prints something different, a person is asked
+/// again.
 #[test]
 fn another_output_is_asked_about_again() {
     let mut world = runs(&["./do src/a=1", "./do b=1"]);
@@ -450,7 +455,8 @@ fn a_file_tool_is_as_before() {
     assert_eq!(world.count("trial_started"), 0);
 }
 
-/// Code on a line asks if a rule forbids commands by words, unless a trial shows that it changed nothing.
+/// If a rule forbids commands by their words, code on a command line is asked about. If a trial shows that the code
+/// changed nothing, it is allowed.
 #[test]
 fn code_that_was_seen_to_change_nothing_is_not_taken_for_a_forbidden_command() {
     for (line, asks) in [

@@ -1,4 +1,5 @@
-//! Proposals of tools that change files: they are committed like the changes of a trial, and a crash leaves no doubt.
+//! Changes that file tools propose. They are committed like the changes of a trial, so a crash leaves no doubt about
+//! them.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{CallEnd, Fact};
@@ -12,7 +13,7 @@ fn writes() -> World {
     world
 }
 
-/// Returns the changeset that the start of the first call names.
+/// Returns the digest of the changeset that the start of the first call records.
 fn started(world: &World) -> Option<String> {
     world.log.iter().find_map(|event| match &event.fact {
         holdshort_core::event::Fact::Run(Fact::ToolStarted { changeset, .. }) => {

@@ -1,4 +1,5 @@
-//! Rules on effects: the changes that each rule covers, and those that it matches.
+//! Rules about changes: the changes that an allowing rule covers, and the changes that a forbidding or asking rule
+//! matches.
 
 use holdshort_core::changeset::{Change, Changeset, EMPTY, Entry};
 use holdshort_core::digest::Digest;
@@ -22,8 +23,8 @@ fn set(changes: &[(&str, &str)]) -> Changeset {
     Changeset::new(changes.iter().map(|(path, does)| file(path, does)).collect()).expect("a set")
 }
 
-/// Returns the verdict of a single rule on a command with these changes: `allow`, `ask`, `forbid`, or `–` if it
-/// does not apply.
+/// Returns the verdict of a single rule on a command with these changes: `allow`, `ask` or `forbid`. `–` means that
+/// the rule does not apply.
 fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     let subject = Subject {
         agent: "pair",
@@ -65,7 +66,7 @@ fn says(rule: &Rule, changes: Changes<'_>) -> &'static str {
     }
 }
 
-/// Name, `changes`, `deletes`, `do`, and the verdict on each set of changes.
+/// Name, `changes`, `deletes`, `do`, and the verdict for each set of changes.
 type Row = (&'static str, Option<ChangeScope>, Option<u32>, RuleAction, [&'static str; 8]);
 
 #[test]
@@ -73,7 +74,7 @@ fn a_rule_that_allows_covers_all_of_the_changes_and_one_that_holds_back_meets_an
     let nothing = set(&[]);
     let source = set(&[("src/a.rs", "edits")]);
     let cache = set(&[("target/x", "makes")]);
-    // An ignored file in the workspace belongs to the person.
+    // An ignored file in the workspace, which belongs to the person and not to the run's layer.
     let theirs = set(&[("target/x", "edits")]);
     let gone = set(&[("target/x", "deletes")]);
     let elsewhere = set(&[("src/a.rs", "edits"), ("README.md", "edits")]);
@@ -146,7 +147,8 @@ fn a_rule_with_paths_that_nobody_can_read_never_releases() {
     }
 }
 
-/// `paths` of a rule that restricts are also compared with the actual changes, as `make x` names no path.
+/// `paths` of a rule that asks or forbids are also compared with the changed paths, because a command such as `make
+/// x` names no path.
 #[test]
 fn a_rule_that_holds_back_meets_a_path_that_was_changed() {
     let changes = set(&[("secrets/key", "makes")]);
@@ -191,7 +193,7 @@ fn what_git_ignores_is_not_decided_by_a_command_alone() {
     assert_eq!(says(&rule, Changes::Tried { changes: &changes, layer: &EMPTY, ask_because: &[] }), "ask");
 }
 
-/// Rules, the guard and the finding about `.gitignore` treat the changeset of a file tool like that of a trial.
+/// Rules and other checks treat the changeset of a file tool like the changeset of a trial.
 #[test]
 fn a_file_tool_votes_on_the_changeset_that_it_proposes() {
     let paths = |glob: &str| Some(ChangeScope::Paths(vec![glob.to_owned()]));

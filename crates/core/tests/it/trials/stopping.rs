@@ -1,4 +1,5 @@
-//! A person stops a command: it ends, its trial changes nothing, the run continues, and the agent gets the reason.
+//! A person stops a command: its process ends, its trial changes nothing, the run continues, and the agent gets the
+//! person's message.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::interrupt::Kind;
@@ -14,7 +15,7 @@ fn stop(text: &str) -> Input {
     Input::StopCall { call: "call_1".to_owned(), text }
 }
 
-/// Returns a run in the middle of the trial of its first call.
+/// Returns a run whose first call is in its trial.
 fn trying(line: &str) -> World {
     let mut world = runs(&[line]);
     world.work_once();
@@ -24,7 +25,7 @@ fn trying(line: &str) -> World {
     world
 }
 
-/// Returns a run in the middle of an untried command.
+/// Returns a run whose command is running without a trial.
 fn running() -> World {
     let mut world = World::started(definition(), vec![calls(&[command("make")])]);
     world.work();
@@ -48,7 +49,7 @@ fn a_trial_is_stopped_before_what_ends_it_and_nothing_of_it_happens() {
     assert_eq!(world.run.stopping().map(|id| id.to_string()).collect::<Vec<_>>(), ["try/call_1/1"]);
     assert_eq!(end_of(&world, "call_1"), None, "its process is not gone yet");
     assert!(world.person(stop("twice is once")).is_empty());
-    // The result of the stopped trial opens no interrupt.
+    // The result of the stopped trial arrives and opens no interrupt.
     let tried = world.try_command("call_1");
     world.send(Input::Tried { call: "call_1".to_owned(), attempt: 1, tried });
     assert_eq!(end_of(&world, "call_1"), Some(CallEnd::Refused));

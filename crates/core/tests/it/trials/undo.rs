@@ -1,4 +1,4 @@
-//! The changes that an undo of a run reverts, and the calls that it cannot revert.
+//! The changes that an undo of a run reverts, and the calls whose changes it cannot revert.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{runs, trying};
 use crate::world::{World, assigned, calls, choose, choose_with, command, definition, draw, one_shot, write};
 
-/// Formats each change as `path: before > after`, with the bytes of each.
+/// Formats each change as `path: before > after`, with the content of the file before and after.
 fn describe_changes(undo: &Undo) -> Vec<String> {
     let bytes = |entry: &Option<Entry>| match entry {
         Some(Entry::File { bytes, .. }) => bytes.to_string(),
@@ -52,7 +52,8 @@ fn a_run_is_undone_back_to_an_event() {
     assert_eq!(world.run.undo(world.run.seq + 1), Err(NotUndone::UnknownEvent));
 }
 
-/// Returns a committed run that undoes the changes of `of` after an event, limited to `only` if it is given.
+/// Returns a run that has undone the changes of `of` after the event `to`. If `only` is given, only these paths were
+/// undone.
 fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     let undo = of.undo(to).expect("there is something to take back");
     let arguments = Arguments {
@@ -91,7 +92,7 @@ fn taken_back(of: &Run, to: u64, only: Option<&[&str]>, id: u8) -> Run {
     world.run
 }
 
-/// An undo is done once later undo runs have reverted all of its changes and still apply.
+/// An undo has nothing left to do once later undo runs have reverted all its changes and were not undone themselves.
 #[test]
 fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
     let replies = ["./do a=1 b=1", "./do a=22"].map(|line| calls(&[command(line)]));
@@ -110,19 +111,19 @@ fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
 
     let whole = taken_back(run, 0, None, 11);
     assert!(!is_over(0, &[]) && is_over(0, &[&whole]) && is_over(first, &[&whole]));
-    // A part only, then also the rest.
+    // One of two paths is reverted, then the other one.
     let part = taken_back(run, 0, Some(&["a"]), 12);
     let rest = taken_back(run, 0, Some(&["b"]), 13);
     assert!(!is_over(0, &[&part]) && is_over(0, &[&part, &rest]));
-    // Undo back to an event. Earlier changes stay.
+    // An undo back to an event keeps the changes before the event.
     let last = taken_back(run, first, None, 14);
     assert!(is_over(first, &[&last]) && !is_over(0, &[&last]));
-    // Undone itself, and then again.
+    // The undo is itself undone, and that second undo is undone, too.
     let back = taken_back(&whole, 0, None, 15);
     assert!(!is_over(0, &[&whole, &back]));
     let gone = taken_back(&back, 0, None, 16);
     assert!(is_over(0, &[&whole, &back, &gone]));
-    // Changes that the run wrote after the undo was requested stay.
+    // An undo that was requested earlier does not revert changes that the run wrote after the request.
     let before = taken_back(&early, 0, None, 17);
     assert!(!is_over(0, &[&before]));
 }
@@ -138,7 +139,7 @@ fn what_a_person_dropped_is_not_undone() {
 
 #[test]
 fn calls_whose_changes_nobody_knows_are_named() {
-    // A command without a trial, then a file that is written.
+    // A command that runs without a trial, followed by a file write.
     let mut world = World::started(definition(), vec![calls(&[command("make all")]), calls(&[write("a")])]);
     world.proposes = true;
     let world = released(world);
@@ -174,7 +175,7 @@ fn nothing_is_undone_while_a_commit_that_a_crash_cut_off_rests() {
     assert_eq!(describe_changes(&world.run.undo(0).expect("it is done")), ["a: 1 > -", "b: 1 > -"]);
 }
 
-/// Returns a run whose commit of `a` and `b` found another `b` after it had written `a`.
+/// Returns a run whose commit has written `a`, and has then found that something else changed `b`.
 fn halfway() -> World {
     let mut world = World::started(trying(), vec![calls(&[write("c")]), calls(&[command("./do a=1 b=1")])]);
     world.proposes = true;
@@ -230,7 +231,8 @@ fn with_quorum(mut assignment: Assignment, quorum: Option<u32>) -> Assignment {
 
 #[test]
 fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
-    // Approvers of a phase and their quorum. The approvers of the workflow are `cfo` and `cto`.
+    // Approvers of each phase with the quorum, and expected approvers of the undo. The approvers of the workflow are
+    // `cfo` and `cto`.
     type Names<'a> = (&'a [&'a str], Option<u32>);
     type Row<'a> = (&'a [Names<'a>], Option<Names<'a>>);
     let table: [Row<'_>; 6] = [
@@ -255,7 +257,7 @@ fn who_has_to_agree_to_the_changes_has_to_agree_to_their_undo() {
             of.phases.push(phase);
         }
         let ids = of.phases.iter().map(|phase| phase.id.clone()).collect();
-        // A phase whose calls changed nothing adds no approvers.
+        // A phase whose calls changed nothing adds no approvers to the undo.
         let mut silent = one_shot("silent", &[]);
         silent.kinds.insert(Kind::ToolApproval, gate(&["nobody"], Some(9)));
         of.phases.push(silent);

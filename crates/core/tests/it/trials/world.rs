@@ -1,5 +1,5 @@
-//! Commands that the test world can try. `./do NAME=TEXT -NAME` writes and deletes files, and other lines change
-//! nothing. `cargo fmt` does the changes in `formats`. Names below `target/` are ignored by git.
+//! Commands that the test world can run in a trial. `./do NAME=TEXT -NAME` writes and deletes files, `cargo fmt`
+//! makes the changes in `formats`, and all other lines change nothing. Git ignores names below `target/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 impl World {
-    /// Runs a command on a copy of the files.
+    /// Runs a command on a copy of the files, and returns the outcome.
     pub(crate) fn try_command(&self, id: &str) -> TrialOutcome {
         let Some(line) = self.run.calls[id].argument("command") else {
             return TrialOutcome::Impossible { why: "it is not a command".to_owned() };
@@ -54,7 +54,7 @@ impl World {
         })
     }
 
-    /// Returns the changes that `write_file` proposes.
+    /// Returns the changes that `write_file` would make.
     pub(crate) fn propose(&self, call: &Call) -> ProposedChanges {
         let mut files = self.files.clone();
         let (path, content) = (call.argument("path"), call.argument("content"));
@@ -63,7 +63,8 @@ impl World {
         ProposedChanges { changeset, text: "proposed, and done".to_owned(), data: json!({ "bytes": 3 }) }
     }
 
-    /// Applies a changeset like a tool: all of it or nothing. A resumed commit applies the remaining changes.
+    /// Applies a changeset like a real tool, either completely or not at all. A resumed commit applies the changes
+    /// that are missing.
     pub(crate) fn commit(&mut self, changeset: &Changeset, is_resumed: bool) -> Outcome {
         let now = |path: &str| self.files.get(path).map(|text| entry(text));
         let is_other = |change: &&Change| {
@@ -86,7 +87,7 @@ impl World {
     }
 
     pub(crate) fn commit_one(&mut self, change: &Change) {
-        // The text with the digest is found among the words of the commands.
+        // Commands contain the texts that they write, so the text with this digest is searched in the command lines.
         let line = self.run.calls.values().filter_map(|call| call.argument("command"));
         let line = line
             .map(|line| if line == "cargo fmt" { "./do src/a=1 src/b=1 src/sub/b=1 docs/b=1" } else { line });

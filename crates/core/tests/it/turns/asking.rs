@@ -1,4 +1,4 @@
-//! Questions that are printed instead of asked, and runs with asking off.
+//! Questions that an agent prints in its reply instead of asking with a tool, and runs with asking switched off.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::projection::Status;
@@ -7,7 +7,8 @@ use serde_json::json;
 use super::{asking_off, request_messages, say};
 use crate::world::{World, calls, choose, choose_with, definition, says};
 
-/// A reply that ends with a question is refused once. If the model repeats it, the person is asked (lesson 34).
+/// A reply that ends with a question is refused once. If the model repeats the question, a person is asked (lesson
+/// 34).
 #[test]
 fn a_printed_question_is_told_once_and_then_asked() {
     let mut world = World::started(definition(), vec![says("Which one?")]);
@@ -38,7 +39,7 @@ fn a_printed_question_goes_on_with_the_answer_or_without() {
     );
 }
 
-/// With asking off no interrupt opens, the tool is removed, and the model must decide itself.
+/// If asking is switched off, no interrupt opens, the asking tool is removed, and the model must decide itself.
 #[test]
 fn asking_off_asks_nobody() {
     let question = ("ask_human", json!({ "question": "Which?" }));

@@ -1,4 +1,4 @@
-//! Start, pause and end of runs and steps: no interrupt stays open, and nothing starts too late.
+//! Start, pause and end of runs and steps. After an end, no interrupt stays open and nothing starts.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::limits;
@@ -49,7 +49,7 @@ fn cancel_acts_at_once_and_what_comes_later_is_too_late() {
     }
 }
 
-/// In a paused run nothing starts. Running work may return, decisions are accepted, and deadlines continue.
+/// In a paused run, nothing starts. Running work may return, decisions are accepted, and deadlines still expire.
 #[test]
 fn a_paused_run_starts_nothing() {
     let mut world = World::started(definition(), vec![calls(&[write("a")]), says("Done.")]);
@@ -69,7 +69,7 @@ fn a_paused_run_starts_nothing() {
     assert_eq!((world.run.status(), world.effects.len()), (Status::Completed, 1));
 }
 
-/// If the turn ends while another call runs, the step waits for that call and starts nothing.
+/// If a decision ends the turn while a second call runs, the step waits for that call and starts nothing further.
 #[test]
 fn ending_a_turn_waits_for_what_is_under_way() {
     let ended_turn = |answer: &str| {
@@ -152,7 +152,7 @@ fn ending_a_turn_waits_for_what_is_under_way() {
     );
 }
 
-/// Skipping a failed step withdraws its open interrupts, so that no run completes with one.
+/// Skipping a failed step withdraws its open interrupts, so that a completed run has no open interrupt.
 #[test]
 fn a_step_that_is_given_up_leaves_nothing_open() {
     let mut definition = phase(|phase| phase.gates.on_error = true);
@@ -182,7 +182,7 @@ fn a_step_that_is_given_up_leaves_nothing_open() {
     );
 }
 
-/// The first event pins the workflow. The input must match its schema and its limit.
+/// The first event records the digest of the workflow. The input must match the workflow's schema and the size limit.
 #[test]
 fn a_run_starts_once_with_an_input_that_fits() {
     let world = World::new(definition());

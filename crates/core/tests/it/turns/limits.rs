@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{phase, request_messages};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, fails, read, says};
 
-/// Equal calls in a row are a loop, and a person is asked (lesson 15).
+/// Several equal calls in a row are considered a loop, so a person is asked (lesson 15).
 #[test]
 fn equal_calls_in_a_row_end_in_a_question() {
     let mut script: Vec<_> = (0..4).map(|_| calls(&[read("a"), read("a")])).collect();
@@ -26,8 +26,8 @@ fn equal_calls_in_a_row_end_in_a_question() {
     assert_eq!(world.run.status(), Status::Completed);
 }
 
-/// `continues` budgets are taken without asking. The interrupt shows their number, and a budget from a person is
-/// not one of them.
+/// The first `continues` new budgets of a step are granted without asking; then a person is asked each time. The
+/// interrupt shows the number of all new budgets so far, including budgets from a person.
 #[test]
 fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
     let continues = phase(|phase| {
@@ -55,10 +55,10 @@ fn budgets_that_continue_by_themselves_are_counted_and_the_next_one_asks() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
 }
 
-/// Name of a limit, the function that sets it, and a reply that reaches it.
+/// Name of a limit, function that sets the limit, and reply that reaches it.
 type Limited = (&'static str, fn(&mut Phase), Answer);
 
-/// A limit asks a person, or ends the run with its name if asking is off.
+/// At a limit a person is asked. If asking is switched off, the run ends with the name of the limit.
 #[test]
 fn a_limit_asks_or_ends_the_run() {
     let reads = |n: usize| calls(&(0..n).map(|i| read(&i.to_string())).collect::<Vec<_>>());
@@ -93,7 +93,7 @@ fn a_limit_asks_or_ends_the_run() {
     }
 }
 
-/// The output of a step that a person stops names the limit, and the run is `partial` (contract E22).
+/// If a person stops a step at a limit, its output names the limit, and the run is `partial` (contract E22).
 #[test]
 fn what_is_stopped_at_a_limit_says_so() {
     let silent = || Ok(Reply { text: String::new(), ..calls(&[read("a")]).expect("it is a reply") });
@@ -119,7 +119,8 @@ fn a_limit_that_is_not_reached_says_nothing() {
     assert_eq!((world.count("limit_reached"), world.run.status()), (0, Status::Completed));
 }
 
-/// Attempts lost to a crash of the server count against no limit. Crashes without progress have their own limit.
+/// An attempt that is lost in a crash of the server does not count towards any limit of the step. Crashes without
+/// progress have a separate limit.
 #[test]
 fn crashes_without_progress_have_a_limit() {
     let mut world = World::started(definition(), Vec::new());
@@ -143,7 +144,7 @@ fn crashes_without_progress_have_a_limit() {
     assert_eq!(world.run.status(), Status::Running, "with progress in between they do not add up");
 }
 
-/// The interrupt at a limit or a failure shows what was achieved and spent.
+/// The interrupt at a limit or a failure shows the work done and the usage so far.
 #[test]
 fn what_was_achieved_and_spent_is_told() {
     let usage = Usage { input_tokens: 60, output_tokens: 50 };
@@ -170,7 +171,8 @@ fn what_was_achieved_and_spent_is_told() {
     assert!(words.contains("\n\nSo far: 0 steps done, 2 calls made, 1 reply of a model"), "{words}");
 }
 
-/// A run that fails by itself reports this too. A call that failed before its start is included.
+/// If a run fails without a person's decision, its error shows the work done and the usage so far. Calls that failed
+/// before their start are included.
 #[test]
 fn what_a_failed_run_achieved_and_spent_is_told() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);
@@ -212,7 +214,8 @@ fn durations_read_well() {
     }
 }
 
-/// An answered question between failures does not reset their count, so that an agent cannot continue by asking.
+/// A question between two failures does not reset the number of failures. An agent therefore cannot avoid the limit
+/// by asking.
 #[test]
 fn an_answered_question_between_failed_calls_ends_no_row() {
     let missing = |n: u32| calls(&[read(&format!("missing_{n}"))]);

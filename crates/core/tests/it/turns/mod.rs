@@ -1,4 +1,4 @@
-//! The turn loop: the actions that follow a reply, and the next call of the model.
+//! The turn loop: the actions that follow a reply, and the next model call.
 
 mod asking;
 mod ending;
@@ -45,7 +45,7 @@ fn say(message: &Message) -> String {
     }
 }
 
-/// Asserts that every call has its result directly after it, and that no id is used twice.
+/// Asserts that the result of every call directly follows the call, and that no call id is used twice.
 pub(crate) fn paired(request: &Request) {
     let mut seen = std::collections::BTreeSet::new();
     let mut rest = request.messages.as_slice();

@@ -1,4 +1,4 @@
-//! Messages of people during a run reach the later requests, once.
+//! Messages of people during a run. Each message reaches the later requests exactly once.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{Decision, Kind};
@@ -9,7 +9,8 @@ use serde_json::json;
 use super::{phase, request_messages, say};
 use crate::world::{Answer, World, calls, choose, choose_with, definition, edit, fails, read, says, write};
 
-/// A message during a model call reaches the next request, even after a last reply.
+/// A message that arrives during a model call is in the next request. If the reply would end the step, the step
+/// continues because of the message.
 #[test]
 fn a_message_during_a_model_call_is_heard_next() {
     for (reply, expected) in [
@@ -54,10 +55,10 @@ fn a_message_is_heard_while_calls_wait_and_by_steps_that_start_later() {
     assert_eq!(next.messages[2..].iter().map(say).collect::<Vec<_>>(), ["user: hurry"]);
 }
 
-/// Name, workflow, reply that opens an interrupt, its kind, and the decision.
+/// Name, workflow, reply that opens an interrupt, kind of the interrupt, and decision.
 type Noted = (&'static str, Definition, Answer, Kind, Decision);
 
-/// A text with any decision reaches a later request (lesson 38).
+/// The text of every decision reaches a later request (lesson 38).
 #[test]
 fn no_note_is_lost() {
     let review = || ("request_review", json!({ "title": "t", "content": "c" }));
@@ -144,7 +145,7 @@ fn no_note_is_lost() {
         .collect();
     assert_eq!(lost, Vec::<&str>::new());
 
-    // If the decision ends a step or a phase, the next one gets its text.
+    // If the decision ends a step or a phase, the next step gets the text of the decision.
     let mut definition = phase(|phase| phase.gates.after_step = true);
     definition.phases.push(crate::world::checkpoint("look", &["work"]));
     definition.phases.push(crate::world::one_shot("next", &["look"]));
@@ -173,7 +174,7 @@ fn with_text(decision: Decision) -> Decision {
     Decision { text: Some("NOTE".to_owned()), ..decision }
 }
 
-/// A redone step keeps its conversation. The number of redos is limited.
+/// A step that is redone keeps its conversation. The number of redos is limited.
 #[test]
 fn a_step_is_redone_with_the_feedback() {
     let script = (0..4).map(|i| says(&format!("Done {i}."))).collect();

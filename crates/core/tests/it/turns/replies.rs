@@ -1,4 +1,4 @@
-//! Calls of a reply: parallel or one after the other, with a result for each.
+//! Calls of one reply: they run in parallel or one after the other, and each call gets a result.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::{Arguments, Reply, RequestedCall, Stop, Usage};
@@ -56,7 +56,7 @@ fn several_calls_in_one_reply() {
     );
 }
 
-/// Side effects run one at a time, in the order of the reply.
+/// Calls with side effects run one at a time, in the order of the reply.
 #[test]
 fn writes_take_turns() {
     let mut definition = definition();
@@ -79,7 +79,7 @@ fn writes_take_turns() {
     assert_eq!(due(&world), ["tool/call_2/1"]);
 }
 
-/// An invalid call gets an error as its result, without asking a person or reaching a tool.
+/// An invalid call gets an error as its result. It is neither shown to a person nor given to a tool.
 #[test]
 fn calls_that_can_not_be_run_are_answered() {
     let malformed = |text: &str| RequestedCall {
@@ -160,7 +160,7 @@ fn a_reply_holds_so_many_calls_and_no_more() {
     assert_eq!(world.count("tool_started"), limits::CALLS_PER_REPLY);
 }
 
-/// The result of a tool is journalled whatever values it has, and can be read back.
+/// The result of a tool is stored even if it contains unusual values, and can always be read back.
 #[test]
 fn what_a_tool_reports_can_always_be_read_again() {
     let mut deep = json!("bottom");

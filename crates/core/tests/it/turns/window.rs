@@ -1,4 +1,4 @@
-//! Requests to a model fit its window: a model summarises old turns, but never messages of people.
+//! Requests that fit the window of a model: a model sums up old turns, but never people's messages.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{asking_off, paired, phase, request_messages};
 use crate::world::{Answer, World, calls, choose, choose_with, fails, read, says};
 
-/// Window in tokens. Three quarters of it are 4,500 bytes.
+/// Window of the model in tokens. Three quarters of the window are 4,500 bytes.
 const WINDOW: u64 = 2_000;
 
 fn narrow(mut definition: Definition) -> Definition {
@@ -24,7 +24,7 @@ fn narrow(mut definition: Definition) -> Definition {
     definition
 }
 
-/// Starts a run with files of 800 bytes, each with a unique word at both ends.
+/// Starts a run in a world with files of 800 bytes. Each file begins and ends with a unique word.
 fn world(definition: Definition, script: Vec<Answer>) -> World {
     let mut world = World::started(definition, script);
     for name in ["a", "b", "c", "d", "e", "f"] {
@@ -37,13 +37,13 @@ fn reads(names: &[&str]) -> Vec<Answer> {
     names.iter().map(|name| calls(&[read(name)])).collect()
 }
 
-/// Returns an independent estimate of the size of a request.
+/// Returns the size of a request in bytes, computed independently of the core.
 fn bytes(request: &Request) -> usize {
     let texts = request.messages.iter().map(|message| json!(message).to_string().len());
     texts.sum::<usize>()
 }
 
-/// Returns the step that waits for its summary.
+/// Returns the id of the summary step.
 fn summariser(world: &World) -> String {
     let waits = |(id, step): (&String, &std::sync::Arc<holdshort_core::run::Step>)| {
         (step.agent == SUMMARISER && step.end.is_none()).then(|| id.clone())
@@ -101,8 +101,8 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     assert!(at("written by a model") < at("end-d"), "{told:#?}");
     assert_eq!(world.run.steps["work"].used.tokens, 42, "it is paid by the step that needs it");
 
-    // While there is room, nothing more is summarised. The next summary covers the newer turns and the previous
-    // summary.
+    // As long as the requests fit, nothing more is summed up. The next summary covers the previous summary and the
+    // turns after it.
     world.work();
     while world.run.ended.is_none() {
         let by = summariser(&world);
@@ -115,7 +115,7 @@ fn old_turns_are_summed_up_and_what_people_said_is_not() {
     assert!(!world.log.iter().any(|event| event.fact.encode().1["shortened"] == true));
 }
 
-/// The approved plan stays verbatim after any number of summaries.
+/// The approved plan stays word for word in the requests, even after several summaries.
 #[test]
 fn an_open_plan_is_never_summed_up() {
     let step = "Sort names.txt by length, the shortest first";
@@ -209,7 +209,7 @@ fn a_provider_that_refuses_the_length_is_asked_once_more_with_less() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
     assert!(request_messages(&world).join("\n").contains("a and b are long."));
 
-    // A second refusal fails the step.
+    // If the provider refuses the shortened request, too, the step fails.
     let mut script = reads(&["a", "b", "c"]);
     script.extend([fails(FailureKind::TooLong), fails(FailureKind::TooLong)]);
     let mut world = self::world(asking_off(), script);
@@ -232,7 +232,7 @@ fn what_can_not_be_made_to_fit_is_not_sent() {
     }
 }
 
-/// The token count of the provider corrects the estimate, because three bytes are not always a token.
+/// The provider's token count corrects the estimate of three bytes per token.
 #[test]
 fn the_provider_s_count_corrects_the_estimate() {
     for (counted, summed_up) in [(0, true), (900, false), (1_600, true), (1, false)] {
@@ -260,7 +260,7 @@ fn a_crash_in_the_middle_of_a_summary_loses_nothing() {
     assert_eq!(world.run.status(), Status::Completed, "{:#?}", world.story());
 }
 
-/// A summary that is no longer needed is dropped if the run is cancelled.
+/// If the run is cancelled, the summary that is being written is dropped.
 #[test]
 fn a_run_that_ends_meanwhile_needs_no_summary() {
     let mut world = world(narrow(asking()), reads(&["a", "b", "c", "d"]));
@@ -281,7 +281,8 @@ fn priced(terms: &[(&str, u64)]) -> BTreeMap<String, ModelTerms> {
     terms.collect()
 }
 
-/// Budgets in money are whole numbers. A model without a price is charged to the budget at the highest price.
+/// Costs and budgets are whole numbers. A reply of a model without a price is charged to the budget at the highest
+/// price.
 #[test]
 fn a_budget_in_money_asks_and_what_was_spent_is_told() {
     let usage = Usage { input_tokens: 1_000_000, output_tokens: 250_000 };
