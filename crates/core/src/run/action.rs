@@ -17,8 +17,7 @@ pub enum Action {
     CallModel { step: String, turn: u32, attempt: u32, not_before: Option<Timestamp> },
 }
 
-/// Id of an action, stable across restarts. It is made from the id of the call or step, and the number of the
-/// attempt.
+/// Id of an action, stable across restarts, made from the id of the call or step, and the number of the attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ActionId(String);

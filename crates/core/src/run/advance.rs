@@ -48,7 +48,8 @@ impl Draft<'_> {
             || self.open_gathered_questions()
     }
 
-    /// Opens the interrupts of calls to asking tools. Such calls need no inspection and go to a person at once.
+    /// Opens the interrupts of calls to asking tools. Calls to asking tools need no inspection and go to a person at
+    /// once.
     fn open_asking_calls(&mut self) -> bool {
         let kept_back = self.run.definition.asking.deliver == Deliver::PerStage;
         let due = self.run.calls.open().filter_map(|(id, call)| {

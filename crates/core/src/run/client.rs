@@ -1,5 +1,5 @@
-//! Calls that a client runs. They are gated like all other calls, then handed out to the client as an interrupt, and
-//! ended by the client's result.
+//! Calls that a client runs. A client call is gated like all other calls, then handed out to the client as an
+//! interrupt, and ended by the client's result.
 
 use serde_json::{Value, json};
 

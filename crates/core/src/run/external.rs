@@ -1,5 +1,5 @@
-//! Agents of other frameworks. They ask people with the same interrupts as native agents. Holdshort executes nothing
-//! for them.
+//! Agents of other frameworks. Such an agent asks people with the same interrupts as a native agent. Holdshort
+//! executes nothing for agents of other frameworks.
 
 use serde_json::{Value, json};
 

@@ -336,8 +336,8 @@ impl Run {
         calls.flat_map(|calls| calls.iter().rev()).find(proposes).cloned()
     }
 
-    /// Returns true if a summary step sums up the old turns of this step. This step continues when the summary step
-    /// has ended.
+    /// Returns true if a summary step sums up the old turns of this step. A step continues when its summary step has
+    /// ended.
     pub(super) fn is_being_summarised(&self, id: &str) -> bool {
         self.steps.open().any(|(_, step)| step.summarises.as_deref() == Some(id))
     }

@@ -243,7 +243,7 @@ impl Run {
         Ok(())
     }
 
-    /// Returns true if the final text of a step is its interrupted reply. That reply is already part of the
+    /// Returns true if the final text of a step is its interrupted reply. An interrupted reply is already part of the
     /// conversation.
     pub(super) fn ends_with_what_was_cut(step: &Step, text: &str) -> bool {
         let last = step.entries.iter().rev().find(|entry| matches!(entry, Entry::Turn { .. }));

@@ -173,7 +173,7 @@ impl Step {
 pub enum Entry {
     /// Reply with its calls. The results of the calls are stored with the calls.
     Turn { agent: String, text: Arc<str>, calls: Vec<String>, stop: Stop },
-    /// Text for the agent. It comes from a person, from Holdshort, or from a judge.
+    /// Text for the agent from a person, from Holdshort, or from a judge.
     Note { text: Arc<str> },
 }
 
@@ -248,7 +248,7 @@ pub struct Call {
     /// True after a different call has written: this call must be inspected again. The inspection is due before the
     /// start of the call, or at once if the card shows files.
     pub look_again: bool,
-    /// True if the call needs the effects of earlier calls. It is inspected again after those calls.
+    /// True if the call needs the effects of earlier calls. A deferred call is inspected again after those calls.
     pub deferred: bool,
     pub card: Value,
     /// Changes that a file tool proposes, from its last inspection.
@@ -265,8 +265,8 @@ pub struct Call {
     pub effect: Option<CommandEffect>,
     /// Effect whose limits stopped the command when it ran.
     pub confined: Option<CommandEffect>,
-    /// Interrupt with which a person released the call, and the reasons to ask that the person saw. These reasons do
-    /// not ask again after an edit.
+    /// Interrupt with which a person released the call, and the reasons to ask that the person saw. After an edit,
+    /// these reasons do not lead to a second question.
     pub cleared: Option<(InterruptId, Vec<Reason>)>,
     /// Judgement of an overseer, if one was asked.
     pub judged: Option<Judgement>,
@@ -282,7 +282,7 @@ pub struct Call {
     pub result: Option<Arc<str>>,
     /// Data that the tool reported with its result.
     pub outcome: Value,
-    /// Result that waits or waited for a release. It is kept after the release.
+    /// Result that waits or waited for a release. The result is kept after the release.
     pub held: Option<Arc<WithheldResult>>,
 }
 
@@ -370,7 +370,7 @@ impl Call {
 /// Trials of a call. At most one trial runs at a time, and the result of the last one is valid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// Number of trials started. It is also the number of the last trial.
+    /// Number of trials started, which is also the number of the last trial.
     pub attempt: u32,
     /// Epoch of the process that runs the trial.
     pub running: Option<u64>,
@@ -387,7 +387,7 @@ pub struct Trial {
     pub impossible: Option<Arc<str>>,
 }
 
-/// Changes that a call makes to the workspace. They were found by its trial or proposed by its tool.
+/// Changes that a call makes to the workspace, found by its trial or proposed by its tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallChanges {
     /// Digest of the changeset.
@@ -575,7 +575,7 @@ pub struct Spent {
     /// Number of started calls, counting every start, plus the calls that failed before their start.
     pub calls: u64,
     pub tokens: u64,
-    /// Input tokens. They are also included in `tokens`.
+    /// Input tokens. `tokens` includes the input tokens, too.
     pub input_tokens: u64,
     /// Cost according to the prices of the workflow.
     pub cost: Cost,

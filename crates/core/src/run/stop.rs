@@ -95,8 +95,8 @@ impl Draft<'_> {
         self.emit(fact, Content { text: Some(describe_stop(call, printed, STARTED)), data });
     }
 
-    /// Ends a stopped call that no longer runs. This happens after a crash, or after a write to files that the call
-    /// depends on. Returns true if a call was ended.
+    /// Ends a stopped call that no longer runs. A stopped call no longer runs after a crash, or after a write to
+    /// files that the call depends on. Returns true if a call was ended.
     pub(super) fn end_what_stopped(&mut self) -> bool {
         let is_idle = |call: &Call| {
             let waits =

@@ -113,8 +113,7 @@ impl Run {
             return None;
         }
         let expiries = self.open_interrupts().flat_map(|(_, interrupt)| interrupt.deadlines());
-        // A retry can also be blocked for a different reason. Such a retry has no deadline; it follows when the block
-        // ends.
+        // A retry that is blocked for a different reason has no deadline. The retry starts when the block ends.
         let retries = self.steps.open().filter(|(id, _)| self.wants_model(id));
         let retries = retries.filter_map(|(_, step)| step.retry_at);
         expiries.chain(retries).min()

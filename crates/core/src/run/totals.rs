@@ -1,5 +1,5 @@
-//! Totals of a run so far: work done, token usage and cost. They are shown when the run fails or reaches a limit, so
-//! that a person can decide if a retry is worthwhile.
+//! Totals of a run so far: work done, token usage and cost. The totals are shown when the run fails or reaches a
+//! limit, so that a person can decide if a retry is worthwhile.
 
 use serde_json::{Value, json};
 

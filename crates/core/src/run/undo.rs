@@ -224,9 +224,10 @@ fn as_before(changeset: &Changeset) -> String {
     format!("These are as they were before: {}.", some(&paths))
 }
 
-/// Returns the approvers of an undo of these phases' changes. They must be able to release the calls of every phase.
-/// If all phases name approvers, the result is the people that every phase names, with the largest quorum; if no
-/// phase names approvers, only the quorum matters. Otherwise the stages of all phases follow one another.
+/// Returns the approvers of an undo of these phases' changes. Every approver must be able to release the calls of
+/// every phase. If all phases name approvers, the result is the people that every phase names, with the largest
+/// quorum; if no phase names approvers, only the quorum matters. Otherwise the stages of all phases follow one
+/// another.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,

@@ -288,7 +288,7 @@ fn a_record_meets_the_rules() {
     assert_eq!(result(&world, "assumptions"), Value::Null);
 }
 
-/// A step that a sibling's question holds back has no retry deadline. It retries after the answer.
+/// A step that a sibling's question holds back has no retry deadline. The step retries after the answer.
 #[test]
 fn a_held_step_has_no_deadline() {
     let strict = Asking { pause_siblings: true, ..Asking::default() };
@@ -420,8 +420,8 @@ fn an_open_question_can_pause_the_siblings() {
     assert!(world.run.steps["c"].end.is_some());
 }
 
-/// Gathered questions open together once no step can continue. One of them may be answered while the rest stay open
-/// (contract C8).
+/// Gathered questions open together once no step can continue. One question may be answered while the other questions
+/// stay open (contract C8).
 #[test]
 fn questions_of_a_stage_come_together() {
     let gathered = Asking { deliver: Deliver::PerStage, ..Asking::default() };

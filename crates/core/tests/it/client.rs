@@ -1,5 +1,5 @@
-//! Calls that a client runs (contracts B11, E33). They are gated like all other calls, then handed out, and ended by
-//! the client's result.
+//! Calls that a client runs (contracts B11, E33). A client call is gated like all other calls, then handed out, and
+//! ended by the client's result.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::definition::{Definition, KindGate};

@@ -131,7 +131,8 @@ fn an_edit_is_looked_at_again_and_then_runs() {
     assert_ne!(world.run.calls["call_1"].digest, shown);
 }
 
-/// The gates vote on edited arguments again. They may forbid the call or find a new reason to ask.
+/// The gates vote on edited arguments again. With the edited arguments, the gates may forbid the call or find a new
+/// reason to ask.
 #[test]
 fn an_edit_is_voted_on_again() {
     use holdshort_core::policy::RuleAction::{Ask, Forbid};

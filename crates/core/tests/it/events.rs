@@ -20,7 +20,7 @@ use crate::world::{
 };
 
 /// Returns a run that uses all features: calls that are allowed and calls that are gated, a question, a plan, an
-/// edit, a grant and a message. It also has a pause, a review, a question that was printed instead of asked, and
+/// edit, a grant and a message. The run also has a pause, a review, a question that was printed instead of asked, and
 /// gates before and after the step.
 pub(crate) fn story() -> World {
     use serde_json::json;

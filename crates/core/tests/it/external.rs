@@ -127,8 +127,8 @@ fn answers(ask: Ask, kind: Kind, decisions: &[Decision]) -> Vec<Vec<String>> {
 /// Decision, and the JSON pointers to its invalid fields.
 type Row = (Decision, &'static [&'static str]);
 
-/// If the schema describes a text, the answer is a text; for all other schemas, the answer is data. Both must match
-/// the schema.
+/// If the schema describes a text, the answer is a text; for all other schemas, the answer is data. The answer must
+/// match the schema in both cases.
 #[test]
 fn an_answer_is_checked_against_the_askers_schema() {
     let said = |text: &str| choose_with("answer", text);

@@ -10,7 +10,7 @@ use holdshort_core::system::freeze::Part;
 use crate::world::{World, allow, calls, command, definition, of_system};
 
 /// A run is stopped by a freeze of its workflow, of its agent or of itself, but not by a freeze of a different
-/// target. It continues after the freeze is lifted.
+/// target. A stopped run continues after the freeze is lifted.
 #[test]
 fn a_part_is_frozen_by_itself() {
     let mut definition = definition();

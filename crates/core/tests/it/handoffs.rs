@@ -1,5 +1,5 @@
-//! Hand-offs to a different agent, to a person, or to the terminator. They are gated and limited, and every call in
-//! the request has its result.
+//! Hand-offs to a different agent, to a person, or to the terminator. Hand-offs are gated and limited, and every call
+//! in a request has its result.
 
 use holdshort_core::definition::{Definition, Judge, Smart};
 use holdshort_core::gate::Source;

@@ -373,7 +373,7 @@ fn narrowed(options: &[&str], open: fn(Definition) -> World, kind: Kind) -> Vec<
     offered(&open(definition), kind).into_iter().map(|offer| offer.id).collect()
 }
 
-/// A workflow can remove and reorder options. It cannot add an option that the situation does not offer.
+/// A workflow can remove and reorder options, but cannot add an option that the situation does not offer.
 #[test]
 fn a_workflow_drops_and_reorders_options() {
     let call = cases().swap_remove(0).open;

@@ -417,7 +417,7 @@ fn leaving_signs_out_also_whoever_comes_back() {
     );
 }
 
-/// A login link is recorded. It can be created only for an existing person.
+/// A login link is recorded, and can be created only for an existing person.
 #[test]
 fn login_links_are_of_people_who_are_there() {
     let mut system = System::default();

@@ -62,8 +62,8 @@ fn hours_that_follow_one_another_are_one() {
         quiet: vec![quiet("18:00", "08:00", "mon-fri"), quiet("00:00", "24:00", "sat-sun")],
         digest: None,
     };
-    // The quiet hours last from Friday evening until the end of Sunday. They do not cover the night to Monday, so the
-    // hold ends at midnight.
+    // The quiet hours last from Friday evening until the end of Sunday. The quiet hours do not cover the night to
+    // Monday, so the hold ends at midnight.
     assert_eq!(until(&hold, "2026-01-16T18:00:00Z"), "2026-01-18T23:00:00.000Z");
     assert_eq!(until(&hold, "2026-01-15T18:00:00Z"), "2026-01-16T07:00:00.000Z");
     assert!(!hold.is_for_ever());

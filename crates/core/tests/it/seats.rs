@@ -224,9 +224,9 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// The starter of the work and the author of an edit cannot choose who releases the work. This includes login links
-/// of other people that they created, and other spellings of their names. An admin or a different approver can
-/// choose.
+/// The starter of the work and the author of an edit cannot choose who releases the work. Login links that they
+/// created for other people, and other spellings of their names, change nothing about that. An admin or a different
+/// approver can choose.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
     // Starter with the creator of their login link, author of an edit, caller with the creator of their login link,
@@ -504,8 +504,8 @@ fn what_somebody_decided_before_they_left_holds_no_more() {
     }
 }
 
-/// A grant belongs to its giver. It does not release the work of the giver, or of the creator of the giver's login
-/// link. It also does not release work whose starter has a login link that one of the two created.
+/// A grant belongs to its giver. A grant never releases work of its giver, or work of the creator of the giver's
+/// login link. A grant also never releases work whose starter has a login link from the giver or from that creator.
 #[test]
 fn a_grant_is_of_whoever_gave_it_and_own_work_of_both() {
     let mut system = World::new(definition()).system;

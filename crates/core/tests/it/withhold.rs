@@ -109,8 +109,8 @@ fn the_same_words_are_withheld_wherever_they_stand() {
     assert_eq!(shown, expected);
 }
 
-/// If the name of a member contains a withheld value, the object with that member is withheld, too. This can extend
-/// to the whole payload.
+/// If the name of a member contains a withheld value, the object with that member is withheld, too. In the end, the
+/// whole payload may be withheld.
 #[test]
 fn a_name_that_tells_it_is_withheld_with_what_bears_it() {
     let of = |more: Value| {

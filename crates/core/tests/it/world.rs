@@ -178,8 +178,8 @@ pub(crate) fn with_client_tools(mut definition: Definition) -> Definition {
     definition
 }
 
-/// Returns the workflow with a second agent, `writer`, who may not run commands. Both agents can hand over to each
-/// other, to a person, and to the terminator.
+/// Returns the workflow with a second agent, `writer`, who may not run commands. Each agent can hand over to the
+/// other agent, to a person, and to the terminator.
 pub(crate) fn handing_over() -> Definition {
     let mut definition = definition();
     let names = ["pair", "writer"];

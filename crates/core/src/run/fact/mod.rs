@@ -54,7 +54,7 @@ pub enum Fact {
     /// A node took over work that was running when another node stopped, or when the same node restarted.
     Adopted {
         epoch: u64,
-        /// Actions that the node still performs itself. They belong to the new epoch from here on.
+        /// Actions that the node still performs itself. From this event on, these actions belong to the new epoch.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         kept: BTreeSet<ActionId>,
     },
@@ -306,7 +306,7 @@ pub enum Fact {
         call: String,
         digest: Digest,
         by: Authority,
-        /// Effect that the command is limited to. It is part of the digest.
+        /// Effect that the command is limited to. The effect is part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effect: Option<CommandEffect>,
     },
@@ -604,7 +604,7 @@ pub enum Fact {
     MessageAdded,
     /// A person undid changes that this run's agents may rely on. text: the message to the agents.
     ChangesUndone {
-        /// Run that undid the changes. It is not this run.
+        /// Run that undid the changes. Never the run of this event.
         by: RunId,
     },
     /// A note was added for agents. text: feedback or guidance that came with a decision.

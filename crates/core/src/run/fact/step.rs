@@ -98,7 +98,7 @@ pub struct RoutedTask {
 pub enum RoutedBy {
     /// A router agent.
     Router,
-    /// The rules of [`routing`](crate::routing). They apply if no router is configured or the router's reply was
+    /// The rules of [`routing`](crate::routing). The rules apply if no router is configured or the router's reply was
     /// unusable.
     Rules,
 }

@@ -25,8 +25,8 @@ use crate::tool::{PhaseTool, Runs};
 /// Placeholder for the result of the previous phase in a chain.
 const PREVIOUS: &str = "$previous";
 
-/// Returns the id of a phase that a call begins. It cannot equal the id of a workflow's phase, because those contain
-/// no colon.
+/// Returns the id of a phase that a call begins. The id cannot equal the id of a workflow's phase, because ids of
+/// workflow phases contain no colon.
 fn id_of(call: &str, nth: usize) -> String {
     if nth == 0 { format!("of:{call}") } else { format!("of:{call}.{}", nth + 1) }
 }

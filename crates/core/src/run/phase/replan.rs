@@ -77,10 +77,10 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Returns the plan in an edit at a checkpoint, and the planning phase whose plan it replaces. That is the only
-    /// settled plan before the checkpoint which no phase has begun to carry out. A plan in the native form is
-    /// returned unchanged, so its check sees the person's input. `None` if the edit is not a plan; the edit is then a
-    /// message.
+    /// Returns the plan in an edit at a checkpoint, and the planning phase whose plan it replaces. The replaced plan
+    /// is the only settled plan before the checkpoint that no phase has begun to carry out. A plan in the native form
+    /// is returned unchanged, so its check sees the person's input. `None` if the edit is not a plan; the edit is
+    /// then a message.
     pub(in super::super) fn plan_at(&self, checkpoint: &str, edit: &Value) -> Option<(&str, Value)> {
         let is_native = edit.get("subtasks").is_some_and(Value::is_array);
         let plan = if is_native { edit.clone() } else { plan::sent(edit)? };

@@ -102,8 +102,8 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.run.status()), ((5, 4), Status::Completed));
 }
 
-/// If asking is switched off, a reply that asks is refused again after a call. It is accepted if it is repeated
-/// without a call in between.
+/// If asking is switched off, a reply that asks is refused again after a call. The reply is accepted if the model
+/// repeats it without a call in between.
 #[test]
 fn where_nobody_may_be_asked_words_are_told_again_after_a_call() {
     let asks = || says("Shall I continue?");

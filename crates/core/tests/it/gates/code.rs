@@ -11,8 +11,7 @@ fn with_commands(action: RuleAction, pattern: &str) -> Rule {
     Rule { commands: vec![pattern.to_owned()], ..rule(action, &["run_command"], &[]) }
 }
 
-/// A pattern that ends in `*` covers only known arguments of the program. It covers neither code nor additional
-/// files.
+/// A pattern that ends in `*` covers only known arguments of the program, and neither code nor additional files.
 #[test]
 fn an_open_pattern_covers_no_code() {
     let table = [
@@ -170,8 +169,8 @@ fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_forbids() {
     assert!(one(&command("cp notes.txt a.sh && sh a.sh", &[]), &free).starts_with("allow"));
 }
 
-/// If a rule asks about some commands, a line that writes a file and runs it is asked about, too. This requires that
-/// the asking rule comes before a rule that allows the line.
+/// If a rule asks about some commands, a line that writes a file and runs it is asked about, too. In the list, the
+/// asking rule must come before a rule that allows the line.
 #[test]
 fn what_a_line_writes_and_runs_does_not_pass_a_rule_that_asks() {
     let asks = with_commands(RuleAction::Ask, "git push *");

@@ -496,8 +496,8 @@ fn what_the_persons_own_tools_run_is_asked_about() {
     assert_eq!(told(&Subject { cwd: "/ws/.git", ..command("touch hooks/x", &[]) }), asked);
 }
 
-/// A rule on paths checks both the name of a path and the target of its links. It does so for every tool and for
-/// every file of a command.
+/// A rule on paths checks both the name of a path and the target of its links. The rule is applied to every tool and
+/// to every file of a command.
 #[test]
 fn a_rule_on_paths_sees_through_links() {
     let paths = |action, globs: &[&str]| Rule {

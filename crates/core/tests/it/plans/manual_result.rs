@@ -106,8 +106,7 @@ fn a_skipped_reviewer_is_not_quoted() {
     assert!(!request(&world, "plan/plan").contains("away"));
 }
 
-/// The reason for skipping a step becomes a note to the next step. It is not treated as the output of the skipped
-/// step.
+/// The reason for skipping a step becomes a note to the next step, and is not the output of the skipped step.
 #[test]
 fn a_skipped_step_brings_nothing() {
     let skips: [(StepGates, Kind); 2] = [

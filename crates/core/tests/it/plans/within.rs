@@ -150,7 +150,7 @@ fn an_edit_at_a_checkpoint_is_the_plan_that_is_carried_out() {
 }
 
 /// Contracts A3, A6: at the mandatory checkpoint after planning, a rejection fails the run unless the workflow says
-/// otherwise. This also applies to plans that an agent makes for its own step.
+/// otherwise. A rejection has the same effect for a plan that an agent makes for its own step.
 #[test]
 fn a_rejection_at_the_mandatory_checkpoint_ends_the_run() {
     let rejected = |must: bool, says: Option<Effect>| {

@@ -312,8 +312,8 @@ fn some_commands_are_not_tried() {
     assert_eq!(with(|it| it.gates.rules.insert(0, rule(RuleAction::Ask, &[], &["make *"]))), 1);
 }
 
-/// `before_execution: {trial: true}`: a person decides on every command and sees its changes. This applies even if
-/// there are no changes, and even if a rule allows the command.
+/// `before_execution: {trial: true}`: a person decides on every command and sees its changes. The person decides even
+/// if there are no changes, and even if a rule allows the command.
 #[test]
 fn a_checkpoint_before_execution_may_ask_about_the_trial() {
     for line in ["./do a=1", "./do"] {

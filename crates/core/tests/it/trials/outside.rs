@@ -48,8 +48,8 @@ fn what_a_person_says_on_the_way_names_more() {
     assert_eq!(outside(&world), Value::Null);
 }
 
-/// The notice about an undo lists paths. They are not part of the task, so making the changes again is still outside
-/// the task.
+/// The notice about an undo lists paths. Paths in that notice are not part of the task, so making the changes again
+/// is still outside the task.
 #[test]
 fn what_was_taken_back_is_no_word_of_the_task() {
     let mut world = at("Tidy up src/", command("./do src/a=1 lib/b=2"));
@@ -62,7 +62,7 @@ fn what_was_taken_back_is_no_word_of_the_task() {
     assert_eq!(outside(&world), json!(1));
 }
 
-/// The mark only informs the person. It changes neither votes nor approvals.
+/// The mark only informs the person, and changes neither votes nor approvals.
 #[test]
 fn it_changes_no_vote_and_no_approval() {
     let (mut named, mut other) =

@@ -1,5 +1,5 @@
-//! Changes that file tools propose. They are committed like the changes of a trial, so a crash leaves no doubt about
-//! them.
+//! Changes that file tools propose. Proposed changes are committed like the changes of a trial, so a crash leaves no
+//! doubt about the outcome of the call.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::run::{CallEnd, Fact};

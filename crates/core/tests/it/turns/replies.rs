@@ -79,7 +79,7 @@ fn writes_take_turns() {
     assert_eq!(due(&world), ["tool/call_2/1"]);
 }
 
-/// An invalid call gets an error as its result. It is neither shown to a person nor given to a tool.
+/// An invalid call gets an error as its result, and is neither shown to a person nor given to a tool.
 #[test]
 fn calls_that_can_not_be_run_are_answered() {
     let malformed = |text: &str| RequestedCall {
