@@ -385,7 +385,8 @@ impl Run {
                             call.cleared = released;
                             call.digest = None;
                         }
-                        // The digest stays, so only exactly the same call runs again without another question.
+                        // The digest stays. A call with the same digest runs again without a second question; a
+                        // changed call asks again.
                         ReturnReason::Rerun => call.cleared = released,
                         ReturnReason::Changed | ReturnReason::Withdrawn => {
                             call.cleared = None;
@@ -453,7 +454,7 @@ impl Run {
                 self.rounds(phase, |rounds| {
                     rounds.added.push(Arc::from(content.as_text()));
                     rounds.was_asked = true;
-                    // The person's answer may turn the task into a different task, so it is routed again.
+                    // The person's answer may turn the task into a different task, so the task is routed again.
                     if rounds.routed.as_ref().is_some_and(|routed| routed.route == Route::Clarify) {
                         rounds.routed = None;
                         rounds.is_new_task = true;

@@ -64,8 +64,8 @@ impl Run {
             Some(Authority::Gate(_)) | None => self.interrupts.get(&last)?,
         };
         let mut reasons = asked.opened.risk.reasons.clone();
-        // A question about an unknown outcome has no reasons. A call that runs again after it keeps the reasons of
-        // its first approval.
+        // A question about an unknown outcome has no reasons. A call that runs again after such a question keeps the
+        // reasons of its first approval.
         if asked.opened.kind == Kind::UnknownOutcome {
             reasons.extend(call.cleared.iter().flat_map(|(_, cleared)| cleared.clone()));
         }
@@ -92,7 +92,7 @@ impl Run {
     }
 
     /// Resets the count of refused ends of a step after a person has spoken in the step. An approval of a call does
-    /// not reset the count, because it tells the agent nothing.
+    /// not reset the count, because an approval tells the agent nothing.
     pub(super) fn reset_refused_ends(&mut self, interrupt: &InterruptId, outcome: Outcome) {
         let Some(opened) = self.interrupts.get(interrupt).map(|interrupt| &interrupt.opened) else { return };
         let is_word = !matches!(opened.about, About::Call(_)) || outcome != Outcome::Approved;

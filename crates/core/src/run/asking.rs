@@ -141,7 +141,7 @@ impl Run {
     }
 
     /// Returns the questions and assumptions of agents for the result of a run. Failed and cancelled runs, which have
-    /// no result, report them, too. Null if there are neither questions nor assumptions.
+    /// no result, report questions and assumptions, too. Null if there are neither questions nor assumptions.
     pub fn asked_and_assumed(&self) -> Value {
         let told = [("questions", self.questions()), ("assumptions", self.assumptions())];
         let told = told.into_iter().filter(|(_, told)| !told.is_empty());

@@ -51,7 +51,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Reassigns an interrupt. The votes so far were cast under the previous assignment, so they are withdrawn.
+    /// Reassigns an interrupt. Votes that were cast under the previous assignment are withdrawn.
     fn assign(
         &mut self,
         id: &InterruptId,

@@ -34,7 +34,7 @@ impl Call {
         self.trial.found.as_ref().or(self.proposal.as_ref())
     }
 
-    /// Returns the result of the trial. The gates vote on this result, and an approval applies to it.
+    /// Returns the result of the trial. The gates vote on this result, and an approval applies to this result.
     pub(super) fn found(&self) -> Option<&CallChanges> {
         self.trial.found.as_deref()
     }

@@ -55,8 +55,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Records the client's result of a call. If the call still waits for approval, the person's report that it ran
-    /// also approves the call (contract E33).
+    /// Records the client's result of a call. If the call still waits for approval, the person who reports the result
+    /// thereby approves the call (contract E33).
     pub(super) fn client_result(&mut self, id: &str, outcome: &ClientOutcome) -> Result<(), Rejection> {
         let call = self.run.calls.get(id).map(|call| (**call).clone()).ok_or(Rejection::UnknownCall)?;
         if !self.run.is_client_call(&call) {
@@ -67,8 +67,8 @@ impl Draft<'_> {
             let approve = Decision { option: "approve".to_owned(), ..Decision::default() };
             self.decide_for(asked, &approve, true)?;
         }
-        // The call has already run, so a pause, a freeze or a changed rule cannot stop it. The approving client may
-        // have run the call before this process handed it out.
+        // The call has already run, so a pause, a freeze or a changed rule has no effect on the result. The approving
+        // client may have run the call before this process handed out the call.
         self.started_by_client(id);
         let state = self.run.calls.get(id).map(|call| call.state.clone());
         match state {

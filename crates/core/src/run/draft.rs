@@ -1,5 +1,5 @@
 //! Draft of a decision. Each emitted event is applied to the next state at once, so later events are decided on a
-//! state that includes it.
+//! state that includes the emitted event.
 
 use serde_json::{Value, json};
 

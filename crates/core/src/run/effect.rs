@@ -154,7 +154,6 @@ fn reason(code: &str, text: &str) -> Reason {
 
 /// Returns the directory or file that a path pattern covers completely, such as `docs` for `docs/**`. `None` for all
 /// other patterns.
-/// pattern.
 fn covered_path(glob: &str) -> Option<String> {
     let place = glob.strip_suffix("/**").unwrap_or(glob);
     if place == "**" {

@@ -36,7 +36,7 @@ impl Draft<'_> {
     pub(super) fn end_refused(&mut self, id: &str, step: &Step, flaw: Flaw, about: &str) -> bool {
         let may_ask = self.run.definition.asking.enabled;
         // Some flaws are guesses about language. If no person can be asked, such a flaw ends the step only if two
-        // replies in a row show it.
+        // replies in a row have the flaw.
         let is_news = !may_ask && flaw.reason().is_none() && !said_twice(step);
         if step.refused_ends < TOLD || is_news {
             let fact = Fact::EndRefused { step: id.to_owned(), turn: step.turn, flaw };
@@ -241,7 +241,7 @@ pub(super) fn is_blank(tool: &str, arguments: &Value) -> bool {
 }
 
 /// Returns true if a reply of this role must not contain a question. Judgements and reworded tasks may contain
-/// questions, because other agents read them as input.
+/// questions, because other agents read these texts as input.
 pub(super) fn may_not_ask(role: StepRole) -> bool {
     match role {
         StepRole::Worker | StepRole::Planner | StepRole::Subtask | StepRole::Maker => true,

@@ -132,8 +132,8 @@ impl Draft<'_> {
         true
     }
 
-    /// Returns the problems that keep a person from releasing an external agent's call. There is a problem if a rule
-    /// now forbids the call, or forbids the call as the person edited it.
+    /// Returns the problems that keep a person from releasing an external agent's call. A rule may now forbid the
+    /// original call, or may forbid the call with the person's edit.
     pub(super) fn check_foreign(
         &self,
         interrupt: &Interrupt,

@@ -137,8 +137,9 @@ impl Run {
         smart.extend(self.confined_reason(call));
         let gate = self.gate_of(call);
         let offered = gate.options.is_empty() || gate.options.iter().any(|id| id == "approve_session");
-        // A risky call is asked about each time: no grant covers it, not even a grant for a less risky call. A grant
-        // is given by a single person, so no grant applies if several people must release the call.
+        // A risky call is asked about each time: no grant covers a risky call, not even a grant for a less risky form
+        // of the call. A grant is given by a single person, so no grant applies if several people must release the
+        // call.
         let assignment = gate.assigned();
         let lifts = offered && assignment.takes_one() && self.stakes_of(call).is_empty();
         let starter = self.begun_by().map(Actor::responsible_people);
@@ -242,7 +243,8 @@ impl Run {
     /// Returns the grant that would result from allowing this call for the session. The grant is shown before the
     /// decision, and added after the decision.
     pub(super) fn grant_for(&self, call: &Call) -> Option<Matcher> {
-        // This process does not know what a client's call touches, so it cannot limit a grant for it.
+        // This process does not know what a client's call touches, so the scope of a grant for such a call would be
+        // unknown.
         let here = call.look.as_ref().filter(|_| !self.is_client_call(call));
         here.and_then(|_| Matcher::for_coverage(&self.subject(call), self.definition.gates.grants.covers))
     }
@@ -384,8 +386,8 @@ impl Run {
         (look, card)
     }
 
-    /// Returns the digest of the action and of the state that it runs on (design, part 4). An approval is valid only
-    /// for this digest.
+    /// Returns the digest of the action and of the workspace state that the action depends on (design, part 4). An
+    /// approval is valid only for this digest.
     pub(super) fn action_digest(
         &self,
         call: &Call,

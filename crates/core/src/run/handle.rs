@@ -253,8 +253,8 @@ impl Draft<'_> {
         }
         self.emit(Fact::Adopted { epoch, kept }, Content::none());
         for (step, turn, attempt) in models {
-            // If a person stopped the model call, it is not repeated automatically and does not count towards the
-            // crash limit.
+            // A model call that a person stopped is not repeated automatically, and does not count towards the crash
+            // limit.
             let fact = if self.run.steps.get(&step).is_some_and(|step| step.stopped) {
                 Fact::ModelStopped { step, turn, attempt, said: false }
             } else {

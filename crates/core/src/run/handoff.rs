@@ -21,8 +21,8 @@ use crate::time::Timestamp;
 use crate::tool::Receiver;
 
 impl Draft<'_> {
-    /// Advances hand-offs that are due. Each of them takes effect, asks a person, or is forbidden by a rule. Returns
-    /// true if events were emitted.
+    /// Advances hand-offs that are due. A due hand-off takes effect, asks a person, or is forbidden by a rule.
+    /// Returns true if events were emitted.
     pub(super) fn advance_handoffs(&mut self) -> bool {
         let due = self.run.calls.open().filter(|(id, call)| {
             call.state == CallState::Proposed
@@ -133,8 +133,8 @@ impl Run {
         self.spec(tool)?.receiver()
     }
 
-    /// Returns the reasons to ask a person before the hand-off, or the rule's reason against it. A hand-off is
-    /// allowed unless a rule names it, because the gates of the receiving agent still apply.
+    /// Returns the reasons to ask a person before the hand-off, or the reason of the rule that forbids the hand-off.
+    /// A hand-off is allowed unless a rule names the hand-off, because the gates of the receiving agent still apply.
     fn vote_on_handoff(
         &self,
         call: &Call,

@@ -237,8 +237,9 @@ impl Run {
         old
     }
 
-    /// Shortens a request until it fits: first cuts the middle out of overlong results, then replaces the oldest
-    /// results. Answers of people are kept. Returns the estimated tokens of the shortened request.
+    /// Shortens a request until the request fits the window: first cuts the middle out of overlong results, then
+    /// replaces the oldest results. Answers of people are kept. Returns the estimated tokens of the shortened
+    /// request.
     pub(super) fn fit(&self, id: &str, step: &Step, request: &mut Request) -> u64 {
         let full = part(self.window(id), limits::WINDOW_SHARE);
         let (tokens, bytes) = (Self::tokens_of(step, request), size(request).max(1) as u64);

@@ -4,7 +4,6 @@
 //! running command, and the interrupt for the person's turn. The driver then stops the work in progress. A model call
 //! returns as `model_stopped`, with the text that was streamed so far; that text is lost if its process is gone. A
 //! commit that has begun is completed. Calls that a client runs, and calls with an unknown outcome, are not changed.
-//! completely. Calls with a client, and calls in doubt, are left as they are.
 
 use super::decide::{EXPIRED, as_it_is};
 use super::draft::{Draft, Opening};
@@ -198,7 +197,7 @@ impl Draft<'_> {
                 | StepRole::Maker
                 | StepRole::Subtask => {
                     self.end_as_it_is(&id, ENDED);
-                    // The person ended the round themselves, so they are not asked if they are satisfied with it.
+                    // The person ended the round themselves, so the question about satisfaction is left out.
                     if self.run.ends_without_turn(&step) {
                         self.emit(Fact::RoundsOver { phase: step.phase }, Content::none());
                     }

@@ -1,9 +1,9 @@
 //! A run: one execution that is recorded in the journal, as a state machine without I/O.
 //!
-//! `handle` decides: it returns the events and the next state, and changes nothing. Only `apply` changes the state.
-//! `apply` cannot fail, and works the same for live runs and for replays. `actions` and `next_deadline` derive the
-//! next work from the state. `state.rs` contains the state, `fact/` the events, and `advance.rs` the follow-up
-//! events.
+//! `handle` decides, which means that it returns the events and the next state and changes nothing. Only `apply`
+//! changes the state. `apply` cannot fail, and works the same for live runs and for replays. `actions` and
+//! `next_deadline` derive the next work from the state. `state.rs` contains the state, `fact/` the events, and
+//! `advance.rs` the follow-up events.
 
 mod action;
 mod advance;
@@ -152,8 +152,8 @@ pub struct Run {
     /// Undos that the agents were told about, each with the message to the agents.
     pub undone: SharedMap<RunId, Arc<str>>,
     /// Conversation before this run, in the form of
-    /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains it; the
-    /// loader of a live run reads it from earlier runs.
+    /// [`conversation::render_history`](crate::conversation::render_history). No event of the run contains this
+    /// conversation; the loader of a live run reads it from earlier runs.
     pub earlier: Option<Arc<str>>,
     /// Sequence up to which the content of all events is erased.
     pub erased_to: u64,

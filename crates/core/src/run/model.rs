@@ -22,7 +22,7 @@ impl Draft<'_> {
             return;
         }
         let Some(step) = self.run.steps.get(id) else { return };
-        // The call still waits for its retry time, so it does not start.
+        // A call that still waits for its retry time does not start.
         if step.turn != turn || step.retry_at.is_some_and(|at| at > self.now()) {
             return;
         }
@@ -104,7 +104,7 @@ impl Draft<'_> {
             }
             return Ok(());
         }
-        // A question that was already asked is only skipped; it is not a failure of the work.
+        // Skipping a question that was already asked is not a failure of the work.
         let end = if are_returned { CallEnd::Skipped } else { CallEnd::Failed };
         for (id, problem) in calls.zip(problems) {
             if let Some((code, text)) = problem {

@@ -1,5 +1,5 @@
-//! Smart approval of a run: it finds reasons against a call, and asks a model to judge calls that the gates allow
-//! (contract A4). `gate/smart.rs` contains the keywords.
+//! Smart approval of a run: reasons against a call are found, and a model judges calls that the gates allow (contract
+//! A4). `gate/smart.rs` contains the keywords.
 //!
 //! A judged call stays `proposed` while a step with the role [`StepRole::Overseer`] reads the conversation. The
 //! overseer has no tools and no gates, and does no work of a phase. If the overseer gives no judgement, a person is
@@ -252,8 +252,8 @@ impl Run {
         ];
         messages.extend(self.conversation(step.entries.iter().skip(step.inherited)));
         let model = self.model_of(id);
-        // If the provider refused the schema, the request is sent without it. The instructions describe the expected
-        // answer.
+        // If the provider refused the response schema, the request is sent without a schema. The instructions
+        // describe the expected answer.
         let refused = matches!(step.last_failure, Some((FailureKind::Rejected, _)));
         let response_schema = (!refused).then(response_schema);
         Request { agent: OVERSEER.to_owned(), model, messages, tools: Vec::new(), response_schema }

@@ -1,6 +1,6 @@
 //! Questions in replies (contract C8). Each question in a reply becomes a call of an asking tool, so all later code
-//! handles it like a tool call. The agent does not know the tool. Its next request therefore shows the questions and
-//! their answers as text.
+//! handles the question like a tool call. The agent does not know the tool. Its next request therefore shows the
+//! questions and their answers as text.
 
 use serde_json::{Value, json};
 

@@ -428,7 +428,7 @@ pub struct History {
     pub elided: u32,
     /// Size of the window after a provider refused a request as too long.
     pub narrowed: Option<u64>,
-    /// Input tokens of the last request as counted by its provider. 0 if the provider did not count them, or if the
+    /// Input tokens of the last request as counted by its provider. 0 if the provider did not count tokens, or if the
     /// next request has a different beginning.
     pub counted: u64,
     /// True if the current or last request left out content.

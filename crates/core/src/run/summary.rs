@@ -86,7 +86,7 @@ impl Run {
         })
     }
 
-    /// Returns true if an action was started in an older epoch, so this process must adopt it.
+    /// Returns true if an action was started in an older epoch, so this process must adopt the action.
     pub fn needs_adoption(&self, epoch: u64) -> bool {
         self.ended.is_none()
             && (self.models_to_adopt(epoch).next().is_some()

@@ -1,5 +1,5 @@
-//! Trials: a command first runs where it cannot change the workspace, and its gates vote on the changes that it made
-//! there (design, part 4).
+//! Trials: a command first runs where it cannot change the workspace, and the gates vote on the changes that the
+//! command made there (design, part 4).
 //!
 //! A trial has no effect, so a lost trial is repeated. A later write by a different call makes a trial stale, and the
 //! trial is repeated, too. If the repeated trial makes the same changes, the release of the call stays valid.
@@ -68,7 +68,7 @@ impl Run {
     /// could have effects that a trial cannot discard.
     fn why_untried<'c>(&self, call: &'c Call) -> Option<&'c str> {
         if self.is_worked_out(call) {
-            // The trial of an undo or a merge runs nothing, so it is always possible.
+            // An undo or a merge runs nothing in its trial, so a trial is always possible.
             return None;
         }
         if self.definition.network {
@@ -195,7 +195,7 @@ impl Draft<'_> {
         }
         let TrialResult { changeset, layer, ask_because, text, data, card } = yielded;
         let digest = changeset.digest();
-        // If a person has seen the card, they have also seen the printed output, so the output must be the same, too.
+        // A person who has seen the card has also seen the printed output, so the output must be the same, too.
         let was_seen = matches!(call.state, CallState::Gated(_))
             || matches!(call.authority, Some(Authority::Interrupt(_)));
         let is_as_before = call.found().is_some_and(|it| {

@@ -24,7 +24,7 @@ impl Draft<'_> {
         if matches!(verdict, Some(Verdict::Forbid(_))) {
             return Err(Unusable::NotApproved("a rule of the installation forbids it").into());
         }
-        // A rule or a grant had released the call without a person, and it no longer applies.
+        // Only a rule or a grant had released the call, and that rule or grant no longer applies.
         let resolution = asked.resolution.as_ref();
         let cause = resolution.filter(|each| each.decision.is_none()).map(|each| &each.cause);
         let by_itself = matches!(cause, Some(Cause::Rule { .. } | Cause::Grant(_)));

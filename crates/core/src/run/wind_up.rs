@@ -1,4 +1,4 @@
-//! End of a run. Open calls and interrupts end before the run ends, and a failed run reports what it achieved.
+//! End of a run. Open calls and interrupts end before the run ends, and a failed run reports its work and its usage.
 
 use super::draft::Draft;
 use super::{Call, CallEnd, CallState, Fact};

@@ -253,8 +253,8 @@ fn a_step_that_ends_by_its_tool_says_what_it_assumes_first() {
     assert!(refused.into_iter().any(|text| text.contains("nobody answered \"Which?\"")));
 }
 
-/// The agent is reminded once to record its assumption. If it still records none, the step ends, and the result shows
-/// the missing assumption.
+/// The agent is reminded once to record its assumption. If the agent still records none, the step ends, and the
+/// result shows the missing assumption.
 #[test]
 fn a_step_that_ends_by_its_tool_is_told_once() {
     let mut definition = asks(Asking { timeout_ms: Some(1_000), ..Asking::default() });
@@ -498,8 +498,8 @@ fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     );
 }
 
-/// Questions of one reply are listed in the order of asking. Their ids have the same millisecond, so they are sorted
-/// by their position in the reply.
+/// Questions of one reply are listed in the order of asking. Their ids have the same millisecond, so the ids are
+/// sorted by the position of the questions in the reply.
 #[test]
 fn ids_sort_as_questions_were_asked() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();

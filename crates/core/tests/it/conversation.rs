@@ -154,7 +154,7 @@ fn a_run_that_goes_on_is_told_once_of_what_was_taken_back() {
     assert_eq!(undone, ["(took back changes) These are as they were before: `a`."]);
 }
 
-/// The run that is the front run at the time of the undo gets a message about it. Earlier turns do not change.
+/// The run that is the front run at the time of the undo gets a message about the undo. Earlier turns do not change.
 #[test]
 fn what_is_taken_back_later_changes_nothing_of_what_was_said_before() {
     let mut world = front(vec![says("Made.")]);

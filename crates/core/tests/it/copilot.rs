@@ -365,7 +365,7 @@ fn step_checkpoints_stand_around_every_round_that_is_not_simple() {
     assert_eq!(end(&world), Some((Status::Completed, "done")));
     assert_eq!(text(&world), "Better.", "what a skipped round would have brought is nobody's word");
 
-    // A person who has reviewed the output of a round is not asked if they are satisfied with it.
+    // A person who has reviewed the output of a round is not asked about their satisfaction.
     let mut looked_at = copilot(Copilot { satisfaction: true, ..Copilot::default() });
     looked_at.phases[0].gates.after_step = true;
     let mut world = begun_with(looked_at, Config::default(), "do it", &scripts);

@@ -1,5 +1,5 @@
-//! Agents of other frameworks: they ask people with the same interrupts as native agents, and the run executes
-//! nothing for them.
+//! Agents of other frameworks ask people with the same interrupts as native agents, and the run executes nothing for
+//! them.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;

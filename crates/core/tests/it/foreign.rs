@@ -413,8 +413,8 @@ fn a_grant_releases_of_twenty_open_edits_those_that_the_person_kept() {
     assert_eq!(world.run.open_interrupts().count(), 16, "what comes after it is covered");
 }
 
-/// If calls of a tool have nothing to compare them by, the refusal of one call applies to every call of the tool. No
-/// grant is offered then.
+/// If a tool's calls have no command, path or URL to compare, the refusal of one call applies to every call of the
+/// tool. No grant is offered then.
 #[test]
 fn a_refused_call_of_an_agent_elsewhere_asks_again() {
     let refund = |order: u64| call("refund", json!({ "order": order }));

@@ -163,8 +163,8 @@ fn a_grant_counts_only_where_its_owner_may_decide() {
     }
 }
 
-/// Contract E21: if the workflow permits it, an approval is valid for one further call of the identical action, and
-/// for no other call.
+/// Contract E21: if the workflow permits reuse, an approval is valid for one further call of the identical action,
+/// and for no other call.
 #[test]
 fn an_approval_holds_for_the_same_action_once_more_where_the_workflow_says_so() {
     for (same_action, passes) in [(SameAction::Ask, false), (SameAction::Once, true)] {
@@ -443,9 +443,9 @@ fn a_grant_is_for_its_tool_and_its_workspace() {
     assert_eq!([matcher.covers(&subject("/ws")), matcher.covers(&subject("/other"))], [true, false]);
 }
 
-/// If the workflow permits it, a grant covers a whole category (contract A24), including other tools and programs.
-/// Such a grant does not cover calls that a rule asks about, opaque commands, files that tools of the person run
-/// automatically, deletions, or other categories.
+/// If the workflow permits grants for categories, a grant covers a whole category (contract A24), including other
+/// tools and programs. Such a grant does not cover calls that a rule asks about, opaque commands, files that tools of
+/// the person run automatically, deletions, or other categories.
 #[test]
 fn a_grant_for_a_category() {
     let calls_of = [

@@ -247,7 +247,7 @@ fn a_person_lets_the_same_agent_go_on() {
     assert_eq!(ended(&world), Some((Status::Failed, "aborted", "`handoff_to_admin` was aborted: no")));
 }
 
-/// A hand-off needs no approval unless a rule or a mandatory checkpoint covers it.
+/// A hand-off needs approval only if a rule or a mandatory checkpoint covers the hand-off.
 #[test]
 fn a_hand_off_is_gated_where_somebody_says_so() {
     let reason = |definition: Definition| {

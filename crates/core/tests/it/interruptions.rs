@@ -217,7 +217,7 @@ fn a_reply_that_was_whole_at_that_moment_counts_and_what_it_calls_does_not_begin
     world.decide(Kind::Turn, choose("continue"));
     assert_eq!(due(&world), ["model/work/1/1"]);
 
-    // The interrupted reply has no calls, so it ends the step once the person lets the step continue.
+    // Once the person lets the step continue, the interrupted reply ends the step, because the reply has no calls.
     let mut world = replying(Vec::new());
     world.person(interrupt());
     world.answer("work", 0, says("Done."));
@@ -488,7 +488,7 @@ fn a_copilots_round_is_interrupted_adapted_and_ended() {
     assert!(matches!(ended(&world), Some((Status::Completed, _))), "{:#?}", world.story());
 }
 
-/// A person who ends a round early is not asked if they are satisfied with it.
+/// A person who ends a round early is not asked about their satisfaction.
 #[test]
 fn nobody_is_asked_whether_a_round_that_they_ended_was_done_well() {
     let mut world = copilot_at_work(false).with("work/round_1", vec![says("In tabs.")]);

@@ -66,8 +66,8 @@ fn stories() -> [Story; 4] {
     [("turns", story), ("endings", endings), ("plan", plans::story), ("copilot", copilot::story)]
 }
 
-/// Returns a run with replies that do not end it, ordered calls, a grant for a kind of command, and a command in
-/// doubt. The run also reaches the limit of failures, and ends by the tool `finish` with undone items.
+/// Returns a run with replies that do not end their step, ordered calls, a grant for a kind of command, and a command
+/// in doubt. The run also reaches the limit of failures, and ends by the tool `finish` with undone items.
 fn endings() -> World {
     let mut definition = finishing();
     definition.gates.rules.push(rule(RuleAction::Allow, &["run_command"], &["false"]));

@@ -92,8 +92,8 @@ fn a_phase_says_only_what_differs() {
     }
 }
 
-/// Each interrupt uses the settings of the phase that opened it, for a checkpoint, the gate before a step, a call and
-/// a plan.
+/// Each interrupt uses the settings of its own phase. The test covers a checkpoint, the gate before a step, a call
+/// and a plan.
 #[test]
 fn each_phase_has_its_own_requests() {
     let mut definition = Definition {
@@ -145,7 +145,7 @@ fn each_phase_has_its_own_requests() {
 }
 
 /// The interrupt about a plan uses the settings of the planning phase, even if the plan is edited while a later phase
-/// carries it out.
+/// carries out the plan.
 #[test]
 fn a_plan_has_the_gate_of_the_phase_that_plans() {
     let mut definition = definition();

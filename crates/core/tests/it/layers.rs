@@ -169,7 +169,7 @@ fn a_clean_step_is_let_through() {
     sent_back.decide(Kind::Checkpoint, choose_with("redo", "once more"));
     sent_back.work();
     assert!(asks(&sent_back), "who sent it back sees what came of it");
-    // If the run adds the gate, it asks even after a step without failures.
+    // A gate that the run adds asks even after a step without failures.
     assert!(asks(&after(gates, config("after_step", false, &[], false), clean())));
     // A failure that a tool reports makes a step unclean.
     let unread = vec![calls(&[read("nowhere")]), says("Done.")];

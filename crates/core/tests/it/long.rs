@@ -1,4 +1,4 @@
-//! A run with the maximum number of events can be replayed, and the next input ends it with the reason
+//! A run with the maximum number of events can be replayed, and the next input ends the run with the reason
 //! `limit_events`.
 
 use holdshort_core::actor::Actor;

@@ -182,7 +182,7 @@ fn the_table_of_options() {
 }
 
 /// The snapshot has the description of each option for native work. If the descriptions for external agents or after
-/// a trial differ, it has these, too.
+/// a trial differ, the snapshot contains those descriptions, too.
 #[test]
 fn what_options_do_in_words() {
     let mut rows = Vec::new();
@@ -391,7 +391,7 @@ fn a_workflow_drops_and_reorders_options() {
         (&["respond", "approve_session"], call, Kind::ToolApproval, "respond approve_session"),
         // At a mandatory checkpoint, no grant is offered.
         (&["approve_session", "reject"], must, Kind::ToolApproval, "reject"),
-        // The gate before a step does not offer `continue` and `redo`, so the workflow cannot add them.
+        // The gate before a step does not offer `continue` and `redo`, so the workflow cannot add these options.
         (&["approve", "reject", "continue", "redo"], before, Kind::Checkpoint, "approve reject"),
         // If the workflow would leave no option, or only `approve`, its list is ignored.
         (&["continue", "abort"], before, Kind::Checkpoint, "approve edit skip reject"),

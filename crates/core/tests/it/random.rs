@@ -197,7 +197,7 @@ fn some_decision(dice: &mut Dice, world: &World) -> Option<Input> {
     Some(Input::Decide { interrupt: id.clone(), decision, holder: None })
 }
 
-/// Returns the next input. Usually it is an input that is due, sometimes any other input.
+/// Returns the next input. Usually the input is one that is due, and sometimes any other input.
 fn some_input(dice: &mut Dice, world: &mut World) -> Option<(Actor, Input)> {
     let engine = Actor::engine();
     let operator = Actor::operator("rest");

@@ -234,8 +234,8 @@ fn a_rule_covers_no_option_that_runs_a_program() {
     assert_eq!(allowed, Vec::<&str>::new());
 }
 
-/// If a rule forbids some commands, a line that could be one of them is asked about, even if a different rule allows
-/// the line.
+/// If a rule forbids some commands, a line that could be a forbidden command is asked about, even if a different rule
+/// allows the line.
 #[test]
 fn where_commands_are_forbidden_what_is_unclear_asks() {
     let forbids =

@@ -1,6 +1,5 @@
 //! The order of the checks on a decision: role, repeat, expired, resolved, version, option, fields, schema. Only the
 //! first failed check is reported.
-//! earlier reason hides a later one.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Calls that a person refused. Until the refusal is revoked, the same call is asked about again, even if something
-//! would allow it.
+//! Calls that a person refused. Until the refusal is revoked, the same call is asked about again, even if a rule or
+//! grant would allow the call.
 
 use holdshort_core::actor::Actor;
 use holdshort_core::event;
@@ -177,7 +177,8 @@ fn only_a_person_refuses() {
     assert_eq!(world.session.standing_refusals().count(), 1);
 }
 
-/// Facts cannot be erased, so they contain only digests of paths. The text of the call is content and can be erased.
+/// Facts cannot be erased, so the facts of a refusal contain only digests of paths. The text of the call is content
+/// and can be erased.
 #[test]
 fn the_facts_of_a_refusal_name_no_path() {
     let long = format!("touch {}", (0..500).map(|n| format!("secret-{n}")).collect::<Vec<_>>().join(" "));
@@ -222,8 +223,8 @@ fn a_refusal_of_a_long_line_covers_more() {
     }
 }
 
-/// Of two equal refusals, the later one stays valid, even if the card that revokes the earlier one was opened before
-/// it.
+/// Of two equal refusals, the later one stays valid, even if the card that revokes the earlier refusal was opened
+/// before the later refusal.
 #[test]
 fn a_later_equal_refusal_stands() {
     let script = vec![calls(&[command("touch A")]), calls(&[command("touch A"), command("touch A")])];

@@ -70,7 +70,7 @@ fn decide_on(world: &mut World, question: &str, decision: Decision) {
     world.person(Input::Decide { interrupt, decision, holder: None });
 }
 
-/// The text of a reply decides if it is questions, content, or malformed.
+/// The text of a reply decides if the reply is questions, content, or malformed.
 #[test]
 fn a_reply_is_questions_or_content_or_neither() {
     let one = json!([{ "id": "q1", "message": "Which?" }]);
@@ -209,7 +209,7 @@ fn what_was_asked_is_not_asked_twice() {
     assert_eq!(world.count("interrupt_opened"), 2);
 }
 
-/// After a first malformed reply, the agent gets a message about it. After a second one, a person is asked.
+/// After the first malformed reply, the agent gets a message. After the second malformed reply, a person is asked.
 #[test]
 fn a_malformed_form_is_told_once() {
     let both = json!({ "questions": [{ "id": "q1", "message": "Which?" }], "content": "Done." }).to_string();

@@ -53,7 +53,7 @@ fn what_is_under_way_is_kept_and_nothing_else_begins_before_the_release() {
     let options: Vec<&str> = opened.options.iter().map(|offer| offer.id.as_str()).collect();
     assert_eq!((options, opened.agent.as_deref()), (vec!["approve", "reject"], Some("watcher")));
     assert_eq!(world.run.status(), Status::Running, "a reply is under way");
-    // Holding the run a second time adds no event, even if a different service asks for it.
+    // Holding the run a second time adds no event, even if a different service sends the second hold.
     assert!(world.try_send(&service(), hold()).unwrap().is_empty());
     let turn = world.run.steps["first"].turn;
     assert_eq!(world.answer("first", turn, says("done")), ["model_replied"], "kept, and nothing follows");

@@ -1,5 +1,5 @@
-//! Routing of tasks: every rule and every word of a rule with a similar text that it does not match, and parsing of
-//! router replies.
+//! Routing of tasks: every rule and every word of the rules, each with a similar text that does not match. Also the
+//! parsing of router replies.
 
 use holdshort_core::routing::{Mode, Route, heuristics, new_task, read};
 

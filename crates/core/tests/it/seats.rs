@@ -224,9 +224,9 @@ fn nobody_chooses_who_releases_their_own_work() {
     assert!(!world.run.interrupts[&id].is_open());
 }
 
-/// The starter of the work and the author of an edit cannot choose who releases the work. Login links that they
-/// created for other people, and other spellings of their names, change nothing about that. An admin or a different
-/// approver can choose.
+/// The starter of the work and the author of an edit cannot choose who releases the work. A login link that such a
+/// person created for somebody else, or a different spelling of the person's name, does not help. An admin or a
+/// different approver can choose.
 #[test]
 fn nobody_hands_on_the_release_of_their_own_work() {
     // Starter with the creator of their login link, author of an edit, caller with the creator of their login link,
@@ -434,8 +434,8 @@ fn what_is_emptied_asks_for_as_many_as_there_are() {
     assert_eq!(now.stages, [of_people(&[], 2)], "olga, and whoever has the operator's token");
 }
 
-/// If stages fall to admins and operators, they need different people as long as there are enough. Otherwise one
-/// person may vote in several stages, and the assignment shows this.
+/// If several stages fall to admins and operators, the stages need different people as long as there are enough.
+/// Otherwise one person may vote in several stages, and the assignment shows this.
 #[test]
 fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
     for (left, distinct, is_settled) in

@@ -144,7 +144,7 @@ fn ended(world: &World) -> Option<(Status, &str)> {
     world.run.ended.as_ref().map(|ended| (ended.status, ended.reason.as_str()))
 }
 
-/// Cases 10 and 11: a keyword makes the call ask even if a rule allows it.
+/// Cases 10 and 11: if a keyword matches, a person is asked even if a rule allows the call.
 #[test]
 fn a_keyword_asks_although_a_rule_allows() {
     let script = || vec![calls(&[command("rm -r old_data # delete old_data/")]), says("Done.")];
@@ -389,7 +389,7 @@ fn a_judge_goes_with_its_call() {
     assert!(world.effects.is_empty());
 }
 
-/// The title contains the number of affected files, if they were counted.
+/// If the affected files were counted, the title contains their number.
 #[test]
 fn the_title_says_how_many_files() {
     let title = |line: &str, impact: Value| {

@@ -414,7 +414,7 @@ fn clocks_that_differ_do_nothing_twice() {
 }
 
 /// Working time passes only while a member of the group works. Deadlines are stored as timestamps, so a later change
-/// of the working hours affects only deadlines that are set after it.
+/// of the working hours affects only deadlines that are set after the change.
 #[test]
 fn working_time_counts_where_it_is_said() {
     let office = hours("Europe/Berlin", "mon-fri 09:00-17:00", &["2026-02-03"]);

@@ -1,4 +1,4 @@
-//! Votes and resolutions: how many people must agree, and what exactly they must agree on.
+//! Votes and resolutions: the number of people who must agree, and the exact subject of their agreement.
 
 use holdshort_core::actor::{Actor, Role};
 use holdshort_core::interrupt::{Decision, Kind, Offer, Seat, Vote};

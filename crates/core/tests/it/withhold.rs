@@ -272,8 +272,8 @@ fn an_edit_keeps_what_is_withheld() {
     }
 }
 
-/// An edit that changes nothing is an approval. A person who sees a withheld value may change it in an edit, and
-/// people who do not see the value can vote for that edit.
+/// An edit that changes nothing is an approval. A person who sees a withheld value may change the value in an edit,
+/// and people who do not see the value can vote for that edit.
 #[test]
 fn others_agree_to_an_edit_that_they_see_a_part_of() {
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 2);
@@ -404,7 +404,8 @@ fn nobody_learns_from_their_own_words_what_is_withheld() {
         .expect("as shown");
     assert!(!world.run.interrupts[&id].is_open());
 
-    // If a person who sees the withheld values repeats them elsewhere in an edit, they are redacted there, too.
+    // A person who sees the withheld values may repeat the values elsewhere in an edit. The values are redacted
+    // there, too.
     let (mut world, id) = open_withheld(Kind::ToolApproval, payload(), &FIELDS, 3);
     let mut whole = payload()["arguments"].take();
     whole["note"] = json!("for ann@example.org");
@@ -440,7 +441,7 @@ fn of_an_own_call_nothing_is_shown_that_is_made_of_it() {
     decide(&mut world, &id, "anna", choose("approve")).expect("she may approve it all the same");
 }
 
-/// A journal without `withhold` can be read as before. If an interrupt has `withhold`, it is still there after the
+/// A journal without `withhold` can be read as before. The `withhold` of an interrupt is still there after the
 /// journal is read back.
 #[test]
 fn it_stands_in_the_facts() {

@@ -58,8 +58,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Answers a question with an earlier answer. The question stays open if the answer does not fit it, or if the
-    /// author of the answer may not decide on it.
+    /// Answers a question with an earlier answer. The question stays open if the answer does not fit, or if the
+    /// author of the answer may not decide on the question.
     pub(in crate::run) fn reuse_answer(
         &mut self,
         id: &InterruptId,

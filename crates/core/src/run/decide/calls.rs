@@ -69,7 +69,7 @@ impl Draft<'_> {
         taken: &AppliedDecision<'_>,
     ) {
         let opened = &interrupt.opened;
-        // Only the call that the interrupt shows is released, and only while it still waits for this interrupt.
+        // Only the call that the interrupt shows is released, and only while the call still waits for this interrupt.
         if call.state != CallState::Gated(opened.interrupt.clone()) {
             return;
         }

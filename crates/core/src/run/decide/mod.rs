@@ -74,8 +74,8 @@ impl Draft<'_> {
             Checked::New(offer, seat) => (offer, seat),
         };
         restored.map_err(Refusal::Withheld)?;
-        // An external agent continues as soon as it receives the answer, so this is the last point where a freeze can
-        // stop the agent.
+        // An external agent continues as soon as the agent receives the answer. A freeze can stop the agent only
+        // before the answer, so the decision is rejected here.
         let stops = matches!(offer.effect.outcome(), Outcome::Rejected | Outcome::Cancelled);
         let goes_on = !stops && self.run.definition.is_external();
         if goes_on && self.run.freeze(self.cx.system).is_some() {

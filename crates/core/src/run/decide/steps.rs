@@ -1,4 +1,4 @@
-//! Effects of a resolution on plans, steps and phases: they continue, are repeated, or end.
+//! Effects of a resolution on plans, steps and phases: work continues, is repeated, or ends.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -160,7 +160,6 @@ impl Draft<'_> {
 
     /// Applies the decision on a reply that did not end its step. `Continue`: the agent continues with the person's
     /// text. `Finish`: the agent's last reply becomes the output.
-    /// reply is accepted.
     pub(super) fn ending_effect(&mut self, interrupt: &Interrupt, step: &str, taken: &AppliedDecision<'_>) {
         if taken.offer.effect == Effect::Proceed {
             let text = nonempty(taken.text).unwrap_or_else(|| "Go on with your work.".to_owned());

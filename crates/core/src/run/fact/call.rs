@@ -7,7 +7,7 @@ use crate::gate::Release;
 use crate::id::InterruptId;
 use crate::tool::{Category, LayerChanges, Precondition, ResolvedPath, SandboxLevel};
 
-/// Call as a reply lists it. The arguments are not part of this fact; they are content of the event.
+/// Call as a reply lists it. The arguments are content of the event, not part of this fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
@@ -77,7 +77,7 @@ pub enum ReturnReason {
     Edited,
     /// The rule or grant that released the call is no longer valid, or a different one now releases the call.
     Withdrawn,
-    /// A person stated that the call did not take effect, so it runs again.
+    /// A person stated that the call did not take effect, so the call runs again.
     Rerun,
 }
 

@@ -1,5 +1,5 @@
-//! Facts: what can happen in a run, in the past tense. Texts and arguments are not part of a fact; they are the
-//! content of its event.
+//! Facts: what can happen in a run, in the past tense. Texts and arguments are content of the event, not part of the
+//! fact.
 //!
 //! The comment of a fact describes the content of the event: `text` and `data` are the fields of
 //! [`crate::envelope::Content`].
@@ -44,7 +44,7 @@ pub enum Fact {
         config: Config,
         origin: Origin,
         /// True if a message in the session began the run. The run is then the front run: people's messages in the
-        /// session go to it.
+        /// session go to this run.
         #[serde(default, skip_serializing_if = "is_default")]
         front: bool,
         /// Trace context of the caller, if the caller sent one.
@@ -103,8 +103,8 @@ pub enum Fact {
         agent: String,
         #[serde(default, skip_serializing_if = "step::is_worker")]
         role: StepRole,
-        /// Subtask of the plan that the step carries out. Journals of earlier versions leave it out; it is then
-        /// derived from the plan.
+        /// Subtask of the plan that the step carries out. In journals of earlier versions the subtask is absent, and
+        /// is derived from the plan.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subtask: Option<PlanPart>,
     },
@@ -155,7 +155,7 @@ pub enum Fact {
         turn: u32,
         attempt: u32,
         epoch: u64,
-        /// True if the request leaves out results of calls, so that it fits the model's window.
+        /// True if the request leaves out results of calls in order to fit the model's window.
         #[serde(default, skip_serializing_if = "is_default")]
         shortened: bool,
     },
@@ -230,7 +230,7 @@ pub enum Fact {
         call: String,
         look: InspectionFacts,
     },
-    /// A trial started. From this event on, the call may be running in a trial, where it cannot change the workspace.
+    /// A trial started. From this event on, the call may be running in a trial. A trial cannot change the workspace.
     TrialStarted {
         call: String,
         attempt: u32,
@@ -344,8 +344,8 @@ pub enum Fact {
         why: ReturnReason,
         paths: Vec<String>,
     },
-    /// The process that ran the call is gone. The call can run again without harm, because it only reads or continues
-    /// a commit.
+    /// The process that ran the call is gone. The call only reads or continues a commit, so a second run does no
+    /// harm.
     ToolLost {
         call: String,
     },
@@ -529,8 +529,8 @@ pub enum Fact {
         interrupt: InterruptId,
         to: Vec<String>,
         cause: ReminderReason,
-        /// Time of the next reminder. A reminder at the end of a snooze leaves it out, and the time that was set
-        /// before stays.
+        /// Time of the next reminder. Absent for a reminder at the end of a snooze: the time of the next reminder
+        /// then stays unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remind_at: Option<Timestamp>,
     },
@@ -543,7 +543,7 @@ pub enum Fact {
         /// person; admins and operators are asked then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<usize>,
-        /// Escalation steps that were skipped because they reach no approver.
+        /// Escalation steps that reach no approver and were therefore skipped.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<usize>,
         /// Number of escalation steps taken or skipped so far.
@@ -582,8 +582,8 @@ pub enum Fact {
     AnswerCorrected {
         interrupt: InterruptId,
     },
-    /// The answer to a question was erased, together with the content of these events of the run. If the event that
-    /// ended the run is one of them, text and data repeat the end of the run without the answer.
+    /// The answer to a question was erased, together with the content of these events of the run. If these events
+    /// include the event that ended the run, text and data repeat the end of the run without the answer.
     AnswerErased {
         interrupt: InterruptId,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -50,7 +50,7 @@ impl Interrupt {
             cover.stages(assignment);
         }
         if let Fact::InterruptOpened(opened) = fact {
-            // The labels of options are content, so `cover.content` covers them.
+            // The labels of options are content; `cover.content` removes withheld values from labels.
             **opened = self.opened.clone();
             cover.opened(opened);
             event.content.data = cover.content(self);
@@ -60,7 +60,7 @@ impl Interrupt {
             }
             event.content.data = self.covered_edit(&vote, &cover, &patterns, people);
         } else if let Fact::InterruptViewed { .. } = fact {
-            // The digest is computed from the whole card, so it would reveal information about the withheld values.
+            // The digest is computed from the whole card and would reveal information about the withheld values.
             event.content.data = Value::Null;
         } else {
             event.content.data = cover.value(&event.content.data, &patterns);

@@ -179,7 +179,7 @@ impl Draft<'_> {
     /// Gives the person a turn after the round, or ends the phase.
     fn after_round(&mut self, phase: &Phase, copilot: &Copilot, end: StepEnd) {
         let is_attended = self.run.config().is_none_or(|config| !config.unattended);
-        // A person who reviewed the output of the round is not asked about it a second time.
+        // A person who reviewed the output of the round is not asked about the same output a second time.
         let was_looked_at = self.run.gates(&round(&phase.id, self.run.rounds_of(&phase.id).begun)).after_step;
         let asks_satisfaction =
             copilot.satisfaction && is_attended && end == StepEnd::Completed && !was_looked_at;
@@ -317,8 +317,8 @@ impl Run {
         is_alone && self.wanted_task(phase).split_whitespace().count() <= most as usize
     }
 
-    /// Returns true if a router may name this agent: the agent is in the team of the phase. The workflow
-    /// names the team, or else it consists of the agents that the phase's agent can hand over to.
+    /// Returns true if a router may name this agent: the agent is in the team of the phase. If the workflow names no
+    /// team, the team consists of the agents that the phase's agent can hand over to.
     fn may_begin(&self, copilot: &Copilot, name: &str) -> bool {
         self.definition.agents.contains_key(name) && copilot.team.iter().any(|agent| agent == name)
     }

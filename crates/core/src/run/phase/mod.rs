@@ -209,8 +209,8 @@ impl Run {
         self.definition.phases.iter().filter_map(brought).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// Returns the result of a phase. Depending on the kind, it is a text, a plan, the outcomes of the subtasks, or
-    /// ideas with their judgements.
+    /// Returns the result of a phase. Depending on the kind of the phase, the result is a text, a plan, the outcomes
+    /// of the subtasks, or ideas with their judgements.
     fn brought(&self, phase: &Phase) -> Option<Value> {
         // The text of a skipped step is a person's reason for the skip, which is not a result.
         let output = |step: &str| {

@@ -55,7 +55,8 @@ impl Draft<'_> {
                 let text = format!("refused by policy: {}", reason.text);
                 self.finish_call(&id, CallEnd::Refused, Some("forbidden"), text);
             }
-            // The call is allowed unless a rule names it, because the gates still apply to the work within the phase.
+            // The call is allowed unless a rule names the call, because the gates still apply to the work within the
+            // phase.
             Verdict::Ask { reasons, .. } if reasons.iter().any(|reason| reason.source != Source::Default) => {
                 self.ask_before_phase(&id, &call, reasons);
             }

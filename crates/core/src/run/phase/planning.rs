@@ -228,7 +228,7 @@ impl Run {
     }
 
     /// Returns true if a person must decide on plans. The workflow's gate, the run's gate, and a mandatory checkpoint
-    /// can each require it; a single interrupt then serves all of them.
+    /// can each require the decision. Even if several of them do, only one interrupt opens.
     pub(in super::super) fn asks_about_plans(&self) -> bool {
         self.config().is_some_and(|config| config.gates.plan)
             || self.definition.gates.plan == PlanGate::Ask

@@ -46,7 +46,7 @@ impl Draft<'_> {
     }
 
     /// Withdraws the steps of subtasks that have not begun, if the new plan drops or changes the subtask. After the
-    /// next plan is settled, changed subtasks start again, and a person is asked about them then.
+    /// next plan is settled, changed subtasks start again, and a person is asked about the changed subtasks then.
     pub(in super::super) fn withdraw_held(&mut self, phase: &str, plan: &Plan) {
         let held: Vec<(String, InterruptId)> = self
             .run

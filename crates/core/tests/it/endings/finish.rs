@@ -56,8 +56,8 @@ fn what_was_left_undone_is_said() {
     assert_eq!(result["undone"], json!(["the tests of Windows", "the changelog: nobody said which version"]));
 }
 
-/// A reply without the tool does not end the step, no matter what it says. The first such reply is refused, and after
-/// the second a person is asked.
+/// A reply without the tool does not end the step, no matter what the reply says. The first such reply is refused,
+/// and after the second a person is asked.
 #[test]
 fn a_reply_without_the_tool_is_no_end() {
     let mut world = World::started(finishing(), vec![says("Done."), says("All of it is done.")]);

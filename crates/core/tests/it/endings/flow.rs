@@ -1,5 +1,5 @@
-//! Replies that do not really end the work: the first is refused, after the second a person is asked, and the run is
-//! never `completed` by them.
+//! Replies that do not really end the work. The first such reply is refused, and after the second one a person is
+//! asked. Such a reply never makes the run `completed`.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::Kind;

@@ -1,4 +1,4 @@
-//! Paths that the result of a search leaves out because a rule forbids or asks about them.
+//! Paths that the result of a search leaves out because a rule forbids these paths or asks about them.
 
 use holdshort_core::gate::{Changes, Subject, WithheldPaths};
 use holdshort_core::policy::Rule;

@@ -456,7 +456,7 @@ fn a_file_tool_is_as_before() {
 }
 
 /// If a rule forbids commands by their words, code on a command line is asked about. If a trial shows that the code
-/// changed nothing, it is allowed.
+/// changed nothing, the command is allowed.
 #[test]
 fn code_that_was_seen_to_change_nothing_is_not_taken_for_a_forbidden_command() {
     for (line, asks) in [

@@ -1,4 +1,4 @@
-//! Calls of one reply: they run in parallel or one after the other, and each call gets a result.
+//! The calls of one reply run in parallel or one after the other, and each call gets a result.
 
 use holdshort_core::interrupt::Kind;
 use holdshort_core::message::{Arguments, Reply, RequestedCall, Stop, Usage};
