@@ -391,7 +391,7 @@ impl Draft<'_> {
         }
         let late = |call: &Call, text, data| Content { text: Some(stop::told_late(call, text)), data };
         match outcome {
-            // A person stopped the call. Its failure says only that the call did not complete.
+            // A person stopped the call, so its failure says only that the call did not complete.
             Ran::Failed { text } if call.stopped.is_some() => {
                 self.finish_stopped(id, &call, Some(text), Value::Null);
             }

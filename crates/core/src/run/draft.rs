@@ -127,7 +127,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the timestamp of the events that are being written. Deadlines are compared with this timestamp, too.
-    /// It is never earlier than the last event of the run, of its session, or of the installation.
+    /// The timestamp is never earlier than the last event of the run, of its session, or of the installation.
     pub(super) fn now(&self) -> crate::time::Timestamp {
         let installation = self.cx.system.last_at().unwrap_or(self.cx.now);
         self.cx.now.max(self.run.last_at).max(self.session.last_at).max(installation)
@@ -177,8 +177,8 @@ impl<'a> Draft<'a> {
         self.events.push(event);
     }
 
-    /// Opens an interrupt. Its options, labels, expiry and approvers are the ones that the phase and the workflow set
-    /// for its kind.
+    /// Opens an interrupt. Options, labels, expiry and approvers are those that the phase and the workflow set for
+    /// the kind of the interrupt.
     pub(super) fn open(&mut self, opening: Opening) -> InterruptId {
         let mut gate = self.run.definition.gate(self.phase_of(&opening), opening.kind);
         if opening.about == About::Hold {

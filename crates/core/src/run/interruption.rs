@@ -218,7 +218,7 @@ enum StopEffect {
     Untouched,
     WhenItsProcessEnds,
     Skipped,
-    /// The call only reads. Its partial result is discarded.
+    /// The call only reads, and its partial result is discarded.
     Abandoned,
 }
 

@@ -39,7 +39,7 @@ impl Arguments {
     }
 }
 
-/// Returns the workflow of a merge. Its approvers are chosen like those of an undo of all phases.
+/// Returns the workflow of a merge. The approvers of a merge are chosen like those of an undo of all phases.
 pub fn definition(of: &Definition) -> Result<Definition, NotUndone> {
     let phases = of.phases.iter().map(|phase| phase.id.clone()).collect();
     let input = json!({

@@ -96,7 +96,7 @@ impl Draft<'_> {
             })
             .collect();
         self.more_than_one_handoff(&calls, &mut problems);
-        // The reply was complete before the stop took effect. Its calls do not start.
+        // The reply was complete before the stop took effect. The calls of the reply do not start.
         let calls = calls.iter().map(|(id, _)| id);
         if is_stopped {
             for id in calls {

@@ -1,5 +1,5 @@
 //! Questions in replies (contract C8). Each question in a reply becomes a call of an asking tool, so all later code
-//! handles the question like a tool call. The agent does not know the tool. Its next request therefore shows the
+//! handles the question like a tool call. The agent does not know the tool, so the agent's next request shows the
 //! questions and their answers as text.
 
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each of them is a deadline of the run.
-//! An overdue deadline takes effect once, at the next check of the deadlines.
+//! Reminders, escalations and snoozes of interrupts that wait for a decision. Each reminder, escalation and end of a
+//! snooze is a deadline of the run. An overdue deadline takes effect once, at the next check of the deadlines.
 
 use std::collections::BTreeSet;
 

@@ -41,7 +41,7 @@ impl Run {
     }
 
     /// Returns the workflow's terms for a model. If the request named a model, these are the terms of the named
-    /// model. Otherwise, returns the terms of the model that answered, or else the default terms.
+    /// model. If the request named no model, returns the terms of the model that answered, or else the default terms.
     pub(super) fn terms(&self, named: Option<&str>, answered: Option<&str>) -> Option<&ModelTerms> {
         let models = &self.definition.models;
         match named {

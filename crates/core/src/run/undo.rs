@@ -226,8 +226,8 @@ fn as_before(changeset: &Changeset) -> String {
 
 /// Returns the approvers of an undo of these phases' changes. Every approver must be able to release the calls of
 /// every phase. If all phases name approvers, the result is the people that every phase names, with the largest
-/// quorum; if no phase names approvers, only the quorum matters. Otherwise the stages of all phases follow one
-/// another.
+/// quorum; if no phase names approvers, only the quorum matters. In all other cases, the undo goes through the stages
+/// of all phases, one after the other.
 pub(super) fn released_by(
     of: &Definition,
     phases: &BTreeSet<String>,
@@ -278,7 +278,7 @@ pub(super) fn released_by(
     }))
 }
 
-/// Returns the workflow of an undo of these phases' changes. Its single call always asks a person.
+/// Returns the workflow of an undo of these phases' changes. The single call of the workflow always asks a person.
 pub fn definition(of: &Definition, phases: &BTreeSet<String>) -> Result<Definition, NotUndone> {
     let input = json!({
         "type": "object",

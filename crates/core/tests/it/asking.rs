@@ -498,8 +498,8 @@ fn a_question_that_was_kept_back_is_in_the_result_of_a_cancelled_run() {
     );
 }
 
-/// Questions of one reply are listed in the order of asking. Their ids have the same millisecond, so the ids are
-/// sorted by the position of the questions in the reply.
+/// Questions of one reply are listed in the order of asking. The ids of these questions have the same millisecond, so
+/// the ids are sorted by the position of the questions in the reply.
 #[test]
 fn ids_sort_as_questions_were_asked() {
     let texts: Vec<String> = (1..=12).map(|n| format!("Question {n}?")).collect();

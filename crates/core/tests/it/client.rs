@@ -264,7 +264,7 @@ fn a_client_that_does_not_answer_in_time_leaves_a_doubt_that_the_model_reads() {
     assert!(first_call_result(&world).contains("did not report"), "{}", first_call_result(&world));
 }
 
-/// The approving client may run the call at once. Its result may then arrive before the call is handed out.
+/// The approving client may run the call at once, so the result may arrive before the call is handed out.
 #[test]
 fn a_result_between_approval_and_hand_out_counts() {
     for hold in [Input::Pause, Input::Tick] {

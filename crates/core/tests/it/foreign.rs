@@ -310,8 +310,8 @@ fn what_does_not_fit_is_refused_with_its_place() {
     assert_eq!(of(|ask| ask.payload = json!("x")), ["/payload"]);
 }
 
-/// A call with two targets, of which a rule would see only one, is asked about. So is a call whose other arguments
-/// may change the command.
+/// A call with two targets, of which a rule would see only one, is asked about. A call is also asked about if
+/// arguments besides its command may change the command.
 #[test]
 fn what_nobody_reads_as_a_whole_asks() {
     let rules = [

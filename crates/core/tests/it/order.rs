@@ -194,7 +194,7 @@ fn a_released_call_is_looked_at_again_behind_a_write() {
         (reading_src(&[]), link(), cats(), &asked),
         (reading_src(&forbid), elsewhere(), reads(), &as_it_was),
         (reading_src(&forbid), elsewhere(), cats(), &as_it_was),
-        // A person released the call. Its card showed a different target.
+        // A person released the call, whose card showed a different target.
         (reading_src(&forbid), link(), command("wc src/a"), &refused),
         (reading_src(&[]), link(), command("wc src/a"), &asked),
         (reading_src(&forbid), elsewhere(), command("wc src/a"), &as_it_was),

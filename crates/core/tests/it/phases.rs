@@ -230,8 +230,8 @@ fn a_checkpoint_that_asks_nobody_is_written_down_as_approved() {
     );
 }
 
-/// Contract E8: an unattended run approves a checkpoint automatically only if its workflow allows it. Otherwise the
-/// run waits for a person.
+/// Contract E8: an unattended run approves a checkpoint automatically only if its workflow allows it. If the workflow
+/// does not allow it, the run waits for a person.
 #[test]
 fn a_checkpoint_passes_by_itself_only_where_run_and_workflow_say_so() {
     for (when_no_channel, unattended, passes) in [

@@ -1,5 +1,5 @@
-//! A phase that consists of a single call without a model. Its tool holds the result back until a person releases the
-//! result.
+//! A phase that consists of a single call without a model. The tool of the call holds the result back until a person
+//! releases the result.
 
 use holdshort_core::definition::{Definition, KindGate, PhaseKind, StepGates};
 use holdshort_core::digest::Digest;

@@ -111,7 +111,8 @@ impl Draft<'_> {
             }
             Effect::ProceedWithEdit => {
                 self.end_phase(phase, StepEnd::Completed);
-                // Fields of an edit besides the plan are sent to later steps as text. So is an edit without a plan.
+                // Fields of an edit besides the plan are sent to later steps as text. An edit without a plan is also
+                // sent as text.
                 let said = if self.replace_plan(phase, taken.edit) {
                     plan::fields_without_plan(taken.edit)
                 } else {

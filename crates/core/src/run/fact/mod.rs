@@ -604,7 +604,7 @@ pub enum Fact {
     MessageAdded,
     /// A person undid changes that this run's agents may rely on. text: the message to the agents.
     ChangesUndone {
-        /// Run that undid the changes. Never the run of this event.
+        /// Run that undid the changes. Always a different run than the run of this event.
         by: RunId,
     },
     /// A note was added for agents. text: feedback or guidance that came with a decision.

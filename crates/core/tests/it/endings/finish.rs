@@ -1,4 +1,5 @@
-//! `ends: finish`: only the tool `finish` ends the step. Its arguments list what was done and what was left undone.
+//! `ends: finish`: only the tool `finish` ends the step. The arguments of `finish` list what was done and what was
+//! left undone.
 
 use holdshort_core::definition::{Definition, EndCondition};
 use holdshort_core::handoff::{FINISH, finish};

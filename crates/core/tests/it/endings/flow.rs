@@ -86,7 +86,8 @@ fn it_is_told_once_in_a_step_until_a_person_has_spoken() {
     assert_eq!((counts(&world), world.open_kinds()), ((2, 2), vec!["question"]), "it counts anew");
     world.decide(Kind::Question, choose_with("answer", "yes"));
 
-    // Approving a call tells the agent nothing, so the count does not restart. A message to the run restarts it.
+    // Approving a call tells the agent nothing, so the count does not restart. A message to the run restarts the
+    // count.
     world = world.with("work", vec![asks(), calls(&[command("make")])]);
     world.work();
     world.decide(Kind::ToolApproval, choose("approve"));

@@ -60,7 +60,8 @@ fn a_rule_on_categories_holds_back_by_any() {
     assert!(released("npm ci && git push", Category::Web).starts_with("ask"));
 }
 
-/// A rule that allows must match all commands of a line. A rule that asks or forbids needs to match only one of them.
+/// A rule that allows must match all commands of a line. A rule that asks or forbids needs to match only one command
+/// of the line.
 #[test]
 fn a_rule_on_commands_sees_every_part() {
     let allows =

@@ -111,7 +111,7 @@ fn an_undo_is_over_where_later_ones_have_taken_all_of_it_back() {
 
     let whole = taken_back(run, 0, None, 11);
     assert!(!is_over(0, &[]) && is_over(0, &[&whole]) && is_over(first, &[&whole]));
-    // One of two paths is reverted, then the other one.
+    // First only the path `a` is reverted, then also the path `b`.
     let part = taken_back(run, 0, Some(&["a"]), 12);
     let rest = taken_back(run, 0, Some(&["b"]), 13);
     assert!(!is_over(0, &[&part]) && is_over(0, &[&part, &rest]));
