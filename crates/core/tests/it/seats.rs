@@ -435,7 +435,7 @@ fn what_is_emptied_asks_for_as_many_as_there_are() {
 }
 
 /// If several stages fall to admins and operators, the stages need different people as long as there are enough. If
-/// there are too few people, one person may vote in several stages, and the assignment says so.
+/// there are too few people, one person may vote in several stages, and the assignment records this.
 #[test]
 fn what_is_emptied_is_for_different_people_as_long_as_there_are_enough() {
     for (left, distinct, is_settled) in
