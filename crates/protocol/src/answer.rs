@@ -1,4 +1,4 @@
-//! Answers that are kept per subject, and the suggestions from them.
+//! Stored answers per subject, and suggestions from these answers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,42 +18,42 @@ pub struct KeptAnswer {
     pub subject: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Cut to 2,000 bytes.
+    /// Text of the question, cut to 2,000 bytes.
     pub question: String,
-    /// A text, or data if the question had a schema. Absent if it was erased.
+    /// The answer: a text, or structured data if the question had a schema. Absent if the answer was erased.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub answer: Value,
-    /// Id of the person who answered, or `engine` if the answer was reused.
+    /// Id of the person who answered, or `engine` if an earlier answer was reused.
     pub by: String,
     #[schema(format = DateTime)]
     pub at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub corrected_at: Option<String>,
-    /// True if no person was asked and the answer to the question `from` was reused.
+    /// True if no person was asked, because the answer to the question `from` was reused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
-    /// Id of the question that the answer was taken from. Absent if it was not taken from another one.
+    /// Id of the earlier question whose answer was reused. Absent if the answer is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
 }
 
-/// An earlier answer about the same subject that may answer an open question. A decision that takes it names its
-/// question as `from`.
+/// An earlier answer about the same subject that may also answer an open question. A decision that uses this answer
+/// sends the id of the earlier question as `from`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa",
     "question": "Were you ill in May?", "answer": "Yes, a week.", "by": "operator", "at": "2026-05-30T08:00:00.000Z"
 }))]
 pub struct Suggestion {
-    /// Id of the answered question.
+    /// Id of the earlier question.
     pub interrupt: String,
     pub run: String,
     pub question: String,
-    /// A text, or data if that question had a schema.
+    /// The earlier answer: a text, or structured data if the earlier question had a schema.
     #[schema(value_type = Value)]
     pub answer: Value,
     pub by: String,
@@ -62,8 +62,8 @@ pub struct Suggestion {
     pub at: String,
 }
 
-/// Request to replace a kept answer. Send `edit` if the question had a schema that is not of texts, else `text`, as
-/// in a decision.
+/// Request to correct a stored answer. Send `edit` if the schema of the question accepts more than text. Otherwise send
+/// `text`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Yes, ten days."}))]

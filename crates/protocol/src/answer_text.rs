@@ -1,4 +1,4 @@
-//! Renders the data of an answer for people: each member with its label.
+//! Renders a structured answer for people: each member with its label.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::form::followed;
 
-/// Returns the label and the value of each member of an object. Any other value is returned alone, with an empty
-/// label. `schema` is the schema of the answer, if it is known.
+/// Returns the label and the value of each member of an object. Any other value is returned as one pair with an empty
+/// label. `schema` is the schema of the answer, if known.
 pub fn labelled_members(schema: Option<&Value>, data: &Value) -> Vec<(String, String)> {
     let Value::Object(members) = data else { return vec![(String::new(), render_value(data))] };
     let properties = schema.and_then(|schema| followed(schema, schema).get("properties")?.as_object());
@@ -15,7 +15,7 @@ pub fn labelled_members(schema: Option<&Value>, data: &Value) -> Vec<(String, St
     members.iter().map(|(name, value)| (label(name, own(name)).into_owned(), render_value(value))).collect()
 }
 
-/// Returns the same members as lines: `how it felt: as planned`.
+/// Returns the members of an answer as lines: `how it felt: as planned`.
 pub fn labelled_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     let line = |(label, text): (String, String)| match &*label {
         "" => text,
@@ -24,8 +24,8 @@ pub fn labelled_lines(schema: Option<&Value>, data: &Value) -> Vec<String> {
     labelled_members(schema, data).into_iter().map(line).collect()
 }
 
-/// Returns the title of a member, or its name with spaces. A `$ref` is not followed: the title of its target names
-/// a type.
+/// Returns the title of a member, or its name with spaces. A `$ref` is not followed, because the title of its target is
+/// the name of a type.
 pub(crate) fn label<'s>(name: &'s str, schema: &'s Value) -> Cow<'s, str> {
     let title = schema.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     title.map_or_else(|| name.replace('_', " ").into(), Cow::Borrowed)

@@ -1,4 +1,4 @@
-//! Approvals for agents that run elsewhere. Each binds to a digest and is used once.
+//! Approvals for agents that run outside Holdshort. Each approval is bound to a digest and can be used once.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,26 +7,26 @@ use utoipa::ToSchema;
 use crate::interrupt::{Interrupt, Kind};
 use crate::plain;
 
-/// Approval for an agent that runs elsewhere, and its use.
+/// Approval for an agent that runs outside Holdshort, and the record of its use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Approval {
-    /// SHA-256 of the approved payload as canonical JSON (RFC 8785). The agent sends it to use the approval.
+    /// SHA-256 of the approved payload as canonical JSON (RFC 8785). The agent sends this digest to use the approval.
     pub digest: String,
     /// The approved payload with the edit applied. Absent if no person edited it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub approved: Value,
-    /// Time from which the approval cannot be used. Absent if it has no end.
+    /// Time after which the approval cannot be used. Absent if the approval does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub usable_until: Option<String>,
-    /// Absent if the approval was not used yet.
+    /// Record of the use. Absent if the approval was not used yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ApprovalUse>,
 }
 
 impl Approval {
-    /// Says whether the approval was used. Times have the format of the wire.
+    /// Describes whether the approval was used. Times are printed in RFC 3339.
     pub fn describe(&self) -> String {
         match (&self.used, &self.usable_until) {
             (Some(ApprovalUse { at, by }), _) => format!("used at {at} by {}", plain::line(by)),
@@ -37,8 +37,8 @@ impl Approval {
 }
 
 impl Interrupt {
-    /// Says whether the approval was used, if that matters. It always matters for a call. Other approvals are
-    /// listed only if they were used or can expire.
+    /// Describes whether the approval was used, if this is relevant. It is always relevant for a tool call. For other
+    /// requests, it is relevant only if the approval was used or can expire.
     pub fn approval_words(&self) -> Option<String> {
         let is_worth_it = |approval: &&Approval| {
             self.kind == Kind::ToolApproval || approval.used.is_some() || approval.usable_until.is_some()
@@ -47,7 +47,7 @@ impl Interrupt {
     }
 }
 
-/// Use of an approval.
+/// Record of the use of an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalUse {
     #[schema(format = DateTime)]
@@ -61,12 +61,12 @@ pub struct ApprovalUse {
 #[schema(example = json!({"digest": "5e4dd42b0ca9a3a2b2be6b0f0a2ff6f1a38aeb5c7b8a0a0b6d5ce0e0a1b4c3d2"}))]
 pub struct UseApproval {
     /// SHA-256 of the payload that the agent is about to carry out, as canonical JSON (RFC 8785). A person may have
-    /// edited this payload.
+    /// edited this payload, so hash the approved version.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub digest: String,
 }
 
-/// The approval that this request has used.
+/// The approval that the request used up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc",
@@ -77,7 +77,7 @@ pub struct UseApproval {
 pub struct UsedApproval {
     pub interrupt: String,
     pub digest: String,
-    /// The approved payload: do exactly this.
+    /// The approved payload. Carry out exactly this payload.
     #[schema(value_type = Value)]
     pub approved: Value,
     #[schema(format = DateTime)]
@@ -85,10 +85,11 @@ pub struct UsedApproval {
     pub by: String,
 }
 
-/// A resolved interrupt of the calling agent.
+/// A resolved interrupt of the agent that sends the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentDecision {
-    /// Position in the order of all decisions: the `cursor` or `Last-Event-ID` to continue from.
+    /// Position of the decision in the order of all decisions. Send it as `cursor` or `Last-Event-ID` to continue after
+    /// this decision.
     pub position: String,
     pub interrupt: Interrupt,
 }

@@ -11,35 +11,35 @@ use utoipa::ToSchema;
     "approvers": [], "groups": ["legal"], "quorum": {"required": 2, "roles": "any"}, "needed": 1
 }))]
 pub struct Assignment {
-    /// Ids of people. If neither people nor groups are named, admins and operators decide.
+    /// Ids of people who may decide. If `approvers` and `groups` are both empty, admins and operators decide.
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     pub quorum: Quorum,
-    /// True if the interrupt was escalated to admins and operators, who may decide too.
+    /// True if the interrupt was escalated to admins and operators, so that they may decide too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
-    /// False if the person who started the run, or who wrote the edit, may not release it. Absent means true.
+    /// False if the person who started the run or who wrote the edit may not approve. Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub self_approval: bool,
-    /// All stages in their order. Absent if there is only one.
+    /// All stages in their order. Absent if there is only one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// False if one person may vote in several stages: the workflow allows it, or too few people are left. Absent
-    /// means true.
+    /// False if one person may vote in several stages, because the workflow allows it or too few people are left.
+    /// Absent means true.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub distinct: bool,
     /// Index of the current stage, from 0. Present on an open interrupt with several stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,
-    /// Number of votes that are still missing in this stage. Present on an open interrupt that one vote does not
-    /// settle.
+    /// Number of missing votes in the current stage. Present on an open interrupt that needs more than one vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
-    /// Named people and groups that have not agreed yet. Present if each of them must agree.
+    /// Named people and groups whose agreement is missing. Present if the assignment requires the agreement of all of
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Delegations of this interrupt.
+    /// Delegations of this interrupt: which delegate decides for which approver.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delegations: Vec<Delegation>,
 }
@@ -64,7 +64,7 @@ pub struct Quorum {
     #[serde(default = "one")]
     #[schema(minimum = 1)]
     pub required: u32,
-    /// With `all`, each named person and one member of each group must agree.
+    /// Requirement in addition to the number: with `all`, each named person and one member of each group must agree.
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
 }
@@ -90,13 +90,13 @@ impl Represented {
     }
 }
 
-/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Every named person must exist and
-/// may decide.
+/// Approvers of an interrupt: either `stages`, or the fields of a single stage. Every named person must exist and must
+/// have permission to decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"groups": ["legal"], "quorum": {"required": 2}, "self_approval": false}))]
 pub struct AskAssignment {
-    /// Ids of people. `starter` is the person who started the run.
+    /// Ids of people who may decide. The id `starter` means the person who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1)]
     pub approvers: Option<Vec<String>>,
@@ -105,10 +105,10 @@ pub struct AskAssignment {
     pub groups: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quorum: Option<Quorum>,
-    /// Defaults to true: a person who voted in one stage cannot vote in another one.
+    /// True if a person who voted in one stage cannot vote in any other stage. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<bool>,
-    /// Defaults to true. False if the person who started the run, or who wrote the edit, may not release it.
+    /// False if the person who started the run or who wrote the edit may not approve. Defaults to true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_approval: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,26 +124,27 @@ pub struct Vote {
     pub option: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Id of the represented person. Absent unless the voter is a delegate.
+    /// Id of the person for whom a delegate voted. Absent unless the voter is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Index of the vote's stage, from 0. Present if there are several stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<usize>,
-    /// Sequence number of the decision whose edit the voter agrees with. Absent without an edit.
+    /// Sequence number of the decision with the edit that the voter agrees with. Absent if the voter agrees with no
+    /// edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edit_of: Option<u64>,
-    /// The edit of that decision.
+    /// The edit that the voter agrees with.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// Milliseconds for which the voter's client showed the card, as that client reports. Not verified.
+    /// Milliseconds for which the voter's client showed the card, as reported by that client. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Person on whose behalf the voter decided, as their client reports. Not verified.
+    /// Person on whose behalf the voter acted, as reported by the voter's client. Not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Creator of the link that the voter signed in with. Absent if the voter created it.
+    /// Creator of the login link that the voter used. Absent if the voter used no link of another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
     #[schema(format = DateTime)]
@@ -152,26 +153,26 @@ pub struct Vote {
     pub seq: u64,
 }
 
-/// Right of the reader to decide now.
+/// Permission of the reader to decide now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"may_decide": false, "code": "not_your_stage", "why": "it is at stage 1 now, which is for others to decide"}))]
 pub struct You {
     pub may_decide: bool,
-    /// Error code that a decision of the reader would get. Absent if the reader may decide.
+    /// Error code with which a decision of the reader would be refused. Absent if the reader may decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Id of the represented person. Absent unless the reader is a delegate.
+    /// Id of the person for whom the reader would decide. Absent unless the reader is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// Time until which the reader has snoozed the interrupt for themselves. Absent if they have not.
+    /// Time until which the reader has snoozed the interrupt. Absent if the reader has not snoozed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub snoozed_until: Option<String>,
 }
 
-/// Request to assign an interrupt to other people.
+/// Request to assign an interrupt to other approvers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"assignment": {"approvers": ["anna"]}, "text": "Ben is ill."}))]
@@ -182,12 +183,13 @@ pub struct Reassign {
     pub text: Option<String>,
 }
 
-/// Request to let a delegate decide for a person.
+/// Request to let a delegate decide for an approver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"to": "ben", "until": "2026-02-07T00:00:00Z"}))]
 pub struct Delegate {
-    /// Id of the represented person. Defaults to the sender.
+    /// Id of the approver for whom the delegate decides. Defaults to the caller. #344//! Table of all error codes:
+    /// status, title and fix. Codes are stable, because clients branch on them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     pub to: String,

@@ -9,7 +9,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal, $status:literal, $title:literal, $fix:literal;)*) => {
-        /// Reason why a request was not carried out.
+        /// Error code: the reason why a request was refused or failed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Code {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)*
@@ -22,17 +22,16 @@ macro_rules! codes {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// Returns the HTTP status.
             pub const fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
             }
 
-            /// Returns the meaning in one line. It is equal for every occurrence.
+            /// Returns the meaning of the code in one line. All errors with this code have the same title.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
 
-            /// Returns the advice to the client.
+            /// Returns advice for the author of the client.
             pub const fn fix(self) -> &'static str {
                 match self { $(Self::$variant => $fix,)* }
             }
@@ -189,7 +188,9 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }
 
-    /// Returns the relative address of the code's page: `type` of a problem.
+    /// Returns the relative URL of the documentation page, which is also the `type` of a problem. #350//! Data that a
+    /// person sends with a decision: the value that the data replaces, whether the data is text or JSON, and the
+    /// initial draft in an editor. The server validates the data; this module does not.
     pub fn page(self) -> String {
         format!("/docs/errors/{}", self.as_str())
     }

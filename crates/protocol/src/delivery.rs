@@ -1,9 +1,9 @@
-//! Deliveries: the notifications of channels, and their states.
+//! Deliveries: notifications that channels send, and their states.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Notification of one channel about one event. It holds no content of the run.
+/// Notification about one event through one channel. It contains no content of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "dlv_01k6f0000000000000000000dd", "channel": "legal-slack", "event": "opened",
@@ -12,16 +12,16 @@ use utoipa::ToSchema;
     "created_at": "2026-01-01T12:00:00Z", "next_at": "2026-01-01T12:00:05.4Z"
 }))]
 pub struct Delivery {
-    /// Id, equal for all attempts: `webhook-id`.
+    /// Id of the delivery. All attempts send the same id as `webhook-id`.
     pub id: String,
     pub channel: String,
     pub event: Occasion,
-    /// Id of the interrupt. `interrupt` and `run` are absent for a checkpoint.
+    /// Id of the interrupt. `interrupt` and `run` are absent if the notification is about a checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Sequence number of the event in the run's stream, or in the stream `sys` for a checkpoint.
+    /// Sequence number of the event in the run's stream. For a checkpoint, in the stream `sys`.
     pub seq: u64,
     pub state: DeliveryState,
     pub attempts: u64,
@@ -32,15 +32,15 @@ pub struct Delivery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub created_at: String,
-    /// Time of the next attempt. Absent if there is none.
+    /// Time of the next attempt. Absent if no further attempt is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// True while a node sends it.
+    /// True while a node is sending the notification.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sending: bool,
-    /// All attempts. Present if a single delivery is requested, and in the record of an interrupt.
+    /// All attempts. Present if the delivery is requested by its id, and in the receipt of an interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Attempt>,
 }
@@ -56,15 +56,15 @@ pub struct Attempt {
     pub status: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// SHA-256 of the sent body, in hexadecimal.
+    /// SHA-256 of the request body that was sent, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Beginning of the response. Kept for 30 days.
+    /// Beginning of the receiver's response. Deleted after 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
-/// Reason of a notification.
+/// Event about which a notification is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {
@@ -80,13 +80,13 @@ pub enum Occasion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// Waits for the first or the next attempt.
+    /// The notification waits for its first or next attempt.
     Waiting,
-    /// The receiver confirmed it.
+    /// The receiver accepted the notification.
     Delivered,
-    /// It failed and is not sent again.
+    /// All attempts failed. The notification is not sent again.
     Failed,
-    /// It was no longer useful and is not sent.
+    /// The notification became obsolete before it was sent.
     Dropped,
 }
 
@@ -97,11 +97,11 @@ pub struct Channel {
     /// `webhook`, `slack`, `teams`, `ntfy`, `email`, `crew` or `push`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Time of the first failure after the last success. Absent if the last attempt succeeded.
+    /// Time of the first failed attempt since the last successful attempt. Absent if the last attempt succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<String>,
-    /// Time at which the channel was disabled. The channel sends again after one of its deliveries is retried. Absent
-    /// while it is enabled.
+    /// Time at which the channel was disabled. Retrying one of its deliveries enables the channel again. Absent while
+    /// the channel is enabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

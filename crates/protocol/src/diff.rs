@@ -1,4 +1,4 @@
-//! Change of a file, as a card has it in `payload.diff`.
+//! Diff of a file, as stored in `payload.diff` of a card.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::effect::Script;
 use crate::trial::TrialCard;
 
-/// Change of a file. `added` and `removed` count all lines; the hunks may leave out the last ones.
+/// Diff of a file. `added` and `removed` count all changed lines, even if the hunks omit the last ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     pub hunks: Vec<Hunk>,
     pub added: usize,
     pub removed: usize,
-    /// True if the hunks do not show the whole change.
+    /// True if the hunks do not contain the complete change.
     #[serde(default)]
     pub truncated: bool,
 }
@@ -36,12 +36,12 @@ pub struct DiffLine {
     pub no_newline_at_end: bool,
 }
 
-/// Most lines of a new file that are shown in full. Longer files would delay the page.
+/// Maximum number of lines of a new file for which the complete diff is shown. A longer diff would delay the page.
 const WHOLE_LINES: usize = 20_000;
 
 impl Diff {
-    /// Returns the diff of a card's payload. `None` if there is none, or if this version does not understand it. A
-    /// new file is drawn in full from the call's arguments if the runtime cut its diff.
+    /// Returns the diff in the payload of a card. `None` if the payload has no diff or has a diff in an unknown format.
+    /// If the runtime shortened the diff of a new file, the complete diff is rebuilt from the arguments of the call.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let diff = Self::deserialize(payload.get("diff")?).ok()?;
         let is_new = payload.get("new_file").and_then(Value::as_bool).unwrap_or(false);
@@ -65,20 +65,20 @@ impl Diff {
         (added <= WHOLE_LINES).then(|| Self { hunks: vec![hunk], added, removed: 0, truncated: false })
     }
 
-    /// Describes the parts of a payload that no card shows: of its trial, or else of its change and the scripts
-    /// that it runs. `None` if every part is shown.
+    /// Describes the parts of a payload that no card shows: parts of its trial or, if there is no trial, of its change
+    /// and of the scripts that it runs. `None` if the card shows everything.
     pub fn unseen_of(payload: &Value) -> Option<String> {
         if let Some(trial) = TrialCard::from_payload(payload) {
             return trial.unseen();
         }
-        // The lines of a change are read only if it is cut.
+        // A diff that is not truncated needs no parsing, because all of its lines are shown.
         let is_cut = payload.pointer("/diff/truncated") == Some(&Value::Bool(true));
         let change = is_cut.then(|| Self::from_payload(payload)?.unseen()).flatten();
         let unseen: Vec<String> = change.into_iter().chain(Script::unseen_of(payload)).collect();
         (!unseen.is_empty()).then(|| unseen.join(" "))
     }
 
-    /// Counts the lines of the change that are not shown. `None` if all of them are.
+    /// Describes the number of changed lines that are not shown. `None` if all changed lines are shown.
     pub fn unseen(&self) -> Option<String> {
         if !self.truncated {
             return None;
@@ -90,14 +90,14 @@ impl Diff {
         Some(format!("Not shown here: {added} more lines that are added, {removed} that are removed."))
     }
 
-    /// Counts the added and the removed lines that are in no hunk.
+    /// Returns the number of added lines and the number of removed lines that no hunk contains.
     pub(crate) fn undrawn(&self) -> (usize, usize) {
         let drawn =
             |op: &str| self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.op == op).count();
         (self.added.saturating_sub(drawn("+")), self.removed.saturating_sub(drawn("-")))
     }
 
-    /// Returns the whole new text of a cut change, as far as the call holds it.
+    /// Returns the complete new text of a truncated change, if the arguments of the call contain the text.
     pub fn new_text<'a>(&self, payload: &'a Value) -> Option<&'a str> {
         let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
         text("/arguments/content").or_else(|| text("/arguments/new")).filter(|_| self.truncated)
@@ -105,7 +105,7 @@ impl Diff {
 }
 
 impl Hunk {
-    /// Returns the usual header of a hunk: `@@ -1,2 +1,3 @@`.
+    /// Returns the header of a hunk in the usual form: `@@ -1,2 +1,3 @@`.
     pub fn head(&self) -> String {
         format!("@@ -{},{} +{},{} @@", self.old_start, self.old_lines, self.new_start, self.new_lines)
     }

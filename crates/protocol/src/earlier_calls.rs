@@ -1,17 +1,18 @@
-//! The calls of the same reply that run before a call, as its card lists them in `payload.after`.
+//! Earlier calls of the same model reply, as a card lists them in `payload.after`. The call on the card runs after
+//! them.
 
 use serde_json::Value;
 
-/// An earlier call of the same reply.
+/// An earlier call of the same model reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlierCall<'a> {
     pub title: &'a str,
-    /// Outcome of the call. `None` if it had not ended when the card was opened.
+    /// Outcome of the earlier call. `None` if the call had not ended when the card was opened.
     became: Option<&'a str>,
 }
 
 impl<'a> EarlierCall<'a> {
-    /// Returns the calls that the payload of a card lists, in their order.
+    /// Returns the earlier calls that the payload of a card lists, in their order.
     pub fn list(payload: &'a Value) -> Vec<Self> {
         let listed = payload.get("after").and_then(Value::as_array).into_iter().flatten();
         let text = |value: &'a Value, key: &str| value.get(key).and_then(Value::as_str);
@@ -20,7 +21,7 @@ impl<'a> EarlierCall<'a> {
             .collect()
     }
 
-    /// Returns the state of the call in words.
+    /// Describes the state of the earlier call.
     pub fn state(&self) -> &'static str {
         match self.became {
             None => "runs before this",
@@ -33,7 +34,7 @@ impl<'a> EarlierCall<'a> {
         }
     }
 
-    /// Returns true if the call on the card cannot rely on this call.
+    /// Returns true if the earlier call ended without success, so that the call on the card cannot rely on it.
     pub fn is_missing(&self) -> bool {
         !matches!(self.became, None | Some("done"))
     }

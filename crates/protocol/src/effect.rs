@@ -1,4 +1,5 @@
-//! Describes the effect of a command and the scripts that it names. Terminal, pages and browser show the same text.
+//! Describes the effect of a command and the scripts that it runs. The terminal, the pages and the browser show the
+//! same text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,20 +7,20 @@ use utoipa::ToSchema;
 
 use crate::plain;
 
-/// Effect that the sandbox allows the approved command.
+/// Effects that the sandbox permits to an approved command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "text": "write the workspace, except files that your own tools run automatically", "is_unusual": false
 }))]
 pub struct CommandEffect {
-    /// Words that follow “it may”.
+    /// Phrase that follows “it may”.
     pub text: String,
-    /// True if the effect is more than commands usually get.
+    /// True if the command gets more permissions than commands usually get.
     pub is_unusual: bool,
 }
 
 impl CommandEffect {
-    /// Returns the effect from the payload of a call. `None` if the payload names no effect.
+    /// Returns the effect from the payload of a call. `None` if the payload contains no effect.
     pub fn from_payload(payload: &Value) -> Option<Self> {
         let asked = Self::asked_for(payload)?;
         let sandbox = payload.get("sandbox").and_then(Value::as_str);
@@ -52,7 +53,7 @@ impl CommandEffect {
     }
 }
 
-/// A workspace file that a command names to be run. The approval binds to its content.
+/// A file in the workspace that a command runs. The approval is bound to the content of this file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script<'a> {
     pub path: &'a str,
@@ -62,7 +63,8 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// Names the scripts of a payload that no card shows completely. `None` if every script is shown.
+    /// Names the scripts in a payload that the card does not show completely. `None` if the card shows every script
+    /// completely.
     pub(crate) fn unseen_of(payload: &Value) -> Option<String> {
         let unseen: Vec<String> = Script::all(payload)
             .filter_map(|script| match (script.text, script.truncated) {

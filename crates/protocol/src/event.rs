@@ -1,10 +1,10 @@
-//! Events and previews, as clients read them.
+//! Events and previews in the form that clients receive.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// One event. It never changes after it is stored, but its content may be erased.
+/// One event. A stored event never changes, except that its content may be erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "stream": "run_01k6f0000000000000000000aa", "seq": 3, "run": "run_01k6f0000000000000000000aa",
@@ -16,18 +16,18 @@ pub struct Event {
     pub stream: String,
     /// Sequence number in the stream, from 1 without gaps.
     pub seq: u64,
-    /// Opaque position in the order of all streams. Present if all streams are read.
+    /// Opaque position of the event in the order of all streams. Present if the client reads all streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// RFC 3339, UTC.
+    /// Time of the event (RFC 3339, UTC).
     #[schema(format = DateTime)]
     pub at: String,
     pub actor: Actor,
     #[serde(rename = "type")]
     pub kind: String,
-    /// Facts of the event type. Texts, arguments and results are in `content` as `{text?, data?}`.
+    /// Facts of the event. Texts, arguments and results are in `content` as `{text?, data?}`.
     #[schema(value_type = Object)]
     pub data: Value,
 }
@@ -39,14 +39,15 @@ impl Event {
     }
 }
 
-/// An event as the journal stores it, with its proof.
+/// An event in its stored form, with its proof.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AuditRecord {
     pub stream: String,
     pub seq: u64,
-    /// Stored bytes as text: type, time, actor, facts, and the digest of the content. `hash` covers these bytes.
+    /// Stored bytes of the event as text: type, time, actor, facts, and the digest of the content. `hash` covers these
+    /// bytes.
     pub head: String,
-    /// Texts, arguments and results, as stored. Absent if the event has none, or if they were erased.
+    /// Stored texts, arguments and results. Absent if the event has no content or if the content was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// SHA-256 of `previous` and `head`, as 64 hexadecimal digits.
@@ -55,15 +56,15 @@ pub struct AuditRecord {
     pub previous: String,
 }
 
-/// Author of an event, as authenticated.
+/// Authenticated author of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// Channel that the request came through. Absent for the engine.
+    /// Type of client that sent the request. Absent if the author is Holdshort itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Creator of the link that the person signed in with. Absent if the person created it.
+    /// Creator of the login link that the person used. Absent if the person used no link of another person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
@@ -76,12 +77,12 @@ pub enum Role {
     Reviewer,
     Agent,
     Auditor,
-    /// Holdshort itself, for example a deadline, a rule, or a run that continues.
+    /// Holdshort itself, for example when a deadline passes, a rule applies, or a run resumes.
     Engine,
 }
 
-/// Text that arrives while a model replies or a command runs. It is never stored; an event with the result follows.
-/// In a stream it has the event name `preview` and no id.
+/// Text that arrives while a model replies or a command runs. A preview is never stored: an event with the complete
+/// result follows. In a stream of server-sent events, a preview has the event name `preview` and no id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Preview {
     pub run: String,

@@ -10,45 +10,46 @@ use crate::delivery::Delivery;
 pub struct SignedCheckpoint {
     /// The signed text in the format of C2SP `tlog-checkpoint`. Keep this text.
     pub note: String,
-    /// Number of covered events.
+    /// Number of events that the checkpoint covers.
     pub size: u64,
-    /// Root of the tree over these events (RFC 9162, 2.1), as 64 hexadecimal digits.
+    /// Root hash of the Merkle tree over these events (RFC 9162, 2.1), as 64 hexadecimal digits.
     pub root: String,
-    /// Public key of the signature as `NAME+HASH+KEY`, the format of tools for signed notes.
+    /// Public key of the signature as `NAME+HASH+KEY`, the format of verifiers for signed notes.
     pub key: String,
     #[schema(format = DateTime)]
     pub at: String,
 }
 
-/// All events of one interrupt in the journal, with the proof that a checkpoint covers them.
+/// All events of one interrupt in the journal, with the proof that a signed checkpoint covers them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     pub interrupt: String,
     pub run: String,
     pub checkpoint: SignedCheckpoint,
     /// Events in their order: the start of the run, the interrupt, each decision, the resolution, and the work that
-    /// followed.
+    /// followed the resolution.
     pub events: Vec<ProvedEvent>,
     pub not_covered: NotCovered,
 }
 
-/// Records about an interrupt outside the journal. No checkpoint covers them, and they are deleted after some time.
+/// Records about an interrupt that are not in the journal. No checkpoint covers these records, and they are deleted
+/// after some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NotCovered {
     /// Deliveries of the interrupt, sent or pending: the newest 200, oldest first.
     pub deliveries: Vec<RecordedDelivery>,
-    /// True if there are older deliveries.
+    /// True if older deliveries exist that are not listed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_older: bool,
 }
 
-/// A delivery with its attempts, each with the digest of the sent body.
+/// A delivery with its attempts. Each attempt contains the digest of the request body that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RecordedDelivery {
     #[serde(flatten)]
     pub delivery: Delivery,
-    /// Recipient, if the channel sends to each recipient separately: a person's id, or an address of the channel.
-    /// Kept for 30 days.
+    /// Recipient, if the channel sends one delivery per recipient: id of a person, or an address in the configuration
+    /// of the channel. Deleted after 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
@@ -58,9 +59,9 @@ pub struct RecordedDelivery {
 pub struct ProvedEvent {
     pub stream: String,
     pub seq: u64,
-    /// Stored bytes as text: type, time, actor, facts, and the digest of the content.
+    /// Stored bytes of the event as text: type, time, actor, facts, and the digest of the content.
     pub head: String,
-    /// Texts, arguments and results, as stored. Absent if the event has none, or if they were erased.
+    /// Stored texts, arguments and results. Absent if the event has no content or if the content was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// Salt in hexadecimal. The digest in `head` is the SHA-256 of `salt` and `content`.
@@ -68,15 +69,15 @@ pub struct ProvedEvent {
     pub salt: Option<String>,
     /// Hash of the previous event of the same stream. Zeros for the first event.
     pub previous: String,
-    /// SHA-256 of `previous` and `head`: the leaf of the tree.
+    /// SHA-256 of `previous` and `head`. This hash is the leaf of the Merkle tree.
     pub hash: String,
-    /// Index among all events, from 0.
+    /// Index of the event among all events of the journal, from 0.
     pub index: u64,
-    /// Hashes from the leaf up to the root (RFC 9162, 2.1.3).
+    /// Hashes on the path from the leaf to the root (RFC 9162, 2.1.3).
     pub path: Vec<String>,
 }
 
-/// Proof that a later tree begins with all events of an earlier tree.
+/// Proof that a later Merkle tree begins with all events of an earlier Merkle tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Consistency {
     /// Number of events in the earlier tree.

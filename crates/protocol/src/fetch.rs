@@ -1,15 +1,16 @@
-//! Describes a web page that an agent wants to fetch, from `payload.fetch`. Terminal and pages show the same text.
+//! Describes the web page in `payload.fetch` that an agent wants to fetch. The terminal and the pages show the same
+//! text.
 
 use serde_json::Value;
 
 use crate::plain;
 
-/// Parts of a request. The host comes first because a person decides on the host.
+/// Parts of a request. The host comes first because a person decides about the host.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchCard<'a>(&'a Value);
 
 impl<'a> FetchCard<'a> {
-    /// Returns the request of a card's payload.
+    /// Returns the request in the payload of a card.
     pub fn from_payload(payload: &'a Value) -> Option<Self> {
         payload.get("fetch").filter(|fetch| fetch.is_object()).map(Self)
     }
@@ -18,7 +19,7 @@ impl<'a> FetchCard<'a> {
         self.0.get(key)?.as_str()
     }
 
-    /// Returns true if the connection is not encrypted, so that others can read and change it.
+    /// Returns true if the connection is unencrypted, so that others on the network can read and change its data.
     pub fn is_open(self) -> bool {
         self.text("scheme") != Some("https")
     }

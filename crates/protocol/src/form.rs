@@ -9,22 +9,22 @@ use crate::interrupt::{Interrupt, Kind, Level, Offer};
 use crate::plain;
 use crate::trial::TrialCard;
 
-/// Most references and levels of a schema that are followed for a draft. A recursive type ends there.
+/// Maximum number of references and levels of a schema that are followed for a draft. This limit ends recursion in a
+/// recursive type.
 const DEPTH: usize = 6;
 
 impl Interrupt {
-    /// Returns the title as a card writes it: prose if the title is a question, else an exact value.
+    /// Returns the escaped title of a card: as prose if the title is a question, otherwise as an exact value.
     pub fn plain_title(&self) -> Cow<'_, str> {
         if self.kind == Kind::Question { plain::text(&self.title) } else { plain::lines(&self.title) }
     }
 
-    /// Returns the option with this id.
     pub fn offer(&self, id: &str) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == id)
     }
 
-    /// Returns the value that an edit replaces: the arguments, plan, output or input, else the whole payload. Null
-    /// for a question, which has no earlier value.
+    /// Returns the value that an edit replaces: the arguments, plan, output or input, otherwise the whole payload.
+    /// Returns null for a question, because an answer replaces nothing.
     pub fn replaced(&self) -> &Value {
         let member = match self.kind {
             Kind::ToolApproval => "arguments",
@@ -43,8 +43,8 @@ impl Interrupt {
         self.payload.get(member).filter(|member| !member.is_null()).unwrap_or(&self.payload)
     }
 
-    /// Returns the value that an editor begins with: the replaced value, or the members that the schema of an
-    /// answer requires. No member has a value that the schema does not give.
+    /// Returns the initial content of an editor: the value that an edit replaces or, for an answer, the members that
+    /// the schema requires. Only values from the schema are filled in.
     pub fn draft(&self) -> Value {
         match (self.kind, &self.response_schema) {
             (Kind::Question, Some(_)) if self.edits_text() => Value::from(""),
@@ -53,31 +53,32 @@ impl Interrupt {
         }
     }
 
-    /// Returns the option whose edit replaces the value on the card, or is the answer.
+    /// Returns the option whose edit replaces the value on the card or is the answer.
     pub fn editable(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.needs_edit && !option.keeps_some())
     }
 
-    /// Returns the option that keeps some of the changes of a tried command.
+    /// Returns the option that keeps only some changes of a trial.
     pub fn keeping(&self) -> Option<&Offer> {
         self.options.iter().find(|option| option.keeps_some())
     }
 
-    /// Returns the parts of those changes as text, one on each line. A part whose line a person deletes is dropped.
+    /// Returns the parts of the trial's changes as text, one part per line. A part is dropped if a person deletes its
+    /// line. #359// The trial already writes a backslash in a path as `\\`, so `\n` and `\r` are unambiguous here.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
         // A backslash in a path is written `\\`, so `\n` and `\r` are unambiguous.
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the sentence about parts for which the list has no room. `None` if all parts are listed.
+    /// Returns a sentence with the number of parts that do not fit into the list. `None` if all parts are listed.
     pub fn parts_not_listed(&self) -> Option<String> {
         let more = TrialCard::from_payload(&self.payload).map_or(0, TrialCard::parts_not_shown);
         (more > 0).then(|| format!("{more} more do not fit into the list, and are dropped"))
     }
 
-    /// Describes the changes that an option releases and the card does not show. `edit` is the edit of the
-    /// decision. If the option keeps some of the changes, only the kept changes are described.
+    /// Describes the changes that an option releases but the card does not show. `edit` is the edit of the decision. If
+    /// the option keeps only some changes, only the kept changes are described.
     pub fn unseen_by(&self, offer: &Offer, edit: &Value) -> Option<String> {
         if !offer.releases() {
             return None;
@@ -91,8 +92,8 @@ impl Interrupt {
         }
     }
 
-    /// Describes the risk of an option that releases risky work, so that a person confirms it. `None` for every
-    /// other option.
+    /// Describes the risk of an option that releases risky work, for a confirmation prompt. `None` for every other
+    /// option.
     pub fn stakes(&self, offer: &Offer) -> Option<String> {
         if !offer.releases() || !self.risk.level.is_risky() {
             return None;
@@ -104,14 +105,14 @@ impl Interrupt {
         Some(format!("the risk is {level}{why}"))
     }
 
-    /// Returns true if an edit is written as plain text, not as JSON.
+    /// Returns true if a person writes the edit as plain text, false if as JSON.
     pub fn edits_text(&self) -> bool {
         self.response_schema.as_ref().map_or_else(|| self.replaced().is_string(), is_of_text)
     }
 
-    /// Returns true if a bare number may be an answer. This holds for an answer of data, for free text without
-    /// suggestions, and if a suggestion or a choice contains a number. A surface then selects options by name,
-    /// because `2` does not mean the second option.
+    /// Returns true if a typed number may be an answer: if the answer is structured data, if it is free text without
+    /// suggestions, or if a suggestion or a choice contains a number. A surface then selects options by name, because
+    /// `2` does not mean the second option.
     pub fn takes_a_number(&self) -> bool {
         let has_a_number = |text: &str| text.chars().any(char::is_numeric);
         match self.kind {
@@ -126,7 +127,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the answers that a question suggests: its own, or the texts that its schema allows.
+    /// Returns the suggested answers of a question: the payload's suggestions, or the texts that the schema allows.
     pub fn suggestions(&self) -> Vec<&str> {
         let takes_words = self.options.iter().any(|option| option.id == "answer" && option.needs_text);
         if self.kind != Kind::Question || !takes_words {
@@ -138,7 +139,7 @@ impl Interrupt {
     }
 }
 
-/// Returns the parts that the lines of such a text name.
+/// Parses the text of [`Interrupt::parts_as_lines`] after a person edited it. Returns the remaining parts.
 pub fn parts_of_lines(text: &str) -> Vec<String> {
     text.split('\n').filter(|line| !line.is_empty()).map(part_of_line).collect()
 }
@@ -156,7 +157,7 @@ fn part_of_line(line: &str) -> String {
     part
 }
 
-/// Returns true if the schema allows only texts.
+/// Returns true if the schema accepts only text.
 fn is_of_text(schema: &Value) -> bool {
     let schema = followed(schema, schema);
     let all_texts =
@@ -166,7 +167,7 @@ fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Follows references within `root` and returns the schema behind them.
+/// Follows references within `root` and returns the schema that they lead to.
 pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..DEPTH {
@@ -179,8 +180,13 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Builds a value of the schema with its required members. A value is null unless the schema gives it. The person
-/// fills in the rest; an editor rejects a value that is still null.
+/// Builds a draft with the required members of the schema. A value that the schema does not give is null: the person
+/// must replace it, because an editor rejects null. #370//! Frames of the WebSocket `/v1/ws`. Each text message is one
+/// JSON object; its `type` names the kind of frame.
+///
+/// The client chooses each `id`. The id of a subscription identifies the subscription until it ends. Any other id is
+/// used only in the reply to its frame. A client frame with an unknown field is rejected. Server frames may get new
+/// fields in later versions.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::{Decision, Event, Interrupt, Preview, Problem, Role, Run};
 
-/// Frame from the client to the server. The first one is `hello`.
+/// Frame from the client to the server. The first frame must be `hello`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClientFrame {
@@ -22,19 +22,20 @@ pub enum ClientFrame {
     Ping(Ping),
 }
 
-/// Authenticates the client. Neither field is needed if the request that opened the socket had `Authorization`.
+/// Authenticates the client. Both fields are optional if the request that opened the socket had an `Authorization`
+/// header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
     /// Bearer token, for clients that cannot set headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Secret of a browser's login. The login's cookie came with the request that opened the socket.
+    /// Secret of a browser's login. The session cookie of the login must be in the request that opened the socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
 }
 
-/// Subscribes to events; the reply is `subscribed`. Without a start position, the events begin now.
+/// Subscribes to events. The reply is `subscribed`. Without a start position, only new events are sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subscribe {
@@ -43,13 +44,13 @@ pub struct Subscribe {
     /// Id of the run. Only for the topic `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// `seq` of the last event that the client has; 0 for all events. Only for the topic `run`.
+    /// `seq` of the last event that the client has. 0 requests all events. Only for the topic `run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
     /// `position` of the last event that the client has. Only for the topics `inbox` and `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// True to receive text while it arrives; the default. The topic `inbox` has no previews.
+    /// True to receive previews: text that has arrived so far. Defaults to true. The topic `inbox` has no previews.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previews: Option<bool>,
 }
@@ -57,25 +58,25 @@ pub struct Subscribe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
-    /// Events that open, decide, resolve or reassign interrupts: `interrupt_opened`, `decision_made`,
-    /// `vote_withdrawn`, `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`,
-    /// `interrupt_escalated`, `interrupt_snoozed`, `interrupt_resolved`. Clients that may read all runs also get
-    /// freezes: `frozen`, `unfrozen`, `part_frozen`, `part_unfrozen`.
+    /// Events that open, decide, resolve or reassign interrupts: `interrupt_opened`, `decision_made`, `vote_withdrawn`,
+    /// `interrupt_reassigned`, `interrupt_delegated`, `interrupt_reminded`, `interrupt_escalated`, `interrupt_snoozed`,
+    /// `interrupt_resolved`. Clients that may read all runs also receive events about freezes: `frozen`, `unfrozen`,
+    /// `part_frozen`, `part_unfrozen`.
     Inbox,
-    /// All events of one run, to its end.
+    /// All events of one run until the run ends.
     Run,
     /// All events that the client may read.
     All,
 }
 
-/// Ends a subscription; the reply is `ended`.
+/// Ends a subscription. The reply is `ended`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unsubscribe {
     pub id: String,
 }
 
-/// Decides on an interrupt; the reply is `decided`. A repeated decision gets the same reply.
+/// Decides on an interrupt. The reply is `decided`. Sending the same decision again gets the same reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decide {
@@ -83,30 +84,33 @@ pub struct Decide {
     pub interrupt: String,
     /// Id of one of the interrupt's options.
     pub option: String,
-    /// An answer, a reason, or feedback.
+    /// An answer, a reason, or feedback, depending on the option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output, or answers a question whose `response_schema` is not of texts.
+    /// Replacement for the whole arguments, plan or output. For a question whose `response_schema` accepts more than
+    /// text, the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// Version of the interrupt that the decision is about. Another version is rejected as `stale`.
+    /// Version of the interrupt that the person saw. If the interrupt has a different version now, the decision is
+    /// rejected with `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Id of the question that first got this answer, if it was taken from `suggestions_from_history`.
+    /// Id of the earlier question with this answer, if the answer was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
-    /// verified. More than a day is recorded as a day.
+    /// verified. A value above one day is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Open interrupts of the same run to release with the grant: ids from `also_covers` that you saw and kept.
-    /// Without them `approve_session` releases only its own interrupt. If one is not open, not covered or not yours
-    /// to decide, the decision is rejected and nothing is released.
+    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision releases these
+    /// interrupts too. If the list is empty, `approve_session` releases only the interrupt that is decided. If an
+    /// interrupt in the list is not open, not covered or not yours to decide, the decision is rejected and no interrupt
+    /// is released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids that your client listed before you decided, kept or not. They are recorded with your decision.
+    /// Ids that your client listed before the decision, selected or not. They are recorded with your decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,
@@ -120,7 +124,7 @@ impl Decide {
     }
 }
 
-/// Sends a message to a run; the reply is `told`.
+/// Sends a message to a run. The reply is `told`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tell {
@@ -129,7 +133,7 @@ pub struct Tell {
     pub text: String,
 }
 
-/// Checks the connection; the reply is `pong`.
+/// Checks the connection. The reply is `pong`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {
@@ -147,48 +151,47 @@ pub enum ServerFrame {
         role: Role,
         /// Version of the server.
         version: String,
-        /// Interval of the server's pings, in milliseconds. The server closes the connection of a client that is
-        /// silent for four intervals.
+        /// Interval of the server's pings, in milliseconds. The server disconnects a client that is silent for four
+        /// intervals.
         ping_ms: u64,
-        /// Current end of the journal. A list read after this frame and a subscription from this position leave no
-        /// gap.
+        /// Current end of the journal. To miss no event, read lists after this frame and subscribe from this position.
         position: String,
     },
-    /// Reply to `subscribe`. Events after this position follow.
+    /// Reply to `subscribe`. The events after this position follow.
     Subscribed {
         id: String,
-        /// Only for the topics `inbox` and `all`.
+        /// Start position of the subscription. Only for the topics `inbox` and `all`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position: Option<String>,
-        /// Only for the topic `run`.
+        /// Start sequence number of the subscription. Only for the topic `run`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seq: Option<u64>,
     },
     /// An event of a subscription.
     Event { id: String, event: Event },
-    /// Text that arrives. A client that reads slowly misses previews, but no events.
+    /// Text of a running step that has arrived so far. A slow client may miss previews, but never events.
     Preview { id: String, preview: Preview },
-    /// The subscription has ended. The run has ended and its last event was sent, or the client unsubscribed, or
-    /// the preceding `error` names the reason.
+    /// The subscription has ended: the run ended and its last event was sent, the client unsubscribed, or the `error`
+    /// frame before this frame names the reason.
     Ended { id: String },
-    /// Reply to `decide`: the interrupt with its resolution.
+    /// Reply to `decide`: the interrupt after the decision.
     Decided { id: String, interrupt: Box<Interrupt> },
-    /// Reply to `message`: the current run.
+    /// Reply to `message`: the current state of the run.
     Told { id: String, run: Box<Run> },
     /// Reply to `ping`.
     Pong {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
     },
-    /// A frame was rejected, or an event of a subscription cannot be read.
+    /// A client frame was rejected, or an event of a subscription is unreadable.
     Error {
-        /// Id of the frame or the subscription.
+        /// Id of the rejected frame or of the subscription.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         problem: Box<Problem>,
     },
-    /// The server will close the connection. No event is lost: a client that reconnects continues after the last
-    /// event that it received.
+    /// The server is about to close the connection. No event is lost if the client reconnects and subscribes after the
+    /// last event that it received.
     Closing { reason: Reason },
 }
 
@@ -197,10 +200,12 @@ pub enum ServerFrame {
 #[serde(rename_all = "snake_case")]
 #[schema(as = ClosingReason)]
 pub enum Reason {
-    /// The server stops.
+    /// The server is shutting down.
     Stopping,
     /// The client reads too slowly.
     Behind,
-    /// The client was silent for too long.
+    /// The client was silent for too long. #416//! Forms for structured answers whose members are plain values. Pages
+    /// without scripts show one field per member, and this module parses the typed text. Answers with any other schema
+    /// are typed as JSON.
     Silent,
 }

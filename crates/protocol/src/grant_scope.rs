@@ -1,4 +1,4 @@
-//! The text that says what a grant covers. The card that offers a grant and the list of grants show the same text.
+//! Text that describes what a grant covers. The card that offers a grant and the list of grants show the same text.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,26 +6,26 @@ use serde_json::Value;
 use crate::plain;
 use crate::session::GrantCommand;
 
-/// Scope of a grant, as in `payload.grant` of a card, and in the list of grants of a session.
+/// Scope of a grant, from `payload.grant` of a card or from the list of grants of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct GrantScope {
     pub tool: String,
     pub workspace: String,
     #[serde(default)]
     commands: Vec<GrantCommand>,
-    /// Text of the scope, written by the core.
+    /// Text of the scope. The crate `core` writes this text.
     #[serde(default)]
     words: Option<String>,
     /// Latest commands of the run that the grant would have covered.
     #[serde(default)]
     past: Vec<String>,
-    /// Calls that a person refused. The grant does not cover them.
+    /// Calls that a person refused, so that the grant does not cover them.
     #[serde(default)]
     refused: Vec<String>,
 }
 
 impl GrantScope {
-    /// Returns `None` if the value is absent, or if this version does not understand it.
+    /// Parses a scope. Returns `None` if the value is absent or has an unknown format.
     pub fn from_value(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }
@@ -42,9 +42,10 @@ impl GrantScope {
         format!("every {}", commands.join(", "))
     }
 
-    /// Describes the covered calls and their folder. `here` is the folder that the surface already shows.
+    /// Describes the covered calls and the directory in which they run. `here` is a directory that the surface already
+    /// shows.
     pub fn sentence(&self, here: Option<&str>) -> String {
-        // The core's own words name the place.
+        // The text from `core` already names the directory.
         if self.words.is_some() {
             return self.describe();
         }
@@ -55,14 +56,14 @@ impl GrantScope {
         format!("{} in {place}", self.describe())
     }
 
-    /// Returns the latest commands of the run that the grant would have covered, each as code. `None` if there are
-    /// none.
+    /// Returns the latest commands of the run that the grant would have covered, each formatted as code. `None` if
+    /// there are no such commands.
     pub fn past(&self) -> Option<String> {
         let past: Vec<String> = self.past.iter().map(|line| format!("`{}`", plain::line(line))).collect();
         (!past.is_empty()).then(|| past.join(", "))
     }
 
-    /// Returns the refused calls that the grant does not cover, on one line. `None` if there are none.
+    /// Returns the refused calls that the grant does not cover, on one line. `None` if there are no such calls.
     pub fn refused(&self) -> Option<String> {
         let refused: Vec<_> = self.refused.iter().map(|line| plain::line(line)).collect();
         (!refused.is_empty()).then(|| refused.join(", "))

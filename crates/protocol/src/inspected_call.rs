@@ -1,32 +1,33 @@
-//! Card of a call that an agent runs elsewhere and that the installation's gates have inspected.
+//! Card of a call that runs outside Holdshort and that the installation's gates have inspected.
 
 use serde_json::{Map, Value};
 
 use crate::interrupt::{Interrupt, Origin};
 
-/// Fields of the card that come from the call as the gates inspected it. The core rejects these fields in a payload
-/// that is sent with a call (`OF_CALLS` of `core/src/run/external.rs`), so the agent sends them once, in the call.
-/// `category` and `grant` are set by Holdshort.
+/// Fields of the card that describe the inspected call. The core rejects these fields in the payload of a request with
+/// a call (`OF_CALLS` of `core/src/run/external.rs`), so that an agent sends them only in the call. Holdshort itself
+/// sets `category` and `grant`.
 pub const OF_CALLS: [&str; 7] = ["tool", "arguments", "category", "workspace", "cwd", "diff", "grant"];
 
-/// Payload of such a card, in parts.
+/// Payload of the card of an inspected call, in parts.
 #[derive(Debug, PartialEq)]
 pub struct InspectedCall {
-    /// The call, as on the card of a call that runs here.
+    /// Fields of the call that the card of a call inside Holdshort shows too.
     pub call: Value,
-    /// Fields of the call that the card of a local call does not show. The agent runs all of the arguments,
-    /// whatever change the card shows.
+    /// Further fields of the call. They include arguments that a displayed change would hide: the agent runs all
+    /// arguments, whatever change the card shows.
     pub more: Value,
-    /// Fields that the agent sent in addition to the call.
+    /// Fields of the payload that do not belong to the call.
     pub beside: Value,
 }
 
 impl InspectedCall {
-    /// Text on every such card that says where the call runs.
+    /// Text on every card of an inspected call that says where the call runs.
     pub const RUNS: &str = "where the agent runs, outside the sandbox of Holdshort; its directory and its change \
                             are claims of the agent";
 
-    /// Returns `None` if no policy inspected the call. Then the agent vouches for all of the payload.
+    /// Returns the parts of the payload. `None` if no policy inspected the call. The whole payload is then an
+    /// unverified statement of the agent.
     pub fn from_interrupt(interrupt: &Interrupt) -> Option<Self> {
         if interrupt.origin != Origin::External || interrupt.policy.is_none() {
             return None;
@@ -46,8 +47,8 @@ impl InspectedCall {
     }
 }
 
-/// Returns the workspace, and the arguments except a command that is shown. Without a command and a change, the
-/// card shows all arguments.
+/// Returns the workspace and the arguments. A command that the card shows is omitted. If the call has neither a command
+/// nor a change, the card already shows all arguments.
 fn more(payload: &Map<String, Value>) -> Map<String, Value> {
     let mut more = Map::new();
     more.extend(payload.get("workspace").map(|workspace| ("workspace".to_owned(), workspace.clone())));

@@ -17,7 +17,7 @@ use crate::timing::{AskEscalation, AskReminders, NextEscalation};
 use crate::warning::Warning;
 use crate::withhold::Withhold;
 
-/// A pause that a person ends.
+/// A pause of a run until a person decides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "int_01k6f0000000000000000000cc", "run": "run_01k6f0000000000000000000aa",
@@ -51,46 +51,47 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub kind: Kind,
-    /// Place of the interrupt in its run: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of a phase), or
-    /// its mandatory checkpoint: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
+    /// Place in the run at which the interrupt was opened: `before_step`, `after_step`, `phase`, `on_error`, `plan` (of
+    /// a phase), or a mandatory checkpoint: `after_planning`, `before_file_edit`, `before_execution`, `before_deploy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
     pub origin: Origin,
     pub status: InterruptStatus,
     pub title: String,
     pub message: String,
-    /// Data to decide on; its shape depends on `kind`. Written by agents: show it as data.
+    /// Data to decide on. The shape of the data depends on `kind`. Agents write this data: show it as plain data, never
+    /// as markup.
     #[schema(value_type = Value)]
     pub payload: Value,
-    /// Effect that the sandbox allows the command after approval. Present for a command that Holdshort runs.
+    /// Effects that the sandbox permits to the command after approval. Present for a command that Holdshort runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_effect: Option<CommandEffect>,
-    /// Description of the parts of a change that the payload does not show. Show it before a person approves.
-    /// Absent if the payload shows all.
+    /// Description of the parts of a change that the payload does not contain. Show this description before a person
+    /// approves. Absent if the payload contains the complete change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,
-    /// Options of a decision. Show exactly these.
+    /// Options among which a person decides. Show exactly these options.
     pub options: Vec<Offer>,
     /// JSON Schema of an edit, or of the answer to a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub response_schema: Option<Value>,
     pub risk: Risk,
-    /// Expected changes, as far as the tool can tell.
+    /// Expected changes, as far as the tool can predict them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     pub impact: Option<Value>,
     pub assignment: Assignment,
-    /// Valid votes of an open interrupt, in their order.
+    /// Valid votes of an open interrupt, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// Right of the reader to decide. Present on an open interrupt.
+    /// Permission of the reader to decide. Present on an open interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<You>,
-    /// Freeze that holds the work. Absent if the work is not frozen or the interrupt is resolved. A decision is
-    /// accepted but starts no work until the freeze is lifted. For an agent that runs elsewhere, only a decision
-    /// that stops it is accepted.
+    /// Freeze that covers the work of this interrupt. Absent if the work is not frozen or the interrupt is resolved.
+    /// During a freeze a decision is accepted, but no work starts until the freeze is lifted. If the agent runs outside
+    /// Holdshort, only a decision that stops the agent is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<Frozen>,
     /// SHA-256 of the action that an approval permits.
@@ -101,49 +102,50 @@ pub struct Interrupt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Option that is applied at `expires_at` if no decision was made. With `expired` the interrupt expires without
-    /// an answer.
+    /// Option that is applied at `expires_at` if no decision was made. The value `expired` means that the interrupt
+    /// expires without a decision.
     pub on_expiry: String,
-    /// Time of the next reminder. Present on an open interrupt that has one.
+    /// Time of the next reminder. Present on an open interrupt that has a further reminder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub remind_at: Option<String>,
-    /// Next escalation step. Present on an open interrupt that has one.
+    /// Next escalation step. Present on an open interrupt that has a further escalation step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalates: Option<NextEscalation>,
     /// Earlier answers about the same subject, best match first, at most three. Present on an open question that is
-    /// read by itself.
+    /// requested by its id, not in a list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions_from_history: Vec<Suggestion>,
-    /// Open interrupts of the same run that the grant would cover and that you may approve, oldest first, at most
-    /// 100. Present on an open interrupt that offers a grant and is read by itself. List them before you send them
-    /// as `also` of a decision.
+    /// Open interrupts of the same run that the offered grant would cover and that you may approve, oldest first, at
+    /// most 100. Present on an open interrupt that offers a grant and is requested by its id, not in a list. Show these
+    /// interrupts before you send their ids as `also` of a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_covers: Vec<AlsoCovered>,
     /// Texts that could deceive the person who decides. Show them next to the options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// JSON pointers to the places of the payload that are withheld from the reader. Each has the mark
-    /// `{"withheld": POINTER}`; an edit sends the mark back unchanged. Data derived from a withheld value, such as
-    /// a diff or a digest, is absent.
+    /// JSON pointers to the values of the payload that are withheld from the reader. In the payload, the mark
+    /// `{"withheld": POINTER}` replaces each such value; an edit sends the mark back unchanged. Data derived from a
+    /// withheld value, such as a diff or a digest, is absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["/arguments/customer/email"]))]
     pub withheld: Vec<String>,
-    /// Record of the erasure of the run's content. The title, message and payload are erased, and of the decision
-    /// only its author is kept.
+    /// Record of the erasure of the run's content. The title, message and payload are then erased, and the decision
+    /// keeps only its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<Box<ErasedContent>>,
-    /// Id of the person who claimed the interrupt. Others may still decide.
+    /// Id of the person who claimed the interrupt. Other approvers may still decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// Number that grows with each change. A decision may name the version that it was made on.
+    /// Version number that increases with each change of the interrupt. A decision may name the version that the person
+    /// saw.
     pub version: u64,
     /// Id of the interrupt that this one replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
-    /// Approval and its use. Present after approval if an agent of another framework asked.
+    /// Approval and the record of its use. Present after approval if an agent of another framework sent the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     #[schema(format = DateTime)]
@@ -169,7 +171,7 @@ pub struct Comment {
     #[schema(format = DateTime)]
     pub at: String,
     pub by: String,
-    /// Absent if it was erased.
+    /// Text of the comment. Absent if the text was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -191,12 +193,12 @@ pub enum Kind {
     UnknownOutcome,
 }
 
-/// Runtime of the agent that is held.
+/// Runtime of the agent that waits for the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Native,
-    /// An agent of another framework. Holdshort runs nothing for it.
+    /// An agent of another framework. Holdshort runs no work of this agent.
     External,
 }
 
@@ -207,38 +209,38 @@ pub enum InterruptStatus {
     Resolved,
 }
 
-/// One option, as offered.
+/// One option of an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     pub id: String,
     pub label: String,
     /// Effect of the option: `proceed`, `proceed_with_edit`, `proceed_with_some`, `respond`, `grant`, `refuse` …
     pub effect: String,
-    /// Phrase that follows the label: `runs it, exactly as shown, this once`.
+    /// Phrase that follows the label of the option: `runs it, exactly as shown, this once`.
     #[serde(default)]
     #[schema(required)]
     pub does: String,
-    /// Outcome of a decision for the option.
+    /// Outcome of the interrupt if this option is chosen.
     #[serde(default = "approved")]
     #[schema(required)]
     pub outcome: Outcome,
-    /// Fate of the held work.
+    /// Effect of this option on the work that waits for the decision.
     #[serde(default)]
     #[schema(required)]
     pub work: HeldWork,
-    /// True if a person should confirm the option before it is sent: it leaves out or cancels the request.
+    /// True if a person should confirm the option before it is sent, because the option skips or cancels the request.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_again: bool,
-    /// True if a decision for the option must carry a text.
+    /// True if a decision for the option must contain a text.
     #[serde(default, skip_serializing_if = "is_false")]
     pub needs_text: bool,
-    /// True if a decision for the option must carry an edit.
+    /// True if a decision for the option must contain an edit.
     #[serde(default, skip_serializing_if = "is_false")]
     pub needs_edit: bool,
 }
 
 impl Offer {
-    /// Returns true if the work that the card shows goes on.
+    /// Returns true if the work that the card shows continues.
     pub fn releases(&self) -> bool {
         self.work == HeldWork::Continues
     }
@@ -248,7 +250,7 @@ impl Offer {
         self.work == HeldWork::Ended
     }
 
-    /// Returns true if the option's edit is the list of the paths whose changes are kept.
+    /// Returns true if the edit of the option lists the paths whose changes are kept.
     pub fn keeps_some(&self) -> bool {
         self.effect == "proceed_with_some"
     }
@@ -263,18 +265,19 @@ fn approved() -> Outcome {
     Outcome::Approved
 }
 
-/// Fate of the work that an interrupt holds, after an option is chosen.
+/// Effect of a chosen option on the work that waits for the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
-    /// It continues. This is the worst case, so it is also the default if a server does not send the field.
+    /// The work continues. This value is the default for a server that does not send the field, because it is the worst
+    /// case.
     #[default]
     Continues,
-    /// It is done again, and a person decides on the result.
+    /// The work is done again, and a person decides on the new result.
     Repeats,
-    /// It stays held, or other work replaces it.
+    /// The work stays held, or different work replaces it.
     Held,
-    /// It stays held, and the run ends.
+    /// The work stays held, and the run ends.
     Ended,
 }
 
@@ -286,7 +289,7 @@ fn is_false(value: &bool) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Risk {
     pub level: Level,
-    /// Reasons to ask a person.
+    /// Reasons why a person has to decide.
     pub reasons: Vec<Reason>,
 }
 
@@ -300,7 +303,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns true if the decider must sign in. A link in a message does not prove who reads it.
+    /// Returns true if the person who decides must sign in. A link in a message does not prove who opened it.
     pub fn is_risky(self) -> bool {
         self >= Self::High
     }
@@ -308,23 +311,24 @@ impl Level {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `refusal`, `words` or `default`.
+    /// Source of the reason: `system`, `run`, `workflow`, `checkpoint`, `smart`, `inspection`, `refusal`, `words` or
+    /// `default`.
     pub source: String,
     /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `guarded_path`, `refused_before` …
     pub code: String,
-    /// Index of the rule in its list, from 0. Absent if no rule is the reason.
+    /// Index of the rule in its list, from 0. Absent if the reason is not a rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
 }
 
-/// Policy that asked for the interrupt.
+/// Policy rule that opened the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Policy {
-    /// List and index of the rule that asked: `workflow/1`. Absent if no rule asked.
+    /// List and index of the rule: `workflow/1`. Absent if no rule opened the interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Version of the installation's rules.
+    /// Version of the installation's rules that was in effect.
     pub version: u64,
 }
 
@@ -336,7 +340,7 @@ pub struct Policy {
 }))]
 pub struct Resolution {
     pub outcome: Outcome,
-    /// Option that was chosen, or applied on expiry.
+    /// Option that was chosen by a person, or applied on expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,18 +352,20 @@ pub struct Resolution {
     pub edit: Value,
     /// Ids of the people who decided.
     pub by: Vec<String>,
-    /// Map from decider to the person on whose behalf they decided, as their client reports. Not verified.
+    /// Map from the id of a decider to the person on whose behalf the decider acted, as reported by the decider's
+    /// client. Not verified.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on_behalf_of: BTreeMap<String, String>,
-    /// Map from decider to the creator of the link that they signed in with, if another person created it.
+    /// Map from the id of a decider to the creator of the login link that the decider used. Contains only deciders
+    /// whose link another person created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub let_in_by: BTreeMap<String, String>,
-    /// Open interrupts that the decision released with its grant.
+    /// Ids of open interrupts that the grant of this decision released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
     /// `decision`, `expiry`, `grant`, `rule`, `reused`, `superseded`, `withdrawn` or `run_ended`.
     pub cause: String,
-    /// Id of the question whose answer was taken, by a person, or automatically if `cause` is `reused`.
+    /// Id of the earlier question whose answer was reused: by a person, or automatically if `cause` is `reused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     #[schema(format = DateTime)]
@@ -375,7 +381,7 @@ pub enum Outcome {
     /// No decision was made in time. Never reported as `rejected`.
     Expired,
     Cancelled,
-    /// Another interrupt replaced it, or it became unnecessary.
+    /// Another interrupt replaced this interrupt, or a decision became unnecessary.
     Superseded,
 }
 
@@ -396,18 +402,19 @@ pub struct Ask {
     #[serde(default)]
     #[schema(value_type = Option<Value>)]
     pub payload: Value,
-    /// Options of the kind's table, which may have new labels. A `choice` takes your own ids, and `custom` is added
-    /// at the end. Defaults to the options of the kind.
+    /// Options from the table of the kind, with optional new labels. A `choice` takes option ids of your own, and the
+    /// option `custom` is appended. Defaults to all options of the kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AskChoice>,
-    /// Id of a run of the workflow `external`. Without it a run is started that completes with the resolution.
+    /// Id of a run of the workflow `external`. If absent, a new run is started that completes when the interrupt is
+    /// resolved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Session of the run that is started.
+    /// Id of the session in which a new run is started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Person or thing that the request is about, stored as `input.subject` of the run that is started. Content is
-    /// erased by subject.
+    /// Person or thing that the request is about. Stored as `input.subject` of the new run. An erasure request selects
+    /// runs by this subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 256)]
     pub subject: Option<String>,
@@ -418,11 +425,11 @@ pub struct Ask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
-    /// Call of a `tool_approval` that is checked against rules, risk and grants. A rule or a grant may allow or
-    /// refuse it at once.
+    /// Call of a `tool_approval` to check against rules, risk and grants. A rule or a grant may allow or refuse the
+    /// call at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ForeignCall>,
-    /// Milliseconds after the decision for which an approval can be used. Without it there is no limit.
+    /// Milliseconds after the decision during which an approval can be used. If absent, the approval does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub usable_ms: Option<u64>,
@@ -433,16 +440,17 @@ pub struct Ask {
     pub assignment: Option<AskAssignment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminders: Option<AskReminders>,
-    /// Steps of the escalation while no decision is made.
+    /// Escalation steps that are taken while no decision is made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<AskEscalation>,
-    /// True if deadlines, also `expires_in_ms`, run only during the working hours of the assigned groups.
+    /// True if all deadlines, including `expires_in_ms`, count only the working hours of the assigned groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
-    /// Fields that are withheld from some roles.
+    /// Fields of the payload to withhold from some roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// Endpoint that receives the resolution: at least once, always with the same `webhook-id`.
+    /// Endpoint that receives the resolution. The resolution is sent at least once, and each attempt has the same
+    /// `webhook-id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<AskCallback>,
 }
@@ -456,7 +464,7 @@ pub struct Ask {
 pub struct AskCallback {
     #[schema(max_length = 2048, write_only)]
     pub url: String,
-    /// Secret of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
+    /// Signing secret in the format of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes.
     #[schema(write_only)]
     pub secret: String,
 }
@@ -467,7 +475,7 @@ impl std::fmt::Debug for AskCallback {
     }
 }
 
-/// An option, by its id and with an optional label.
+/// Id of an option, with an optional label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskChoice {
@@ -483,30 +491,33 @@ pub struct AskChoice {
 pub struct Decision {
     /// Id of one of the interrupt's options.
     pub option: String,
-    /// An answer, a reason, or feedback.
+    /// An answer, a reason, or feedback, depending on the option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output, or answers a question whose `response_schema` is not of texts.
+    /// Replacement for the whole arguments, plan or output. For a question whose `response_schema` accepts more than
+    /// text, the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub edit: Value,
-    /// Version of the interrupt that the decision is about. Another version is rejected as `stale`.
+    /// Version of the interrupt that the person saw. If the interrupt has a different version now, the decision is
+    /// rejected with `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// Id of the question that first got this answer, if it was taken from `suggestions_from_history`.
+    /// Id of the earlier question with this answer, if the answer was taken from `suggestions_from_history`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Milliseconds for which your client showed the card. The value is recorded with your decision and is not
-    /// verified. More than a day is recorded as a day.
+    /// verified. A value above one day is recorded as one day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Open interrupts of the same run to release with the grant: ids from `also_covers` that you saw and kept.
-    /// Without them `approve_session` releases only its own interrupt. If one is not open, not covered or not yours
-    /// to decide, the decision is rejected and nothing is released.
+    /// Ids from `also_covers` that the person saw and left selected. The grant of the decision releases these
+    /// interrupts too. If the list is empty, `approve_session` releases only the interrupt that is decided. If an
+    /// interrupt in the list is not open, not covered or not yours to decide, the decision is rejected and no interrupt
+    /// is released.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also: Vec<String>,
-    /// Ids that your client listed before you decided, kept or not. They are recorded with your decision.
+    /// Ids that your client listed before the decision, selected or not. They are recorded with your decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub also_shown: Vec<String>,

@@ -8,20 +8,20 @@ use crate::{Assignment, Quorum, Represented, Stage, Vote, You};
 /// Actor id of the server itself.
 const SERVER: &str = "engine";
 
-/// Subject of a line. A surface may use labels of its own.
+/// Subject of a line. Each surface may choose its own label for a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeopleLine {
-    /// The people asked.
+    /// The people who may decide.
     Asked,
-    /// One of several stages.
+    /// One of several approval stages.
     Stage,
-    /// A delegate and the represented person.
+    /// A delegate, and the person for whom the delegate decides.
     StandsIn,
-    /// A vote.
+    /// A vote that a person cast.
     Voted,
-    /// The number of votes that are still missing, and their voters.
+    /// The number of missing votes, and the people who can cast them.
     Missing,
-    /// The reader's right to decide.
+    /// The permission of the reader to decide.
     You,
 }
 
@@ -38,7 +38,7 @@ impl PeopleLine {
     }
 }
 
-/// Data that the lines are made of.
+/// Data from which the lines are made.
 #[derive(Clone, Copy, Debug)]
 pub struct InvolvedPeople<'a> {
     pub assignment: &'a Assignment,
@@ -61,8 +61,8 @@ impl<'a> From<&'a Interrupt> for InvolvedPeople<'a> {
 }
 
 impl InvolvedPeople<'_> {
-    /// Returns no line if any one operator decides, as by default, and the reader may decide. `time` formats a time
-    /// for the surface.
+    /// Returns the lines. The result is empty if the assignment is the default (any one operator decides) and the
+    /// reader may decide. `time` formats a timestamp for the surface.
     pub fn lines(&self, time: impl Fn(&str) -> String) -> Vec<(PeopleLine, String)> {
         let assigned = self.assignment;
         let mut out = Vec::new();
@@ -96,7 +96,7 @@ impl InvolvedPeople<'_> {
         out
     }
 
-    /// Returns true for a question that several people must answer and that one person can skip for all.
+    /// Returns true for a question that several people must answer but that one person can skip for all of them.
     fn one_skips_for_all(&self) -> bool {
         let offers = |id: &str| self.options.iter().any(|option| option.id == id);
         let Assignment { quorum, stages, .. } = self.assignment;
@@ -117,18 +117,19 @@ impl InvolvedPeople<'_> {
     }
 }
 
-/// Returns the words that follow the name of a decider. The server does not check this claim.
+/// Returns the phrase that follows the name of a decider and names the person on whose behalf the decider acted. The
+/// server does not verify this claim.
 fn on_behalf_of(name: &str) -> String {
     format!(" (on behalf of {}, as their client says)", plain::line(name))
 }
 
-/// Returns the words that follow the name of a person who signed in with a link that another person created.
+/// Returns the phrase that follows the name of a person who used a login link, and names the creator of the link.
 fn let_in_by(name: &str) -> String {
     format!(" (signed in with a link of {})", plain::line(name))
 }
 
 impl Interrupt {
-    /// Returns the asker (an agent, the workflow or the server) and its step.
+    /// Returns the sender of the request (an agent, the workflow or the server) and the step.
     pub fn asker(&self) -> String {
         let who = match (&self.agent, self.origin) {
             (Some(agent), Origin::Native) => format!("agent {}", plain::line(agent)),
@@ -146,7 +147,8 @@ impl Interrupt {
 }
 
 impl Resolution {
-    /// Says how many other open calls the decision released with its grant. `None` if it released none.
+    /// Returns a sentence with the number of other open calls that the grant of the decision released. `None` if the
+    /// decision released no other call.
     pub fn also_words(&self) -> Option<String> {
         match self.also.len() {
             0 => None,
@@ -155,8 +157,9 @@ impl Resolution {
         }
     }
 
-    /// Returns the deciders. Each name is followed by the person on whose behalf they decided, as their client says,
-    /// and by the creator of their login link. Without deciders, returns the cause of the resolution.
+    /// Returns the deciders. After each name follow the person on whose behalf the decider acted, as reported by the
+    /// client, and the creator of the decider's login link. If there are no deciders, returns the cause of the
+    /// resolution.
     pub fn describe_deciders(&self) -> String {
         if self.by.is_empty() {
             return self.cause.replace('_', " ");
@@ -171,7 +174,7 @@ impl Resolution {
 }
 
 impl Assignment {
-    /// Returns true for the default: any one admin or operator decides.
+    /// Returns true for the default assignment: any one admin or operator decides.
     pub fn is_usual(&self) -> bool {
         self.approvers.is_empty()
             && self.groups.is_empty()
@@ -205,7 +208,8 @@ fn numbered((at, stage): (usize, &Stage), now: Option<usize>) -> String {
     format!("{mark} {} {name}{}", at + 1, describe_people(&stage.approvers, &stage.groups, &stage.quorum))
 }
 
-/// Describes the people asked: `2 of anna, the group legal`.
+/// Describes the people who may decide: `2 of anna, the group legal`. #246//! State of the installation: version,
+/// models, workflows, freezes, and integrity of the journal.
 pub fn describe_people(approvers: &[String], groups: &[String], quorum: &Quorum) -> String {
     let names = approvers.iter().map(|name| plain::line(name).into_owned());
     let groups = groups.iter().map(|group| format!("the group {}", plain::line(group)));

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Request to hold the content of a run.
+/// Request to place a legal hold on the content of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "Case 2026-114 is open."}))]
 pub struct PlaceHold {
-    /// 1 to 2,000 bytes. The journal stores the reason. It is erased with the run's other content after the hold is
-    /// lifted.
+    /// Reason of the hold, 1 to 2,000 bytes. The journal stores the reason as content of the run: after the hold is
+    /// lifted, the reason is erased together with the other content.
     pub reason: String,
 }
 
@@ -17,17 +17,18 @@ pub struct PlaceHold {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Keeping {
     pub run: String,
-    /// Hold that keeps the content from being erased. Absent if there is none.
+    /// Legal hold that prevents the erasure of the content. Absent if there is no hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
-    /// Sequence number of the last event up to which all content is erased. 0 if none is erased.
+    /// Sequence number of the last event whose content is erased. The content of all earlier events is erased too. 0 if
+    /// no content is erased.
     pub erased_to: u64,
-    /// Present if all content of the run is erased.
+    /// Record of the erasure. Present if all content of the run is erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
 }
 
-/// Record of an erasure. The input, texts, arguments and results of the run are gone. The events stay, with their
+/// Record of an erasure. The input, texts, arguments and results of the run are deleted. The events remain, with their
 /// times and actors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"by": "anna", "at": "2026-02-28T09:30:00.000Z", "because": "request"}))]
@@ -35,12 +36,13 @@ pub struct ErasedContent {
     pub by: String,
     #[schema(format = DateTime)]
     pub at: String,
-    /// `request` if a person asked for it, `retention` if the retention period of the installation ended.
+    /// Cause of the erasure: `request` if a person requested the erasure, `retention` if the retention period of the
+    /// installation ended.
     pub because: String,
 }
 
 impl ErasedContent {
-    /// Returns the person who erased the content, or says that the retention period ended.
+    /// Returns the cause of the erasure: the name of a person, or the end of the retention period.
     pub fn why(&self) -> String {
         match &*self.because {
             "retention" => "the retention period has ended".to_owned(),
@@ -58,27 +60,27 @@ pub struct Hold {
     pub reason: Option<String>,
 }
 
-/// Request to erase the content of one run, or of all runs about a subject. Exactly one of the two is given.
+/// Request to erase the content of one run, or of all runs about a subject. Exactly one of the two fields is required.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"subject": "customer 4711"}))]
 pub struct Erase {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Subject, equal to `input.subject` of the runs.
+    /// Subject of the runs: the value of `input.subject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
 }
 
-/// Result of an erasure. The journal never names the subject.
+/// Result of an erasure request. The journal never contains the subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Erasure {
-    /// Runs whose content is erased. Their events stay.
+    /// Ids of the runs whose content is erased. Their events remain.
     pub erased: Vec<String>,
-    /// Runs that have not ended. Ask again after they have.
+    /// Ids of the runs that have not ended. Repeat the request after the end of these runs.
     pub not_ended: Vec<String>,
-    /// Runs under a legal hold.
+    /// Ids of the runs under a legal hold.
     pub held: Vec<String>,
-    /// Runs that cannot be read or changed. The server's log names the reason.
+    /// Ids of the runs whose events are unreadable or not writable. The server's log contains the reason.
     pub failed: Vec<String>,
 }

@@ -10,14 +10,13 @@ use crate::Role;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "build-bot", "expires_in_ms": 7_776_000_000u64}))]
 pub struct MakeKey {
-    /// Name of the key's holder in events, on cards and in lists: 1 to 64 characters of `a-z`, `0-9`, `.`, `_`,
-    /// `-`.
+    /// Name of the key. Events, cards and lists show this name. 1 to 64 characters of `a-z`, `0-9`, `.`, `_`, `-`.
     #[schema(min_length = 1, max_length = 64)]
     pub name: String,
-    /// `agent`, `operator`, `reviewer` or `auditor`. Defaults to `agent`.
+    /// Role of the key: `agent`, `operator`, `reviewer` or `auditor`. Defaults to `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Lifetime in milliseconds, at most ten years. Without it the key is valid until it is revoked.
+    /// Lifetime in milliseconds, at most ten years. If absent, the key is valid until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub expires_in_ms: Option<u64>,
@@ -28,7 +27,8 @@ pub struct MakeKey {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"overlap_ms": 3_600_000}))]
 pub struct RotateKey {
-    /// Milliseconds for which the current secret stays valid too. Defaults to 0; at most 30 days.
+    /// Milliseconds for which the previous secret stays valid together with the new one. Defaults to 0; the maximum is
+    /// 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2_592_000_000u64)]
     pub overlap_ms: Option<u64>,
@@ -52,18 +52,18 @@ pub struct Key {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Time at which the secret was last replaced. Absent if it never was.
+    /// Time at which the secret was last replaced. Absent if the secret was never replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub rotated_at: Option<String>,
-    /// Time until which the previous secret is valid too. Absent if there is none.
+    /// Time until which the previous secret is also valid. Absent if the previous secret is not valid any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub previous_until: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub revoked_at: Option<String>,
-    /// Time of the last use at this server since it started. Absent if there was none.
+    /// Time at which this server last accepted the key. Absent if the key was not used since the server started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub last_used_at: Option<String>,
@@ -82,7 +82,8 @@ pub enum KeyStatus {
 pub struct KeyWithSecret {
     #[serde(flatten)]
     pub key: Key,
-    /// Secret to send as `Authorization: Bearer SECRET`. It is shown only once: the server stores only its SHA-256.
+    /// Secret to send as `Authorization: Bearer SECRET`. It is returned only once, because the server stores only its
+    /// SHA-256.
     #[schema(example = "hs_key_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")]
     pub secret: String,
 }

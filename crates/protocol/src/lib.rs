@@ -1,8 +1,8 @@
-//! Wire types of the native API: the requests and responses of `/v1`, and the table of its error codes.
+//! Wire types of the native API: requests and responses of `/v1`, and the table of error codes.
 //!
-//! PURE: no I/O and no engine logic. None of these types is stored: the journal has its own types, and `server`
-//! converts. Clients written in Rust read with the same types. New fields may be added to every object. Request
-//! bodies with an unknown field are rejected.
+//! PURE: no I/O and no engine logic. None of these types is stored. The journal has its own types, and the crate
+//! `server` converts them. Clients in Rust can use these types too. Later versions may add fields to every response
+//! object. A request body with an unknown field is rejected.
 
 mod answer;
 mod answer_text;
@@ -104,16 +104,16 @@ pub use warning::{Warning, WarningKind, warnings};
 pub use withhold::{Withhold, withheld_words};
 pub use work::{Work, WorkState};
 
-/// Names of headers of the native API. No standard defines all of them.
+/// Names of HTTP headers of the native API. Some of these headers are specific to Holdshort.
 pub mod header {
-    /// Idempotency key that the client chooses. Requests with the same key are carried out once.
+    /// Idempotency key that the client chooses. Several requests with the same key are carried out once.
     pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-    /// `true` if the response repeats that of an earlier request with the same key.
+    /// `true` if the server returned the stored response of an earlier request with the same key.
     pub const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
-    /// Channel that is recorded with a decision: `cli` or `rest`.
+    /// Type of client that is recorded with a decision: `cli` or `rest`.
     pub const VIA: &str = "x-holdshort-via";
-    /// Secret of a browser's login. The server accepts it only together with the login's cookie.
+    /// Secret of a browser's login. The server accepts this secret only together with the session cookie of the login.
     pub const SECRET: &str = "x-holdshort-secret";
-    /// Last event that the client of a stream has read.
+    /// Position of the last event that the client received from a stream.
     pub const LAST_EVENT_ID: &str = "last-event-id";
 }

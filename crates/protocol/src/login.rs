@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::Role;
 
-/// An address to open in a browser. Its holder is signed in: show it to one person only.
+/// A login link to open in a browser. The link signs in anyone who opens it, so show it to one person only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "url": "http://127.0.0.1:4100/login#0c1f…", "expires_at": "2026-01-31T09:45:00.000Z"
@@ -21,33 +21,34 @@ pub struct Link {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"person": "anna"}))]
 pub struct LoginLinkRequest {
-    /// Id of the person to sign in. Defaults to the caller.
+    /// Id of the person that the link signs in. Defaults to the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
 }
 
-/// Code of a login link.
+/// Request to redeem a login link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"code": "0c1f…"}))]
 pub struct Redeem {
-    /// Text after the `#` of the link.
+    /// Text after the `#` of the login link.
     pub code: String,
 }
 
-/// A login of a browser. The response sets its cookie.
+/// A login of a browser. The response also sets the session cookie.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "secret": "b41d…", "person": "operator", "role": "operator", "expires_at": "2026-03-02T09:30:00.000Z"
 }))]
 pub struct Login {
-    /// Secret to store in the origin's storage and to send as `X-Holdshort-Secret` together with the cookie.
+    /// Secret that the page stores in the storage of its origin and sends as `X-Holdshort-Secret` together with the
+    /// session cookie.
     pub secret: String,
     pub person: String,
     pub role: Role,
     #[schema(format = DateTime)]
     pub expires_at: String,
-    /// Path on this server to open next. Absent if there is none.
+    /// Path on this server to open after the sign-in. Absent if there is no such path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
@@ -60,26 +61,26 @@ pub struct Login {
 }))]
 pub struct LoginProvider {
     pub name: String,
-    /// Page that starts the sign-in. `?to=/inbox` names the page to open afterwards.
+    /// URL of the page that starts the sign-in. `?to=/inbox` names the page to open after the sign-in.
     pub sign_in: String,
-    /// Page that signs out of this server and of the provider.
+    /// URL of the page that signs out of this server and of the identity provider.
     pub sign_out: String,
 }
 
-/// A sign-in of a terminal that was started (RFC 8628).
+/// Start of a sign-in of a terminal (RFC 8628).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "device": "eyJjIjoi…", "user_code": "WDJB-MJHT", "page": "https://login.example.org/device",
     "interval_ms": 5000, "expires_at": "2026-01-31T09:40:00.000Z"
 }))]
 pub struct DeviceLogin {
-    /// Handle of the sign-in, to send with each poll. Its holder gets the login after the person has signed in:
-    /// keep it secret.
+    /// Handle of the sign-in, to send with each poll. After the person has signed in, anyone with the handle can get
+    /// the login: keep the handle secret.
     pub device: String,
     /// Code that the person types on the provider's page.
     pub user_code: String,
     pub page: String,
-    /// Page that already contains the code. Absent if the provider has none.
+    /// Page that already contains the user code. Absent if the identity provider has no such page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_with_code: Option<String>,
     /// Milliseconds to wait before each poll.
@@ -88,7 +89,7 @@ pub struct DeviceLogin {
     pub expires_at: String,
 }
 
-/// Sign-in of a terminal that is polled.
+/// Request to poll the sign-in of a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"device": "eyJjIjoi…"}))]
@@ -96,22 +97,22 @@ pub struct DeviceHandle {
     pub device: String,
 }
 
-/// Notice of the identity provider that a person signed out there.
+/// Notification from the identity provider that a person signed out there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"logout_token": "eyJ…"}))]
 pub struct LogoutNotice {
-    /// Logout token of the provider. Other fields are allowed.
+    /// Logout token of the identity provider. The body may contain other fields.
     pub logout_token: String,
 }
 
-/// State of a terminal's sign-in: either `wait_ms` or `login` is present.
+/// State of a terminal's sign-in. Either `wait_ms` or `login` is present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"wait_ms": 5000}))]
 pub struct DeviceProgress {
-    /// Milliseconds until the next poll. Present if the person has not signed in yet.
+    /// Milliseconds to wait until the next poll. Present if the person has not signed in yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
-    /// New handle for the next polls. Present if the provider asks for a longer interval.
+    /// New handle for all further polls. Present if the identity provider requires a longer interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,7 +125,8 @@ pub struct DeviceProgress {
     "token": "hs_login_0c1f…", "person": "anna", "role": "operator", "expires_at": "2026-02-01T21:30:00.000Z"
 }))]
 pub struct TokenLogin {
-    /// Token to send as `Authorization: Bearer TOKEN`. Store it so that only its person can read it.
+    /// Token to send as `Authorization: Bearer TOKEN`. Store the token with permissions that let only its person read
+    /// it.
     pub token: String,
     pub person: String,
     pub role: Role,
@@ -137,28 +139,28 @@ pub struct TokenLogin {
 #[schema(example = json!({"person": "operator", "role": "operator", "roles": ["admin", "operator"]}))]
 pub struct Identity {
     pub person: String,
-    /// Display name. Absent unless a token issuer gives one.
+    /// Display name. Absent unless the issuer of the caller's token provides a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Role in which the caller reads.
+    /// Role of the caller for read requests.
     pub role: Role,
-    /// All roles of the caller. Each action uses one that permits it.
+    /// All roles of the caller. An action is allowed if one of the roles permits it.
     pub roles: Vec<Role>,
-    /// Groups that a token issuer gives.
+    /// Groups that the issuer of the caller's token provides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// Time at which the login, key or issued token expires. Absent if it does not expire.
+    /// Time at which the caller's login, key or token expires. Absent if it does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
 }
 
-/// Request to create a link with which a person decides on one interrupt.
+/// Request to create a link that lets a person decide on one interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"expires_in_ms": 86_400_000}))]
 pub struct LinkRequest {
-    /// Lifetime in milliseconds. Defaults to seven days; at most 30.
+    /// Lifetime of the link in milliseconds. Defaults to seven days; the maximum is 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 2_592_000_000u64)]
     pub expires_in_ms: Option<u64>,

@@ -1,5 +1,5 @@
-//! Marks look-alike letters in the texts of an interrupt. A warning names the word, and this module finds the word
-//! in each text. PURE; `warning/alike.rs` decides which words deceive.
+//! Marks look-alike letters in the texts of an interrupt. A warning contains only the word; this module finds the word
+//! in each text. PURE. `warning/alike.rs` decides which words are deceptive.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::interrupt::Interrupt;
 use crate::warning::{Warning, WarningKind};
 
-/// The words of an interrupt that can be mistaken for other words.
+/// The deceptive words of an interrupt, from its warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LookAlikes(Vec<String>);
 
@@ -16,7 +16,7 @@ pub struct LookAlikes(Vec<String>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked<'a> {
     pub text: &'a str,
-    /// True for a letter of another script that imitates an ASCII letter.
+    /// True if the piece is a letter of another script that imitates an ASCII letter.
     pub is_foreign: bool,
 }
 
@@ -27,7 +27,7 @@ impl LookAlikes {
     }
 
     pub fn new<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        // A warning cuts a long word and ends it with `…`.
+        // A warning shortens a long word and appends `…`.
         let words = words.map(|word| word.trim_end_matches('…').to_owned());
         Self(words.filter(|word| !word.is_ascii()).collect())
     }
@@ -36,7 +36,7 @@ impl LookAlikes {
         &self.0
     }
 
-    /// Splits the text. Each foreign letter of the words is a piece of its own.
+    /// Splits the text into pieces. Each foreign letter of a deceptive word becomes a separate piece.
     pub fn pieces<'a>(&self, text: &'a str) -> Vec<Marked<'a>> {
         let mut pieces = Vec::new();
         let mut shown = 0;
@@ -53,8 +53,8 @@ impl LookAlikes {
         pieces
     }
 
-    /// Returns the interrupt for a surface that cannot mark letters: the foreign letters are written as `\u{…}`,
-    /// like hidden characters. Use the result for display only. A person edits the original interrupt.
+    /// Returns the interrupt for a surface that cannot mark letters: foreign letters are written as `\u{…}`, like
+    /// hidden characters. Use the result for display only. An edit must start from the original interrupt.
     pub fn written(interrupt: &Interrupt) -> Interrupt {
         let mut shown = interrupt.clone();
         let words = Self::from_interrupt(interrupt);
@@ -97,7 +97,7 @@ impl LookAlikes {
     }
 }
 
-/// Returns true if the letter at the byte offset `at` belongs to an occurrence of the word.
+/// Returns true if the letter at the byte offset `at` is inside an occurrence of the word.
 fn is_within(text: &str, at: usize, word: &str) -> bool {
     let letter = text[at..].chars().next();
     let places = word.char_indices().filter(|(_, each)| Some(*each) == letter);

@@ -10,7 +10,7 @@ use crate::answer_text::{label, render_value};
 use crate::form::followed;
 use crate::pointer::{escape, is_within};
 
-/// One member of an answer.
+/// One member of a structured answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member<'s> {
     pub name: &'s str,
@@ -35,11 +35,11 @@ pub enum Input {
     Text,
     Integer,
     Number,
-    /// Labels of the choices. The form sends the index of one.
+    /// Labels of the choices. The form sends the index of the chosen label.
     Choice(Vec<String>),
 }
 
-/// Keywords that the schema of an object may have. A form could not show any other keyword.
+/// Schema keywords of an object that a form supports. An object with any other keyword gets no form.
 const OF_OBJECTS: [&str; 12] = [
     "$comment",
     "$defs",
@@ -55,11 +55,12 @@ const OF_OBJECTS: [&str; 12] = [
     "type",
 ];
 
-/// Keywords of schemas that are not a plain value.
+/// Schema keywords that combine or reference schemas, so that the value is not a plain value.
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// Returns the members of an object of plain values, required members first. `None` for any other schema.
+    /// Returns the members of an object of plain values, required members first. `None` for any other schema. #424// A
+    /// required member without a schema would accept anything.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
@@ -99,7 +100,7 @@ impl<'s> Member<'s> {
         }
     }
 
-    /// Returns true if the problem of a decision at this pointer is about the member.
+    /// Returns true if an error at this pointer of a decision concerns the member.
     pub fn is_meant_by(&self, pointer: &str) -> bool {
         is_within(pointer, &self.pointer())
     }
@@ -109,7 +110,8 @@ impl<'s> Member<'s> {
         format!("/edit/{}", escape(self.name))
     }
 
-    /// Parses the typed text. `None` if an optional member is empty.
+    /// Parses the typed text. Returns `None` if an optional member was left empty. #428// A person cannot distinguish
+    /// two values that are displayed as the same text (`1` and `"1"`).
     fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
@@ -160,7 +162,8 @@ impl ValueKind {
     }
 }
 
-/// Builds the answer from the text typed for each member. Errors are pairs of a pointer and a message.
+/// Builds the answer from the text that was typed for each member. An error is a pair of JSON pointer and message.
+/// #430//! Request and response bodies of the endpoints for sign-in and for login links.
 pub fn answer_of(
     members: &[Member<'_>],
     typed: impl Fn(usize) -> String,

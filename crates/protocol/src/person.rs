@@ -1,4 +1,4 @@
-//! The people of an installation.
+//! People of an installation.
 
 use std::collections::BTreeMap;
 
@@ -14,26 +14,26 @@ use crate::interrupt::Kind;
     "source": "api", "may_decide": true
 }))]
 pub struct Person {
-    /// Subject that the person signs in with.
+    /// Id of the person: the subject with which the person signs in.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     pub roles: Vec<PersonRole>,
     pub groups: Vec<String>,
-    /// Map from channel to address: `email`, `slack` …
+    /// Map from the type of a channel (`email`, `slack` …) to the person's address.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub addresses: BTreeMap<String, String>,
-    /// IANA time zone.
+    /// IANA time zone of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
-    /// BCP 47 language tag.
+    /// BCP 47 language tag of the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
-    /// Source of the person. Only this source can change them.
+    /// Source that created the person. Only this source can change or remove the person.
     pub source: PersonSource,
-    /// True if the person may decide on interrupts that are assigned to them.
+    /// True if the person may decide on interrupts that are assigned to the person.
     pub may_decide: bool,
 }
 
@@ -49,7 +49,7 @@ pub enum PersonRole {
 impl PersonRole {
     pub const ALL: [Self; 4] = [Self::Admin, Self::Operator, Self::Reviewer, Self::Auditor];
 
-    /// Returns the name on the wire.
+    /// Returns the name of the source in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -66,7 +66,7 @@ pub enum PersonSource {
     File,
     Provider,
     Api,
-    /// Operator of a local start.
+    /// Operator that a start on this machine created.
     Local,
 }
 
@@ -89,21 +89,21 @@ pub struct SetPerson {
     pub language: Option<String>,
 }
 
-/// Absence of a person, who may still decide.
+/// Absence of a person. An absent person may still decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-02-07T00:00:00Z", "delegate": "ben"}))]
 pub struct Away {
-    /// End of the absence. Without it the absence lasts until it is removed.
+    /// End of the absence. If absent, the absence lasts until it is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub until: Option<String>,
-    /// Person who decides for them during the absence.
+    /// Person who decides for the absent person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<String>,
 }
 
-/// Open interrupts of a removed person.
+/// Result of removing a person: the open interrupts that were assigned to the person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupts": [{
@@ -112,19 +112,20 @@ pub struct Away {
     }]
 }))]
 pub struct RemovedPerson {
-    /// Open interrupts whose assignment named the person, riskiest and oldest first. At most 100 are examined.
+    /// Open interrupts whose assignment named the person, highest risk and oldest first. At most 100 open interrupts
+    /// are examined.
     pub interrupts: Vec<LeftInterrupt>,
-    /// True if there may be more: not all were examined, or one could not be read.
+    /// True if the list may be incomplete, because there were too many open interrupts or one of them was unreadable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// An open interrupt that named a removed person.
+/// An open interrupt whose assignment named a removed person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeftInterrupt {
     pub id: String,
     pub kind: Kind,
     pub title: String,
-    /// True if the remaining approvers can resolve it. Otherwise admins and operators decide.
+    /// True if the remaining approvers can resolve the interrupt. Otherwise admins and operators decide.
     pub others_may_decide: bool,
 }

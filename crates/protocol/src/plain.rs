@@ -11,29 +11,28 @@ use std::fmt::Write;
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_script::{Script, UnicodeScript};
 
-/// Most combining marks on one letter. More of them would overlap the lines above.
+/// Maximum number of combining marks on one letter. More marks would overlap the lines above.
 const MARKS: usize = 4;
 
-/// Escapes prose of several lines: a message, a description, an answer. Line breaks, tabs and spaces of any width
-/// stay.
+/// Escapes prose, such as a message, a description or an answer. Line breaks, tabs and spaces of any width are kept.
 pub fn text(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Lines)
 }
 
-/// Escapes an exact value of one line: a name, a path, a title, a line of a command. Line breaks, tabs and all
-/// spaces except the ASCII space are escaped too.
+/// Escapes an exact value on one line, such as a name, a path, a title or a line of a command. Line breaks, tabs and
+/// all spaces except the ASCII space are escaped too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Nothing)
 }
 
-/// Escapes an exact value of several lines: a command, arguments, data as JSON. Line breaks and tabs stay. Every
-/// other character is written as by [`line`].
+/// Escapes an exact value on several lines, such as a command, arguments or JSON. Line breaks and tabs are kept. All
+/// other characters are escaped as in [`line`].
 pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Breaks)
 }
 
-/// Returns the beginning of an exact value of one line, at most `most` characters of it. `…` stands for the rest.
-/// No `\u{…}` is cut.
+/// Returns at most `most` characters of an exact value, escaped as in [`line`]. `…` marks a value that was cut. A
+/// `\u{…}` is never cut in its middle.
 pub fn excerpt(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut left = most;
@@ -50,8 +49,8 @@ pub fn excerpt(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns the byte offset of the first character that a reader would not see as it is. A carriage return before a
-/// line feed is part of a line end, and is not reported.
+/// Returns the byte offset of the first character that [`text`] escapes. A carriage return before a line feed is part
+/// of a line end and is not reported.
 pub fn hidden(text: &str) -> Option<usize> {
     if is_bare(text) {
         return None;
@@ -61,14 +60,14 @@ pub fn hidden(text: &str) -> Option<usize> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    /// Line breaks, tabs and all spaces, for prose.
+    /// Keeps line breaks, tabs and all spaces, for prose.
     Lines,
-    /// Line breaks and tabs.
+    /// Keeps line breaks and tabs.
     Breaks,
     Nothing,
 }
 
-/// Form in which one character is written.
+/// Treatment of one character in the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Shown,
@@ -76,8 +75,8 @@ enum Fate {
     Escaped,
 }
 
-/// Returns true if the text consists of lines of printable ASCII. The loop never ends early, so that the compiler
-/// vectorizes it.
+/// Returns true if the text contains only printable ASCII, line feeds and tabs. The loop has no early exit so that the
+/// compiler can vectorize it.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().fold(true, |is_bare, byte| is_bare & matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
@@ -142,8 +141,9 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
     })
 }
 
-/// Returns true for an invisible character that the spelling needs. These are variation selectors and joiners of
-/// pictures, and joiners between letters of prose.
+/// Returns true for an invisible character that is correct between its neighbours: a variation selector or joiner of an
+/// emoji, or a joiner between letters of prose. #305// A variation selector is valid after a symbol, which it displays
+/// as emoji or as text, and before the keycap mark.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {
         // Valid after a symbol, which they show as picture or as text, and before the keycap mark.
@@ -154,7 +154,7 @@ fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool
     }
 }
 
-/// Returns true for a character that can be shown as a picture.
+/// Returns true for a character that can be displayed as an emoji.
 fn is_symbol(c: char) -> bool {
     let category = get_general_category(c);
     let by_category = matches!(
@@ -164,7 +164,7 @@ fn is_symbol(c: char) -> bool {
     !c.is_ascii() && (by_category || matches!(c, 'ℹ' | '‼' | '⁉' | '〰'))
 }
 
-/// Returns true for letters of scripts in which a joiner belongs to the spelling.
+/// Returns true for a letter of a script whose spelling uses joiners.
 fn joins(c: char) -> bool {
     matches!(
         c.script(),
@@ -189,7 +189,7 @@ fn is_mark(category: GeneralCategory) -> bool {
     matches!(category, GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark)
 }
 
-/// Returns true for a visible category. Unknown categories are invisible.
+/// Returns true for a category of visible characters. Unknown categories are treated as invisible.
 fn is_visible(category: GeneralCategory) -> bool {
     !matches!(
         category,
@@ -203,7 +203,8 @@ fn is_visible(category: GeneralCategory) -> bool {
     )
 }
 
-/// Returns true for characters of visible categories that show nothing.
+/// Returns true for a character that is blank although its category is visible. #310//! Permission to decide on an
+/// interrupt, and the votes so far.
 fn is_blank(c: char) -> bool {
     matches!(
         c,

@@ -1,28 +1,28 @@
-//! Plans of runs, and the requests to their models.
+//! Plans of runs, and the requests of runs to models.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Plan of one phase of a run: the current version as a graph, and all versions.
+/// Plan of one phase of a run: the shown version as a graph, and the list of all versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
     pub run: String,
     /// Id of the planning phase.
     pub phase: String,
-    /// Version that `subtasks` shows: the one that is carried out, else the newest.
+    /// Version that `subtasks` shows: the version that is carried out or, if there is none, the newest version.
     pub version: u64,
-    /// True if this version is carried out.
+    /// True if the shown version is carried out.
     pub settled: bool,
-    /// True if a newer version waits for a person. No further subtask starts until it is resolved.
+    /// True if a newer version waits for approval. Until a person decides on that version, no further subtask starts.
     pub held: bool,
-    /// Agents that subtasks may name.
+    /// Agents to which a subtask can be assigned.
     #[serde(default)]
     pub agents: Vec<String>,
-    /// Agent of the subtasks that name none.
+    /// Agent of the subtasks that name no agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Maximum number of subtasks.
+    /// Maximum number of subtasks in the plan.
     #[serde(default)]
     pub limit: u64,
     pub subtasks: Vec<Subtask>,
@@ -34,17 +34,17 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Subtask {
     pub id: String,
-    /// Written by an agent or a person: show it as data.
+    /// Description written by an agent or a person: show it as plain data, never as markup.
     pub description: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default)]
     pub depends_on: Vec<String>,
     pub status: SubtaskStatus,
-    /// Id of its step in the run. Absent if it has not started.
+    /// Id of the step that carries out the subtask. Absent if the subtask has not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Column in the drawing: right of all its dependencies.
+    /// Column in the drawing. It is to the right of the columns of all dependencies.
     pub layer: u64,
     pub row: u64,
 }
@@ -73,7 +73,7 @@ pub struct PlanVersion {
     pub subtasks: Value,
 }
 
-/// A plan that a person is writing. It may be incomplete or invalid.
+/// A plan that a person is editing. It may be incomplete or invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanDraft {
@@ -93,33 +93,34 @@ pub struct DraftSubtask {
     pub depends_on: Vec<String>,
 }
 
-/// Positions of the subtasks of a draft in the drawing.
+/// Positions in the drawing for the subtasks of a draft.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanLayout {
-    /// One position for each subtask, in their order. No two are equal.
+    /// One position per subtask, in the order of the subtasks. All positions are different.
     pub places: Vec<NodePosition>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodePosition {
-    /// Column in the drawing: right of all dependencies.
+    /// Column in the drawing. It is to the right of the columns of all dependencies.
     pub layer: u64,
     pub row: u64,
 }
 
-/// Request to replace the plan that is carried out. Subtasks that have started must be in the new plan unchanged.
+/// Request to replace the plan that is carried out. Subtasks that have started must appear unchanged in the new plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replan {
     /// `{subtasks: [{id, description, agent?, depends_on?}]}`
     #[schema(value_type = Object, example = json!({"subtasks": [{"id": "s1", "description": "Read the data"}]}))]
     pub plan: Value,
-    /// Version that the new plan is based on. The request fails with `stale` if another version is carried out.
+    /// Version on which the new plan is based. If a different version is carried out now, the request fails with
+    /// `stale`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
 }
 
-/// Request that was sent to a model, rebuilt from the journal at that moment.
+/// Request that was sent to a model. It is rebuilt from the journal for each response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelRequest {
     pub run: String,
@@ -127,11 +128,11 @@ pub struct ModelRequest {
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// Model that was named for the call. Absent for the default model of the installation.
+    /// Name of the requested model. Absent if the call used the default model of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     pub messages: Vec<ModelMessage>,
-    /// Names of the tools that were offered to the model.
+    /// Names of the tools that the request offered to the model.
     pub tools: Vec<String>,
 }
 
@@ -139,11 +140,11 @@ pub struct ModelRequest {
 pub struct ModelMessage {
     pub role: ModelRole,
     pub text: String,
-    /// Tool calls of an assistant, each `{id, tool, arguments}`.
+    /// Tool calls of the assistant, each `{id, tool, arguments}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Object>)]
     pub calls: Vec<Value>,
-    /// Id of the call that this is the result of. Present for the role `tool`.
+    /// Id of the tool call whose result the message contains. Present for the role `tool`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
 }

@@ -1,11 +1,11 @@
 //! JSON pointers (RFC 6901).
 
-/// Returns a member name, escaped for a pointer.
+/// Escapes a member name for use in a pointer.
 pub fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns true if a pointer leads to a place or into it.
+/// Returns true if `pointer` is equal to `place` or points into it.
 pub fn is_within(pointer: &str, place: &str) -> bool {
     pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

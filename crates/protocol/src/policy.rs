@@ -1,4 +1,4 @@
-//! Policy checks of calls that agents run elsewhere: the call, and the verdict of the gates.
+//! Policy checks for calls of agents that run outside Holdshort: the call, and the verdict of the gates.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,29 +6,29 @@ use utoipa::ToSchema;
 
 use crate::interrupt::{Policy, Risk};
 
-/// A tool call that an agent runs itself. An approval binds to the call as it was sent.
+/// A tool call that an agent runs itself. An approval is bound to exactly this call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "tool": "shell", "arguments": {"command": "git push origin main"}, "workspace": "/home/me/project"
 }))]
 pub struct ForeignCall {
-    /// Full name of the tool. Rules and grants compare it.
+    /// Full name of the tool. Rules and grants are matched against this name.
     pub tool: String,
-    /// An object. Rules read `command`, `path` and `url`. A call that has one of these under another name always
-    /// asks.
+    /// Arguments of the call, as an object. Rules read the members `command`, `path` and `url`. A call that sends a
+    /// command, path or URL under another name always needs a decision.
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// Absolute path of the call's workspace. A grant covers one workspace.
+    /// Absolute path of the workspace of the call. A grant covers calls in one workspace only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
     /// Absolute path of the working directory of the command. Defaults to the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Current text of the file that the call changes. Without it the file does not exist.
+    /// Text of the file before the call. Absent if the call creates the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Text of the file after the call. The card shows the difference.
+    /// Text of the file after the call. The card shows the difference to `before`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -38,21 +38,21 @@ pub struct ForeignCall {
 #[serde(deny_unknown_fields)]
 pub struct PolicyCheck {
     pub call: ForeignCall,
-    /// Session whose grants apply. Without it no grant applies.
+    /// Id of the session whose grants apply. If absent, no grant applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Agent that would make the call. Defaults to the caller. An agent may name only itself.
+    /// Name of the agent that would make the call. Defaults to the caller. An agent may only name itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// Verdict of the gates on a call. The check opens no interrupt and writes no event.
+/// Verdict of the gates on a call. Checking a call opens no interrupt and writes no event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PolicyVerdict {
     pub verdict: VerdictWord,
-    /// Risk of the call, with the reasons to ask a person or to forbid it.
+    /// Risk of the call, with the reasons why the call needs a decision or is forbidden.
     pub risk: Risk,
-    /// `rule` or `grant`, whichever allows the call. Absent if it is not allowed.
+    /// Source of the permission: `rule` or `grant`. Absent if the call is not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
     pub policy: Policy,

@@ -18,23 +18,23 @@ use crate::interrupt::Resolution;
     "errors": [{"pointer": "/titel", "message": "unknown field `titel`; known are: kind, title, message"}]
 }))]
 pub struct Problem {
-    /// Relative address of the code's documentation page.
+    /// Relative URL of the documentation page of the code.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Meaning of the code, equal for every occurrence.
+    /// Meaning of the code. All problems with the same code have the same title.
     pub title: String,
     /// HTTP status.
     pub status: u16,
-    /// Explanation of this occurrence, and what to do.
+    /// Explanation of this problem, and what the caller can do.
     pub detail: String,
     pub code: Code,
-    /// Errors in the request body, each with its place.
+    /// Errors in the request body, each with its JSON pointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// Valid values for the one that was sent.
+    /// Valid values. Present if the request contained an unknown value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
-    /// Current resolution of the interrupt. Present for `already_resolved` and `expired`.
+    /// Resolution of the interrupt. Present for `already_resolved` and `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
     /// Current version of the interrupt. Present for `stale`.
@@ -43,7 +43,7 @@ pub struct Problem {
     /// The approval and its use. Present for `approval_used`, `approval_expired` and `approval_differs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// Id of the request in the server's log. Present if the server failed (5xx).
+    /// Id of the request in the server's log. Present for a server error (5xx).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
@@ -69,7 +69,7 @@ impl Problem {
 /// One error in a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
-    /// JSON pointer (RFC 6901) into the body that was sent.
+    /// JSON pointer (RFC 6901) into the request body.
     #[schema(example = "/options/0/id")]
     pub pointer: String,
     pub message: String,

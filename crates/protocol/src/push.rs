@@ -1,4 +1,4 @@
-//! Browsers that show notifications to a person.
+//! Web Push subscriptions of browsers that show notifications to a person.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ pub struct SubscribePush {
     pub auth: String,
 }
 
-/// One subscribed browser, without its endpoint and keys.
+/// One subscription of a browser, without its endpoint and keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "psh_01k6f0000000000000000000aa", "host": "push.example.org",
@@ -32,19 +32,20 @@ pub struct PushSubscription {
     pub id: String,
     /// Host of the push service.
     pub host: String,
-    /// SHA-256 of the endpoint, in hexadecimal. A browser recognizes its own subscription by it.
+    /// SHA-256 of the endpoint, in hexadecimal. A browser compares this hash with the hash of its own endpoint to find
+    /// its subscription.
     pub endpoint_sha256: String,
     #[schema(format = DateTime)]
     pub since: String,
 }
 
-/// Subscribed browsers of the caller, and the key for a new subscription.
+/// Subscriptions of the caller's browsers, and the public key for new subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "key": "BLn9b-VR0ca83knDNZ32dCHGyjJp-1riX9ZTN40MqV8K_LpQmLqxC_DoHvqvFXO_nGdAB4W9dogZb_sM-uV4JbY", "items": []
 }))]
 pub struct PushSubscriptions {
-    /// `applicationServerKey` of a subscription. Absent if no channel of the type `push` is configured.
+    /// `applicationServerKey` for a new subscription. Absent if no channel of the type `push` is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Subscriptions, oldest first.

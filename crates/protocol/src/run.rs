@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::keeping::ErasedContent;
 use crate::usage::{Cost, Usage};
 
-/// One journalled execution.
+/// One execution of a workflow, recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "run_01k6f0000000000000000000aa", "workflow": "pair", "session": "ses_01k6f0000000000000000000bb",
@@ -29,7 +29,7 @@ pub struct Run {
     /// ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
-    /// The failure, or the reason of a cancellation. Absent if there is none.
+    /// Error message of a failed run, or reason of a cancellation. Absent if the run has neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_message: Option<String>,
     /// Task of the run: the `task` of its input, cut to 300 characters.
@@ -41,30 +41,31 @@ pub struct Run {
     #[schema(value_type = Object)]
     pub input: Value,
     pub config: RunConfig,
-    /// Result. Absent unless the run has completed.
+    /// Result of the run. Absent unless the run has completed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<Value>)]
     pub result: Value,
     /// Number of events in the run's stream.
     pub seq: u64,
-    /// Ids of interrupts that wait for a person.
+    /// Ids of the interrupts that wait for a decision.
     pub open_interrupts: Vec<String>,
-    /// Token usage. Absent for a run last written by an older version, until `holdshort rebuild` counts it.
+    /// Token usage. Absent if a version without this field wrote the run's last event. `holdshort rebuild` then
+    /// computes the usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Cost. Absent if the workflow names no prices.
+    /// Cost. Absent if the workflow defines no prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// Record of the erasure of all content. Absent if the content is kept.
+    /// Record of the erasure of the run's content. Absent if the content is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased: Option<ErasedContent>,
-    /// Milliseconds from the start to the end, or to the last event. Includes the time in which the run waited for
-    /// people.
+    /// Milliseconds from the start of the run to its end, or to its last event. Includes the time in which the run
+    /// waited for people.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Time of the end, or of the last event if the run has not ended.
+    /// Time of the run's end, or of its last event if the run has not ended.
     #[schema(format = DateTime)]
     pub updated_at: String,
 }
@@ -76,7 +77,7 @@ pub enum Status {
     Running,
     /// No step can run until an interrupt is resolved.
     Waiting,
-    /// A person stopped the run. Deadlines of interrupts continue.
+    /// A person paused the run. Deadlines of its interrupts are still in effect.
     Paused,
     Completed,
     Failed,
@@ -119,7 +120,7 @@ pub struct StartRun {
     #[serde(default = "empty")]
     #[schema(value_type = Object)]
     pub input: Value,
-    /// Id of the session. A session is created if none is given.
+    /// Id of the session of the run. If absent, a session is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,45 +135,45 @@ fn empty() -> Value {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// Working directory that the run's tools stay in: an absolute path on the server's machine.
+    /// Working directory that the run's tools cannot leave: an absolute path on the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// Name of a configured model, never a URL.
+    /// Name of a configured model. A URL is not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// True if no person can answer. Then checkpoints with `when_no_channel: auto` in the workflow are approved
-    /// automatically, and the journal records that no person approved them. Everything else waits.
+    /// True if no person can decide. Checkpoints with `when_no_channel: auto` in the workflow are then approved
+    /// automatically, and the journal records that no person approved them. All other interrupts wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateConfig>,
-    /// Change to the `asking` of the workflow.
+    /// Changes to the `asking` section of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking: Option<AskingConfig>,
-    /// Tools of the workflow that the agents of this run do not get.
+    /// Tools of the workflow that are not offered to the agents of this run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_tools: Vec<String>,
 }
 
-/// Right of the agents of a run to ask people. A run can switch it off, but not on.
+/// Permission of a run's agents to ask people. A run can switch the permission off, but not on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AskingConfig {
     pub enabled: bool,
 }
 
-/// Gates of a run in addition to those of its workflow. They are only stricter: an `allow` has effect only where no
-/// rule of the workflow matches.
+/// Gates of a run in addition to the gates of its workflow. They can only make the workflow stricter: an `allow` has
+/// effect only where no rule of the workflow matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// Checkpoints at which a person must decide, whatever rules and grants allow. They add to those of the
-    /// workflow.
+    /// Checkpoints at which a person must decide even if rules and grants allow the call. They add to the mandatory
+    /// checkpoints of the workflow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mandatory: Vec<Checkpoint>,
-    /// Smart approval, in addition to that of the workflow.
+    /// Smart approval in addition to the smart approval of the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<SmartConfig>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,15 +190,15 @@ pub struct GateConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmartConfig {
-    /// Words and phrases that mean risk. Defaults to a built-in list.
+    /// Words and phrases that indicate risk. Defaults to a built-in list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keywords: Option<Vec<String>>,
-    /// `run` for the run's model (the default), `off`, or the name of a configured model.
+    /// Model that judges calls: `run` for the run's model (the default), `off`, or the name of a configured model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
 }
 
-/// A mandatory checkpoint. The documentation of workflows describes each.
+/// A mandatory checkpoint. The workflow documentation describes each checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoint {
@@ -207,14 +208,15 @@ pub enum Checkpoint {
     BeforeDeploy,
 }
 
-/// A gate of one run. A run can close a gate, never open it.
+/// A gate of one run. A run can close a gate, but never open a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     Ask,
 }
 
-/// A policy rule: its criteria and its action. All given criteria must match; the first matching rule applies.
+/// A policy rule: its criteria and its action. A rule matches if all given criteria match. The first matching rule
+/// applies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -234,13 +236,13 @@ pub struct Rule {
     pub categories: Vec<Category>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// Changes of the call, as found by its trial. `allow` matches if all changes are in this scope, `ask` and
-    /// `forbid` if any change is.
+    /// Scope of the changes that a trial of the call found. `allow` matches if all changes are in this scope; `ask` and
+    /// `forbid` match if at least one change is in this scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number of deleted files. `ask` and `forbid` match if the call deletes at least this many, `allow` if at most
-    /// this many. `allow` with `changes` and without `deletes` matches only without deletions. Files that git
-    /// ignores are not counted.
+    /// Number of files that the call deletes. `ask` and `forbid` match if the call deletes at least this number of
+    /// files, `allow` if it deletes at most this number. An `allow` with `changes` but without `deletes` matches only a
+    /// call that deletes no files. Files that git ignores are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     #[serde(rename = "do")]
@@ -262,7 +264,8 @@ pub enum ChangeScope {
 pub enum ChangeWord {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace. Ignored files that it writes are kept for the run.
+    /// The call changes nothing in the workspace. Ignored files that the call writes are kept outside the workspace,
+    /// for this run only.
     Ignored,
 }
 
@@ -294,7 +297,7 @@ pub struct Message {
     pub text: String,
 }
 
-/// Optional reason to cancel a run or to stop a command.
+/// Optional reason for cancelling a run or stopping a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
@@ -302,37 +305,37 @@ pub struct Note {
     pub text: Option<String>,
 }
 
-/// Request to undo changes of a run. Without a body, all changes are undone.
+/// Request to undo changes of a run. Without a request body, all changes are undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"to": 17}))]
 pub struct UndoChanges {
-    /// Sequence number of an event. The changes that the run committed after it are undone.
+    /// Sequence number of an event. All changes that the run committed after this event are undone.
     #[serde(default)]
     pub to: u64,
 }
 
-/// Request to merge files and folders of a run's layer into the workspace. Without a body, the whole layer is
-/// merged.
+/// Request to merge files and directories of a run's layer into the workspace. Without a request body, the whole layer
+/// is merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"paths": ["dist"]}))]
 pub struct MergeChanges {
-    /// Paths relative to the workspace. Empty for the whole layer.
+    /// Paths relative to the workspace. Empty to merge the whole layer.
     #[serde(default)]
     pub paths: BTreeSet<String>,
 }
 
-/// Ignored files that exist only for a run.
+/// Ignored files that only this run sees, kept apart from the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"files": 2}))]
 pub struct RunLayer {
-    /// Number of files and links that the workspace does not have, or has with another size or an earlier
-    /// modification time.
+    /// Number of files and links that are missing in the workspace, or that have another size or an earlier
+    /// modification time there.
     pub files: usize,
 }
 
-/// Request to end a run of another framework's agent.
+/// Request to end a run of an agent of another framework.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"result": {"summary": "done"}}))]

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::run::RunConfig;
 use crate::usage::{Cost, Usage};
 
-/// A conversation with a person.
+/// A conversation between a person and agents. It consists of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "ses_01k6f0000000000000000000bb", "name": "Release 1.2", "workflow": "pair", "state": "open",
@@ -16,34 +16,35 @@ use crate::usage::{Cost, Usage};
 }))]
 pub struct Session {
     pub id: String,
-    /// Name that the session was opened with. Absent if it has none.
+    /// Name of the session. Absent if the session was opened without a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Workflow that the session was opened for. Its runs may use other workflows.
+    /// Workflow that messages of the session start. Runs of other workflows can be in the session too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Last run that a message of the session started. The run may have ended. Absent if there is none.
+    /// Latest run that a message of the session started. This run may have ended. Absent if no message started a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_run: Option<String>,
     pub state: SessionState,
-    /// `completed` if a person closed the session, `expired` if it was idle for too long. Absent until it is
-    /// closed.
+    /// Reason of the end: `completed` if a person closed the session, `expired` if the session was idle for too long.
+    /// Absent until the session is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
-    /// Idle time in milliseconds after which the session is closed. Absent if it stays open.
+    /// Idle time in milliseconds after which the session is closed. Absent if the session never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_when_idle_ms: Option<u64>,
-    /// Ids of its newest runs. `GET /v1/runs?session=` lists all.
+    /// Ids of the newest runs of the session. `GET /v1/runs?session=` lists all runs of the session.
     pub runs: Vec<String>,
-    /// Ids of the active grants.
+    /// Ids of the grants that are active in the session.
     pub grants: Vec<String>,
-    /// Token usage of all its runs.
+    /// Token usage of all runs of the session.
     #[serde(default)]
     pub usage: Usage,
-    /// Cost of the runs whose workflow names prices, one entry for each currency.
+    /// Total cost per currency, for the runs whose workflow defines prices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
-    /// Milliseconds of all its runs together, each from its start to its end, or to its last event.
+    /// Sum of the durations of all runs, in milliseconds. The duration of a run ends at the run's end, or at its last
+    /// event.
     #[serde(default)]
     pub duration_ms: u64,
     #[schema(format = DateTime)]
@@ -58,7 +59,7 @@ pub struct Session {
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     Open,
-    /// Its runs are held, and none starts or resumes.
+    /// All runs of the session are paused. No run can start or resume.
     Suspended,
     /// Closed permanently.
     Closed,
@@ -69,17 +70,19 @@ pub enum SessionState {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "Release 1.2", "workflow": "pair", "expires_when_idle_ms": 86_400_000}))]
 pub struct OpenSession {
-    /// 1 to 500 bytes.
+    /// Name of the session, 1 to 500 bytes.
     #[serde(default)]
     pub name: Option<String>,
-    /// Workflow of the runs that messages of the session start. Runs of other workflows may be started in it too.
+    /// Workflow of the runs that messages of the session start. Runs of other workflows can be started in the session
+    /// too.
     #[serde(default)]
     pub workflow: Option<String>,
-    /// Configuration of these runs. It is checked against `workflow`, which must be given.
+    /// Configuration of the runs that messages of the session start. It is checked against `workflow`, so `workflow`
+    /// must be given too.
     #[serde(default)]
     pub config: Option<RunConfig>,
-    /// Idle time in milliseconds after which the session is closed, at most one year. Without it the session stays
-    /// open.
+    /// Idle time in milliseconds after which the session is closed, at most one year. If absent, the session never
+    /// expires.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 31_536_000_000_u64)]
     pub expires_when_idle_ms: Option<u64>,
@@ -87,19 +90,19 @@ pub struct OpenSession {
 
 /// Message of a person to a session.
 ///
-/// It answers the question in `to`. Otherwise it goes to the live front run, or starts the next run if there is
-/// none. It is never a decision; only a question can be answered with words.
+/// A message with `to` answers that question. A message without `to` goes to the front run; if no front run is live,
+/// the message starts the next run. A message never decides on an interrupt of another kind than `question`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"text": "Now add the tests."}))]
 pub struct SessionMessage {
-    /// 1 byte to 64 kB.
+    /// Text of the message, 1 byte to 64 kB.
     pub text: String,
     /// Id of the interrupt of kind `question` that the message answers.
     #[serde(default)]
     pub to: Option<String>,
-    /// Agent that receives the message and becomes the front agent. If another agent is in front, its run is
-    /// cancelled first.
+    /// Name of the agent that receives the message and becomes the front agent. If a different agent was the front
+    /// agent, the run of that agent is cancelled first.
     #[serde(default)]
     pub agent: Option<String>,
 }
@@ -109,9 +112,9 @@ pub struct SessionMessage {
 #[schema(example = json!({"session": "ses_01k6f0000000000000000000bb", "run": "run_01k6f0000000000000000000aa"}))]
 pub struct Delivered {
     pub session: String,
-    /// Run that received the message or was started by it.
+    /// Id of the run that received the message, or that the message started.
     pub run: String,
-    /// Id of the answered question. Absent if the message answered none.
+    /// Id of the question that the message answered. Absent if the message answered no question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
@@ -128,14 +131,14 @@ pub struct Utterance {
     #[schema(format = DateTime)]
     pub at: String,
     pub speaker: Speaker,
-    /// Id of the person, or name of the agent.
+    /// Id of the person or name of the agent that sent the message.
     pub by: String,
-    /// Absent if it was erased.
+    /// Text of the message. Absent if the text was erased.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Run that the message belongs to, or that it started.
+    /// Run that the message belongs to, or that the message started.
     pub run: String,
-    /// Interrupt that the message opens, answers or comments on. Absent if there is none.
+    /// Id of the interrupt that the message opens, answers or comments on. Absent if the message concerns no interrupt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
 }
@@ -147,17 +150,17 @@ pub enum Speaker {
     Agent,
 }
 
-/// A remembered approval. Calls that it covers need no decision in its session.
+/// A remembered approval. Calls of its session that the grant covers need no further decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
     pub id: String,
     pub session: String,
     pub tool: String,
     pub workspace: String,
-    /// Description of the covered calls.
+    /// Description of the covered calls for people.
     pub words: String,
-    /// Category that the grant covers, for all tools: `file_write`, `bash`, `code_exec`, `install` or `web`. Absent
-    /// if it covers a single tool.
+    /// Category of the covered calls, for a grant that covers all tools of a category: `file_write`, `bash`,
+    /// `code_exec`, `install` or `web`. Absent if the grant covers a single tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Covered programs, for a grant about commands.
@@ -170,7 +173,7 @@ pub struct Grant {
     pub interrupt: String,
     #[schema(format = DateTime)]
     pub added_at: String,
-    /// Time from which the grant is invalid. Absent if it lasts as long as the session.
+    /// Time at which the grant expires. Absent if the grant lasts as long as the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
@@ -179,7 +182,8 @@ pub struct Grant {
     pub revoked_at: Option<String>,
 }
 
-/// A remembered refusal: the call asks again in its session, whatever grant or rule allows it.
+/// A remembered refusal. A person must decide on the refused call again in the same session, even if a grant or a rule
+/// allows the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "interrupt": "int_01k6f0000000000000000000cc", "session": "ses_01k6f0000000000000000000bb",
@@ -187,24 +191,24 @@ pub struct Grant {
     "refused_at": "2026-01-31T09:30:00.000Z"
 }))]
 pub struct Refusal {
-    /// Interrupt that the person decided on. It identifies the refusal.
+    /// Id of the interrupt at which the person refused. It also identifies the refusal.
     pub interrupt: String,
     pub session: String,
     pub run: String,
     pub tool: String,
-    /// The refused call on one line.
+    /// The refused call as one line of text.
     pub words: String,
     /// Id of the person who refused.
     pub by: String,
     #[schema(format = DateTime)]
     pub refused_at: String,
-    /// Time from which the refusal has no effect. Absent until it is revoked.
+    /// Time at which the refusal was revoked. Absent if the refusal is in effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub revoked_at: Option<String>,
 }
 
-/// Filter for grants. An expired grant has neither status.
+/// Filter for grants. Neither value matches an expired grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantStatus {
@@ -217,16 +221,18 @@ pub struct GrantCommand {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the grant covers the command when it writes.
+    /// True if the grant also covers the command when the command writes files.
     pub writes: bool,
-    /// Full paths of the files that the command may be redirected to and from.
+    /// Absolute paths of the files to and from which the command may be redirected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Options of the command with the values that change its effect. Without them the grant covers no writing
-    /// command.
+    /// Permitted options of the command, with the values that change its effect. If absent, the grant covers the
+    /// command only when it writes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Folder that the command runs in. Without it the grant covers no writing command.
+    /// Directory in which the command runs. If absent, the grant covers the command only when it writes nothing.
+    /// #227//! Lines of a card about people: who sent the request, who may decide, the votes so far and the missing
+    /// votes. The terminal, the pages and the browser show the same lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

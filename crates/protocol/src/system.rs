@@ -9,35 +9,35 @@ use crate::Origin;
 /// State of the installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct System {
-    /// True if the whole installation is frozen: no tool and no model call starts.
+    /// True if the whole installation is frozen: no tool call and no model call starts.
     pub frozen: bool,
-    /// Active freezes: the one of the whole installation first, then those of its parts.
+    /// Active freezes. A freeze of the whole installation comes first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freezes: Vec<Frozen>,
     /// Version of the installation's own rules.
     pub policy_version: u64,
-    /// Number of events in the stream `sys`.
+    /// Number of events in the stream `sys`, the stream of the installation itself.
     pub seq: u64,
 }
 
-/// Target of a freeze: one of these, or the whole installation if none is named.
+/// Target of a freeze: one run, one workflow or one agent. Without any field, the whole installation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy"}))]
 pub struct FreezeOf {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Name of a workflow. The freeze covers all its runs.
+    /// Name of a workflow. The freeze covers all runs of this workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// Name of an agent. The freeze covers its work in every run, and the requests of an agent of this name that
-    /// runs elsewhere.
+    /// Name of an agent. The freeze covers the work of this agent in every run, and requests from an agent of this name
+    /// that runs outside Holdshort.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// Request to freeze a run, a workflow or an agent, or the whole installation if none is named. Frozen
-/// work does not start.
+/// Request to freeze a run, a workflow or an agent, or the whole installation if no target is given. During a freeze no
+/// work of the target starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"workflow": "deploy", "reason": "The release is broken."}))]
@@ -48,11 +48,11 @@ pub struct Freeze {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Reason that is shown to people who want to continue.
+    /// Reason of the freeze. It is shown to people who try to continue frozen work.
     pub reason: String,
 }
 
-/// An active freeze. The work that it covers does not start.
+/// An active freeze. Work that the freeze covers does not start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Frozen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Frozen {
     pub workflow: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Absent if an older version created the freeze.
+    /// Reason of the freeze. Absent if a version without reasons created the freeze.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub by: String,
@@ -70,7 +70,7 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// Describes the freeze for a card: its target, its author, and the effect of a decision until it is lifted.
+    /// Describes the freeze for a card: its target, its author, and the effect that a decision has during the freeze.
     pub fn describe(&self, origin: Origin) -> String {
         let part = match (&self.run, &self.workflow, &self.agent) {
             (Some(_), _, _) => "the run".to_owned(),
@@ -95,26 +95,27 @@ impl Frozen {
 }))]
 pub struct Info {
     pub version: String,
-    /// True if no model is configured: agents play their scripts. Every surface labels the run as a rehearsal.
+    /// True if no model is configured. Agents then play recorded scripts, and every surface labels such a run as a
+    /// rehearsal.
     pub rehearsal: bool,
     /// Default model of the agents.
     pub model: Model,
-    /// Level of the command sandbox: `none`, `partial` or `full`.
+    /// Protection by the command sandbox: `none`, `partial` or `full`.
     pub sandbox: String,
     /// Path of the data folder.
     pub data: String,
-    /// Address that other machines use. Absent if none is configured.
+    /// Base URL of the server for other machines. Absent if none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Problem of the new certificate file. The server still uses the previous certificate. Absent if there is
-    /// none.
+    /// Error in a renewed certificate file. The server still uses the previous certificate. Absent if there is no
+    /// error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_problem: Option<String>,
-    /// Warnings about the installation: people with equal names, a clock that is behind.
+    /// Warnings about the installation, such as people with equal names or a clock that is behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Known problems of the journal: missing events, or the reason why nothing can be written. An audit finds
-    /// more.
+    /// Known problems of the journal: missing events, or the reason why the journal is not writable. An audit can find
+    /// further problems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal_problems: Vec<String>,
 }
@@ -127,27 +128,29 @@ pub struct Model {
     pub base_url: Option<String>,
 }
 
-/// A server that uses the journal.
+/// A server process that uses the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "node": 7, "name": "blue", "here": true, "alive": true, "opened_at": "2026-11-01T10:00:00Z",
     "alive_until": "2026-11-01T10:42:15Z", "driving": 1, "runs": ["run_01k6f0000000000000000000aa"]
 }))]
 pub struct Node {
-    /// Number of the node: the epoch of its start. It is larger than that of every earlier start.
+    /// Number of the server process, called its epoch. Each start gets a larger number than every earlier start.
     pub node: u64,
     pub name: String,
     /// True for the node that answers this request.
     pub here: bool,
-    /// True if the node renewed its leases in time. Otherwise other nodes take over its runs.
+    /// True if the node renewed its leases before their deadline. If false, other nodes take over the runs of this
+    /// node.
     pub alive: bool,
     pub opened_at: String,
-    /// Time at which its leases end unless it renews them. Absent if no other node can use the journal.
+    /// Deadline of the node's leases. The node renews them before this time. Absent if no other node can use the
+    /// journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive_until: Option<String>,
-    /// Number of runs that the node drives. No node drives a run that waits for a person.
+    /// Number of runs that the node executes. A run that waits for a person is executed by no node.
     pub driving: u64,
-    /// Ids of the first 100 of these runs.
+    /// Ids of the runs that the node executes, at most 100.
     pub runs: Vec<String>,
 }
 
@@ -162,40 +165,41 @@ pub struct Workflow {
     pub agents: Vec<String>,
     pub phases: Vec<String>,
     pub tools: Vec<String>,
-    /// SHA-256 of the definition that a run pins.
+    /// SHA-256 of the workflow definition. A run keeps using the definition with which it started.
     pub digest: String,
-    /// True if the workflow has a script and plays on its sample without a model.
+    /// True if the workflow contains a script, so that it can run on its sample data without a model.
     pub rehearsal: bool,
 }
 
 /// Result of an audit of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Verification {
-    /// True if no damage was found.
+    /// True if the audit found no damage.
     pub intact: bool,
     pub streams: u64,
     pub events: u64,
-    /// Head that the stored events give: `1042:3f2a91b0c4d5e6f708192a3b`.
+    /// Head that was computed from the stored events: `1042:3f2a91b0c4d5e6f708192a3b`.
     pub head: String,
-    /// Number of events that are not chained yet. Always 0 in a data folder; in a database, the events of the last
-    /// second.
+    /// Number of events that the hash chain does not include yet. Always 0 in a data folder. In a database, the events
+    /// of the last second.
     pub unsealed: u64,
-    /// Heads that the journal was compared with. Absent if none was given.
+    /// Heads that were compared with the journal. Absent if the request contained no head.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<ComparedHead>,
-    /// Damages: the first of each stream. Damages of the whole journal have the stream `journal`.
+    /// Damages that the audit found, at most one per stream. A damage of the whole journal has the stream `journal`.
     pub damages: Vec<Damage>,
 }
 
-/// A head that was noted earlier.
+/// A head that was noted earlier and was compared with the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ComparedHead {
     pub head: String,
-    /// True if the journal continues from this head.
+    /// True if the journal still contains, unchanged, all events that this head covers.
     pub holds: bool,
 }
 
-/// Maximum heads that one request compares with the journal. A request with more is refused with `invalid_query` (400).
+/// Maximum number of heads that one request compares with the journal. A request with more heads is refused with
+/// `invalid_query` (400).
 pub const MAX_HEADS: usize = 100;
 
 /// Head of the chain over all events of the journal.
@@ -205,10 +209,16 @@ pub const MAX_HEADS: usize = 100;
     "hash": "3f2a91b0c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f"
 }))]
 pub struct JournalHead {
-    /// Number of events and first digits of the hash, for a person to note.
+    /// Number of events and first digits of the hash, in a form that a person can write down.
     pub head: String,
     pub events: u64,
-    /// SHA-256 as 64 hexadecimal digits.
+    /// SHA-256 of the head, as 64 hexadecimal digits. #293//! Makes text from agents safe to display in a terminal, a
+    /// page, a chat message or a mail.
+    ///
+    /// Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are
+    /// shown as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module
+    /// decides which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line`] for
+    /// an exact value on one line, [`lines`] for an exact value on several lines.
     pub hash: String,
 }
 

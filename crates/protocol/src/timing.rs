@@ -1,4 +1,4 @@
-//! Timing of an undecided interrupt: reminders, escalation and snoozing. Also the working hours of groups.
+//! Timing of an open interrupt: reminders, escalation and snoozing. Also the working hours of groups.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::PersonSource;
 
-/// Reminders of the people who are asked.
+/// Reminders for the approvers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 14_400_000, "every_ms": 28_800_000, "limit": 3}))]
@@ -15,7 +15,7 @@ pub struct AskReminders {
     /// Milliseconds from the request to the first reminder.
     #[schema(minimum = 1)]
     pub after_ms: u64,
-    /// Milliseconds between later reminders. Without it there is only one reminder.
+    /// Milliseconds between two later reminders. If absent, there is only one reminder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub every_ms: Option<u64>,
@@ -25,20 +25,21 @@ pub struct AskReminders {
     pub limit: Option<u32>,
 }
 
-/// One step of an escalation: other people are asked.
+/// One step of an escalation: further people may decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"after_ms": 86_400_000, "groups": ["finance"]}))]
 pub struct AskEscalation {
-    /// Milliseconds since the interrupt was opened, or since the previous step.
+    /// Milliseconds since the previous step. For the first step, since the interrupt was opened.
     #[schema(minimum = 1)]
     pub after_ms: u64,
-    /// Ids of people. `starter` is the person who started the run.
+    /// Ids of people who may decide after this step. The id `starter` means the person who started the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if these people decide instead of the previous approvers. Otherwise they decide in addition to them.
+    /// True if the people of this step replace the previous approvers. False if the previous approvers may still decide
+    /// too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
@@ -57,12 +58,12 @@ pub struct NextEscalation {
     pub replace: bool,
 }
 
-/// Request to snooze an interrupt, for the sender only.
+/// Request to hide an interrupt for some time from the inbox of the caller only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"until": "2026-01-31T14:00:00Z"}))]
 pub struct Snooze {
-    /// End of the snooze, before the interrupt expires. `null` ends a snooze.
+    /// End of the snooze. It must be before the interrupt expires. `null` ends an active snooze.
     #[schema(format = DateTime)]
     pub until: Option<String>,
 }
@@ -75,12 +76,12 @@ pub struct Snooze {
 }))]
 pub struct Group {
     pub name: String,
-    /// Number of members who may decide.
+    /// Number of members of the group who may decide.
     pub people: usize,
-    /// Working hours of the group. Absent if they are not known.
+    /// Working hours of the group. Absent if none are configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hours: Option<Hours>,
-    /// Source of the hours. Only this source can change them. Absent if there are no hours.
+    /// Source that set the working hours. Only this source can change them. Absent if there are no working hours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<PersonSource>,
 }
@@ -93,9 +94,9 @@ pub struct Group {
     "holidays": ["2026-12-25"]
 }))]
 pub struct Hours {
-    /// IANA time zone.
+    /// IANA time zone of the working hours.
     pub time_zone: String,
-    /// Map from days (`mon`, `mon-fri`) to times of day. The server returns one entry for each day.
+    /// Map from days (`mon`, `mon-fri`) to times of day. Responses contain one entry per day.
     pub week: BTreeMap<String, Vec<String>>,
     /// Dates without working hours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -8,12 +8,12 @@ use crate::diff::Diff;
 /// Text for a changed file outside the paths that the task names. Not used if the task names no paths.
 pub const OUTSIDE: &str = "outside what the task names";
 
-/// Returns true if the task names files and the card's file is none of them.
+/// Returns true if the task names files and none of them is the file of the card.
 pub fn is_outside(payload: &Value) -> bool {
     payload.get("outside").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// A trial that a person decides on.
+/// A trial on whose changes a person decides.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialCard<'a>(&'a Value);
 
@@ -22,12 +22,12 @@ pub struct TrialCard<'a>(&'a Value);
 pub struct TrialChange<'a>(&'a Value);
 
 impl<'a> TrialCard<'a> {
-    /// Returns the trial of a card's payload.
+    /// Returns the trial in the payload of a card.
     pub fn from_payload(payload: &'a Value) -> Option<Self> {
         payload.get("trial").filter(|trial| trial.is_object()).map(Self)
     }
 
-    /// Returns the reason why a card has no trial although its workflow wants one.
+    /// Returns the reason why a card has no trial although the workflow requires a trial.
     pub fn missing(payload: &Value) -> Option<&str> {
         payload.get("untried")?.as_str()
     }
@@ -36,8 +36,8 @@ impl<'a> TrialCard<'a> {
         self.0.get(key).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Returns a summary:
-    /// `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, as the command reports: 41 passed (cargo test)`.
+    /// Summarizes the trial: `3 files changed, 1 deleted; exit code 0 after 2.1 s; tests, as the command reports: 41
+    /// passed (cargo test)`.
     pub fn summary(self) -> String {
         let (changed, deleted) = (self.count("files"), self.count("deleted"));
         let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
@@ -76,17 +76,17 @@ impl<'a> TrialCard<'a> {
         format!("{did}{ignored}{kept}{outside}{ended}{after}{tests}")
     }
 
-    /// Returns claims of the output about tests. They are not verified: any command can print them.
+    /// Returns the test results that the output claims. They are not verified, because any command can print them.
     fn tests(self) -> impl Iterator<Item = &'a str> {
         self.0.get("tests").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the output of the command with its end.
+    /// Returns the captured output of the command. The end of the output is always included.
     pub fn output(self) -> &'a str {
         self.0.get("output").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Returns the changes of the Git repository in words.
+    /// Returns descriptions of the changes to the Git repository.
     pub fn git(self) -> impl Iterator<Item = &'a str> {
         self.0.get("git").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
@@ -102,13 +102,13 @@ impl<'a> TrialCard<'a> {
         }
     }
 
-    /// Returns true if the card shows an undo, for which no command ran.
+    /// Returns true if the card shows an undo. An undo has no command.
     pub fn is_undo(self) -> bool {
         self.0.get("undo").is_some()
     }
 
-    /// Returns one line for each path that an undo leaves unchanged, with the reason. The last line counts the
-    /// paths that the card does not list.
+    /// Returns one line per path that an undo leaves unchanged, with the reason. The last line counts the paths that
+    /// the card does not list.
     pub fn left(self) -> Vec<String> {
         let items = |key: &str| self.0.get(key).and_then(Value::as_array).into_iter().flatten();
         let of_path = |each: &Value| {
@@ -139,24 +139,27 @@ impl<'a> TrialCard<'a> {
         self.0.get("changes").and_then(Value::as_array).into_iter().flatten().map(TrialChange)
     }
 
-    /// Returns the parts of the changes that a person can keep or drop. Empty if only all or none can be kept.
+    /// Returns the parts of the changes that a person can keep or drop separately. Empty if a person can only keep or
+    /// drop all changes together.
     pub fn parts(self) -> impl Iterator<Item = &'a str> {
         let parts = self.0.pointer("/keep/parts").and_then(Value::as_array);
         parts.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the number of parts that the card does not list. They are dropped if only some parts are kept.
+    /// Returns the number of parts that the card does not list. If a person keeps only some parts, the parts that are
+    /// not listed are dropped.
     pub fn parts_not_shown(self) -> u64 {
         self.0.pointer("/keep/not_shown").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Describes the changes that the card does not show; `None` if it shows all of them. A file that is not text,
-    /// or that is below `.git`, is shown only by its name.
+    /// Describes the changes that the card does not show. Returns `None` if the card shows all changes. The card shows
+    /// only the name of a file that is not text or that is below `.git`.
     pub fn unseen(self) -> Option<String> {
         self.unseen_among(self.count("not_shown"), |_| true)
     }
 
-    /// Describes the same for the parts that a person keeps. The other parts are dropped and release nothing.
+    /// Describes the changes that the card does not show, within the parts that a person keeps. All other parts are
+    /// dropped. #171// A part below `.git`, or one that replaced a path, contains all paths below it, listed or not.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -218,7 +221,7 @@ impl<'a> TrialChange<'a> {
         self.0.get("ignored").and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns true if the task names paths and this is none of them.
+    /// Returns true if the task names paths and none of them is the path of this change.
     pub fn is_outside(self) -> bool {
         is_outside(self.0)
     }
@@ -227,7 +230,7 @@ impl<'a> TrialChange<'a> {
         Diff::from_payload(self.0)
     }
 
-    /// Returns true for a text file whose diff had no room on the card.
+    /// Returns true for a text file whose diff did not fit on the card.
     fn is_undrawn(self) -> bool {
         let has_text = self.text("kind") == Some("file")
             && matches!(self.text("does"), Some("created" | "changed" | "replaced" | "deleted"))
@@ -235,7 +238,7 @@ impl<'a> TrialChange<'a> {
         has_text && ["diff", "not_text"].iter().all(|key| self.0.get(key).is_none())
     }
 
-    /// Returns `created`, `changed`, `deleted`, `replaced` or `mode`.
+    /// Returns the kind of change: `created`, `changed`, `deleted`, `replaced` or `mode`.
     pub fn does(self) -> &'a str {
         self.text("does").unwrap_or("changed")
     }

@@ -1,4 +1,4 @@
-//! Token usage and cost of runs and sessions, and their model calls.
+//! Token usage and cost of runs and sessions, and the model calls of runs.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,20 +7,20 @@ use utoipa::ToSchema;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"requests": 12, "input_tokens": 48_210, "output_tokens": 3_145}))]
 pub struct Usage {
-    /// Number of replies of models.
+    /// Number of replies from models.
     pub requests: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
-/// Cost of the replies by the prices of the workflow.
+/// Cost of the replies, according to the prices in the workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"amount": "0.1527", "currency": "USD"}))]
 pub struct Cost {
-    /// Decimal number, rounded up to a millionth.
+    /// Decimal number, rounded up to a millionth of the currency unit.
     pub amount: String,
     pub currency: String,
-    /// Number of replies of models without a price. `amount` leaves them out.
+    /// Number of replies from models for which the workflow defines no price. `amount` does not include these replies.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced_requests: u64,
 }
@@ -42,16 +42,16 @@ pub struct ModelCall {
     pub n: u64,
     pub step: String,
     pub agent: String,
-    /// Model that was named for the call. Absent for the default model of the installation.
+    /// Name of the requested model. Absent if the call used the default model of the installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[schema(format = DateTime)]
     pub at: String,
     pub status: ModelCallStatus,
-    /// True if results of tools were left out of the request so that it fits the model's context window.
+    /// True if tool results were omitted from the request because the request would exceed the model's context window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shortened: bool,
-    /// Name of the model in the provider's reply.
+    /// Name of the model according to the provider's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,10 +66,10 @@ pub enum ModelCallStatus {
     Running,
     Replied,
     Failed,
-    /// The process that waited for the reply is gone.
+    /// The server process that waited for the reply ended.
     Lost,
     /// A person interrupted the call.
     Interrupted,
-    /// The step ended before the reply came.
+    /// The step ended before the reply arrived.
     Dropped,
 }

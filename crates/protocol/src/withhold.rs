@@ -10,14 +10,15 @@ use crate::event::Role;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"from": ["reviewer"], "fields": ["/arguments/customer/email", "/arguments/items/*/iban"]}))]
 pub struct Withhold {
-    /// Only `reviewer` is allowed: every other person may read all runs, and an agent wrote the payload.
+    /// Roles from which the fields are withheld. Only `reviewer` is allowed: all other roles may read the whole run,
+    /// and an agent wrote the payload.
     pub from: Vec<Role>,
-    /// JSON pointers into the payload; `*` matches any one member or element. `{"withheld": POINTER}` replaces a
-    /// withheld value. Anything derived from the value is not shown either.
+    /// JSON pointers into the payload. `*` matches any one member or element. The mark `{"withheld": POINTER}` replaces
+    /// each withheld value. Data derived from a withheld value is withheld too.
     pub fields: Vec<String>,
 }
 
-/// Returns the sentence that lists the withheld places for the reader, or `None` if there are none.
+/// Returns a sentence that lists the withheld fields for the reader. `None` if no field is withheld.
 pub fn withheld_words(places: &[String]) -> Option<String> {
     let named = places.join(", ");
     (!places.is_empty())

@@ -1,29 +1,30 @@
-//! Current work of a run: the active and the waiting steps, what each waits for, and since when.
+//! Current work of a run: the active and the waiting steps, what each step waits for, and since when.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A step that is active or waits, or a phase that has not begun.
+/// A step that is active or waiting, or a phase that has not begun.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Work {
     pub phase: String,
-    /// Absent if the phase has no step yet, or needs none.
+    /// Id of the step. Absent if the phase has no step yet or needs no step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Absent if the phase has not begun and does not begin with a single agent, or if it has no step.
+    /// Name of the agent. Absent if the phase has no step, or if it has not begun and does not begin with a single
+    /// agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     pub state: WorkState,
-    /// Names of the running tools. Present for `acting`.
+    /// Names of the tools that are running. Present for `acting`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// Ids of the open interrupts. Present for `waiting_for_people`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interrupts: Vec<String>,
-    /// Agents for `waiting_for_agents` and `held`, phases for `waiting_for_phases`. Absent otherwise.
+    /// Names of agents for `waiting_for_agents` and `held`, names of phases for `waiting_for_phases`. Otherwise absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<String>,
-    /// Time at which this state began. Absent if the phase has not begun.
+    /// Time at which the current state began. Absent if the phase has not begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
 }
@@ -32,20 +33,20 @@ pub struct Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkState {
-    /// The step continues by itself: at once, or as soon as its model can be called again.
+    /// The step continues without a person: at once, or as soon as its model can be called again.
     Beginning,
-    /// A request to its model is in flight.
+    /// The step has sent a request to its model.
     Thinking,
-    /// Its tool calls run.
+    /// Tool calls of the step are running.
     Acting,
-    /// A person must decide or answer.
+    /// The step waits for a decision or an answer of a person.
     WaitingForPeople,
-    /// Its questions are kept back until the agents in `waits_for` cannot continue either.
+    /// The questions of the step are not shown until all agents in `waits_for` are waiting too.
     WaitingForAgents,
-    /// A question of another agent is open, and no other agent begins anything until it is resolved.
+    /// A question of another agent is open. Until it is resolved, all other agents start no new work.
     Held,
-    /// The phases in `waits_for` come first.
+    /// The phase starts after the phases in `waits_for`.
     WaitingForPhases,
-    /// The run is paused, or a person has interrupted it.
+    /// The run is paused, or a person has interrupted the run.
     Resting,
 }

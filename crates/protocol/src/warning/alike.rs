@@ -1,7 +1,7 @@
-//! Finds words whose letters of other scripts look like ASCII letters (UTS 39).
+//! Finds words with letters of other scripts that look like ASCII letters (UTS 39).
 //!
-//! A word that is wholly in another script gets no warning. Neither does a word that resembles ASCII by chance in a
-//! text of that script.
+//! A word that is entirely in another script gets no warning. A word of another script that resembles an ASCII word by
+//! chance gets no warning either if the surrounding text is in that script.
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::{GeneralSecurityProfile, skeleton};
@@ -11,7 +11,7 @@ use crate::warning::field::{Field, Reading};
 /// Separators in addresses and paths.
 const MARKS: [char; 6] = ['/', '\\', '.', ':', ';', '@'];
 
-/// Returns the scripts that the texts are really written in: those of words that look like no ASCII word.
+/// Returns the scripts in which the texts are really written. Only words that do not look like an ASCII word count.
 pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     let mut spoken = Vec::new();
     for place in places.iter().filter(|place| place.reading != Reading::Exact) {
@@ -25,8 +25,8 @@ pub(super) fn spoken(places: &[Field<'_>]) -> Vec<Script> {
     spoken
 }
 
-/// Returns the words that can be mistaken for others, each with the word that it imitates. In an exact field,
-/// scripts that are used elsewhere excuse nothing.
+/// Returns each deceptive word and the ASCII word that it imitates. In an exact field a word is deceptive even if the
+/// interrupt contains texts in the same script.
 pub(super) fn find_look_alikes<'a>(
     place: &'a Field<'a>,
     spoken: &'a [Script],
@@ -39,7 +39,7 @@ pub(super) fn find_look_alikes<'a>(
     })
 }
 
-/// Returns the words that are not plain ASCII.
+/// Returns the words with a character outside ASCII.
 fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     let is_end = |c: char| match place.reading {
         Reading::Prose | Reading::Data => !c.is_alphanumeric(),
@@ -48,7 +48,7 @@ fn parts<'a>(place: &'a Field<'a>) -> impl Iterator<Item = &'a str> {
     place.text.split(is_end).filter(|part| !part.is_ascii())
 }
 
-/// Properties of a word.
+/// Properties of the letters of a word.
 struct WordScripts {
     looks: String,
     has_latin: bool,
@@ -73,7 +73,7 @@ fn read(word: &str, reading: Reading) -> WordScripts {
     seen
 }
 
-/// Returns the ASCII character that a character of another script looks like.
+/// Returns the ASCII character that looks like `c`. `c` is a character of another script.
 fn twin(c: char, reading: Reading) -> Option<char> {
     if c.is_ascii() || !is_foreign(c, reading) {
         return None;
@@ -81,7 +81,7 @@ fn twin(c: char, reading: Reading) -> Option<char> {
     let mut bytes = [0; 4];
     let mut looks = skeleton(c.encode_utf8(&mut bytes));
     let twin = match (looks.next()?, looks.next(), looks.next()) {
-        // The table of UTS 39 has equal skeletons for these.
+        // The table of UTS 39 maps these characters to the same skeleton.
         ('r', Some('n'), None) => 'm',
         ('l', None, None) if c.is_uppercase() => 'I',
         (twin, None, None) => twin,
@@ -91,15 +91,15 @@ fn twin(c: char, reading: Reading) -> Option<char> {
     counts.then_some(twin)
 }
 
-/// Returns true if the letters of the character's script can pass for ASCII letters.
+/// Returns true if letters of the script of `c` can be mistaken for ASCII letters.
 fn is_foreign(c: char, reading: Reading) -> bool {
     match c.script() {
-        // Characters of these scripts that no word is written with, such as mathematical letters. Full-width
-        // letters are visibly wide.
+        // These scripts contain characters that no ordinary word uses, such as mathematical letters. Full-width letters
+        // are excluded because they are visibly wide.
         Script::Latin | Script::Common | Script::Inherited => {
             reading == Reading::Exact && !c.identifier_allowed() && !matches!(c, '\u{ff00}'..='\u{ffef}')
         }
-        // Scripts that are often mixed with Latin and look different, or that are written from right to left.
+        // These scripts are often mixed with Latin and look different, or they are written from right to left.
         Script::Han
         | Script::Hiragana
         | Script::Katakana

@@ -1,6 +1,7 @@
-//! Fields of an interrupt with text of its agent, and the reading of each.
+//! Fields of an interrupt whose text comes from an agent, and how each field is displayed.
 //!
-//! Depth, count and bytes are limited. A text of printable ASCII is skipped after one scan.
+//! The depth, the number of values and the number of bytes are limited. A text of printable ASCII is skipped after one
+//! scan.
 
 use serde_json::Value;
 
@@ -8,28 +9,28 @@ use crate::interrupt::Interrupt;
 use crate::plain;
 use crate::warning::link;
 
-/// Most values of a payload that are visited.
+/// Maximum number of values of a payload that are visited.
 const VALUES: usize = 50_000;
 const DEPTH: usize = 64;
-/// Most bytes of text that is not printable ASCII.
+/// Maximum number of bytes of examined text. Text of printable ASCII does not count.
 const BYTES: usize = 256 * 1024;
 
-/// Names of exact fields, at any depth.
+/// Names of fields with exact values, at any depth.
 const EXACT: [&str; 9] = ["agent", "command", "cwd", "host", "path", "program", "tool", "url", "workspace"];
-/// Names of fields that run or change something. They are shown as they are, never as Markdown.
+/// Names of fields that contain code or changes. They are displayed unchanged, never as Markdown.
 const DATA: [&str; 3] = ["arguments", "diff", "impact"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Prose that may be shown as Markdown.
+    /// Prose that may be displayed as Markdown.
     Prose,
-    /// Text that is shown as it is.
+    /// Text that is displayed unchanged.
     Data,
-    /// A command, a path or a name: each letter matters.
+    /// A command, a path or a name, in which each letter matters.
     Exact,
 }
 
-/// A text that must be examined.
+/// A text to examine.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
     pub at: String,
@@ -38,8 +39,8 @@ pub(super) struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Returns the byte offset of the first character that a reader does not see as it is. In an exact field this
-    /// includes spaces other than ASCII.
+    /// Returns the byte offset of the first character that is not displayed as it is. In an exact field, every space
+    /// other than the ASCII space is such a character.
     pub(super) fn hidden(&self) -> Option<usize> {
         let hidden = plain::hidden(self.text);
         match self.reading {
@@ -49,7 +50,7 @@ impl Field<'_> {
     }
 }
 
-/// Returns the texts to examine, and true if no limit left any out.
+/// Returns the texts to examine. The second value is true if all texts are included, false if a limit omitted some.
 pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     let mut walk = Walk::default();
     walk.path.push(Step::Name("payload"));
@@ -66,7 +67,7 @@ pub(super) fn collect_fields(interrupt: &Interrupt) -> (Vec<Field<'_>>, bool) {
     (walk.found, !walk.is_cut)
 }
 
-/// One step of a JSON pointer. Most texts need no warning, so the pointer is written only when it is shown.
+/// One step of a JSON pointer. Most texts get no warning, so a pointer is formatted only when a warning needs it.
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
@@ -78,7 +79,7 @@ struct Walk<'a> {
     found: Vec<Field<'a>>,
     values: usize,
     bytes: usize,
-    /// True if a limit left something out.
+    /// True if a limit omitted a text.
     is_cut: bool,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Step<'_> {
-    /// Returns the step with its slash, escaped (RFC 6901).
+    /// Returns the step with its leading slash, escaped (RFC 6901).
     fn written(&self) -> String {
         match self {
             Self::Name(name) => format!("/{}", crate::pointer::escape(name)),
@@ -140,7 +141,7 @@ impl Step<'_> {
     }
 }
 
-/// Returns the reading of a field of this name, within a field of the given reading.
+/// Returns how a field with this name is displayed inside a field with the given reading.
 fn below(reading: Reading, name: &str) -> Reading {
     match reading {
         Reading::Exact => Reading::Exact,

@@ -1,6 +1,6 @@
-//! Compares the address in the text of a Markdown link or image with the address that it leads to.
+//! Compares the address in the text of a Markdown link or image with the target of the link.
 
-/// Most characters of an address that are examined.
+/// Maximum number of characters of an address that are examined.
 const TARGET: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Link<'a> {
     pub target: &'a str,
 }
 
-/// Returns false quickly for a text without links.
+/// Returns false if the text certainly contains no link. This check is fast.
 pub(super) fn may_be_in(text: &str) -> bool {
     text.contains("](")
 }
@@ -31,18 +31,18 @@ pub(super) fn links(text: &str) -> impl Iterator<Item = Link<'_>> {
     })
 }
 
-/// Returns true if an address leads away from this server.
+/// Returns true if the target is on another server.
 pub(super) fn is_elsewhere(target: &str) -> bool {
     scheme(target).is_some() || target.starts_with("//") || target.starts_with("\\\\")
 }
 
-/// Returns true if a link opens no page, or leads to another host than its text names.
+/// Returns true if the target is no page, or is on another host than the link text names.
 pub(super) fn misleads(text: &str, target: &str) -> bool {
     let opens_a_page = scheme(target).is_none_or(|scheme| ["http", "https", "mailto"].contains(&&*scheme));
     !opens_a_page || host(text).is_some_and(|named| host(target) != Some(named))
 }
 
-/// Returns the scheme in lower case, without the characters that browsers ignore.
+/// Returns the scheme in lower case, without characters that browsers ignore.
 fn scheme(target: &str) -> Option<String> {
     let (scheme, _) = target.split_once(':')?;
     let scheme: String = scheme.chars().filter(|c| !c.is_control()).collect();
@@ -51,7 +51,7 @@ fn scheme(target: &str) -> Option<String> {
     is_one.then(|| scheme.to_ascii_lowercase())
 }
 
-/// Returns the host of an address. The scheme may be missing if the address begins with `www.`.
+/// Returns the host of an address. An address that begins with `www.` needs no scheme.
 fn host(address: &str) -> Option<String> {
     let address = address.trim();
     let rest = match address.split_once("://") {

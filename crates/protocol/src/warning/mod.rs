@@ -1,8 +1,8 @@
-//! Finds texts that could deceive the person who decides. Terminal and browser show the same warnings.
+//! Finds text that could deceive the person who decides. Terminal and browser show the same warnings.
 //!
-//! PURE, and bounded, because an agent may send a payload of any length. A warning never says that something is
-//! dangerous, only that it is not what it looks like. `field.rs` walks an interrupt, `alike.rs` reads words,
-//! `link.rs` reads links.
+//! PURE. The work is limited, because an agent may send a payload of any length. A warning never says that something is
+//! dangerous, only that a text is not what it looks like. `field.rs` collects the texts of an interrupt, `alike.rs`
+//! examines words, `link.rs` examines links.
 
 mod alike;
 mod field;
@@ -17,25 +17,25 @@ use crate::plain;
 use crate::warning::field::{Field, Reading};
 use crate::warning::link::Link;
 
-/// Most warnings of one interrupt. If there are more, a last warning says that.
+/// Maximum number of warnings of one interrupt. If there are more, the last warning is `more`.
 const WARNINGS: usize = 20;
-/// Most characters of a text that a warning shows.
+/// Maximum number of characters of a text that a warning shows.
 const SHOWN: usize = 80;
 
-/// Text that could deceive the person who decides.
+/// Warning about text that could deceive the person who decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "kind": "look_alike", "at": "/payload/command", "text": "\u{441}url", "looks_like": "curl"
 }))]
 pub struct Warning {
     pub kind: WarningKind,
-    /// JSON pointer into the interrupt, escaped for display. Empty for `more`.
+    /// JSON pointer to the text within the interrupt, escaped for display. Empty for `more`.
     #[schema(example = "/payload/command")]
     pub at: String,
-    /// The deceptive text, escaped for display and cut.
+    /// The deceptive text, escaped for display and shortened.
     pub text: String,
-    /// Word that a `look_alike` imitates, or address that the text of a `misleading_link` names. Absent for other
-    /// kinds.
+    /// Word that a `look_alike` imitates, or address that the text of a `misleading_link` shows. Absent for other kinds
+    /// of warnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_like: Option<String>,
 }
@@ -43,20 +43,21 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
-    /// Characters that are invisible or change how others look: invisible, bidirectional and control characters.
+    /// Characters that are invisible or that change the display of other characters: invisible, bidirectional and
+    /// control characters.
     HiddenCharacters,
     /// A word with letters of another script that look like ASCII letters.
     LookAlike,
-    /// A Markdown image from another server.
+    /// A Markdown image that is loaded from another server.
     ExternalImage,
-    /// A Markdown link that names one address and leads to another, or to no page at all.
+    /// A Markdown link whose text names one address but whose target is a different address, or no page.
     MisleadingLink,
-    /// Some warnings are not listed, or a part of the interrupt was not examined.
+    /// Some warnings are not listed, or a limit left a part of the interrupt unexamined.
     More,
 }
 
 impl Warning {
-    /// Returns a sentence for a person.
+    /// Describes the warning in a sentence for a person.
     pub fn describe(&self) -> String {
         let Self { kind, at, text, looks_like } = self;
         let looks = looks_like.as_deref().unwrap_or_default();
@@ -77,7 +78,7 @@ impl Warning {
     }
 }
 
-/// Lists the letters outside ASCII with their code points, because they look like ASCII letters.
+/// Lists the letters outside ASCII with their code points, because these letters look like ASCII letters.
 fn foreign(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().filter(|letter| !letter.is_ascii() && *letter != '…').collect();
     letters.sort_unstable();
@@ -87,7 +88,7 @@ fn foreign(word: &str) -> String {
     format!("{} {are}", letters.iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the warnings of an interrupt, each once.
+/// Returns the warnings of an interrupt without duplicates.
 pub fn warnings(interrupt: &Interrupt) -> Vec<Warning> {
     let (places, is_all) = field::collect_fields(interrupt);
     let spoken = alike::spoken(&places);
@@ -149,7 +150,7 @@ fn around(text: &str, at: usize) -> &str {
     &text[start..end]
 }
 
-/// Escapes a text, on one line and cut.
+/// Escapes a text for one line and shortens it.
 fn escape_and_cut(text: &str) -> String {
     let mut head = text.char_indices();
     let end = head.nth(SHOWN).map_or(text.len(), |(i, _)| i);

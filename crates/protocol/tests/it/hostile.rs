@@ -1,5 +1,5 @@
-//! `hostile.json`: hostile texts of agents, their display, and the warnings about them. The browser is tested with
-//! the same table.
+//! `hostile.json`: hostile texts from agents, their display, and the expected warnings. Tests of the browser use the
+//! same table.
 
 use holdshort_protocol::{Interrupt, Warning, WarningKind, plain, warnings};
 use serde::Deserialize;
@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 #[derive(Deserialize)]
 struct Row {
     name: String,
-    /// Pointer to the text in the interrupt.
+    /// JSON pointer to the text in the interrupt.
     #[serde(default = "message")]
     at: String,
     given: String,
     as_text: String,
     as_line: String,
-    /// The text in several exact lines, with its line breaks and tabs. Defaults to `as_line`.
+    /// Expected display of the text as an exact value on several lines, with its line breaks and tabs. Defaults to
+    /// `as_line`.
     as_lines: Option<String>,
     warnings: Vec<WarningKind>,
 }

@@ -1,4 +1,4 @@
-//! Lines of a card about the people who are asked.
+//! Lines of a card about the people who may decide.
 
 use holdshort_protocol::{Assignment, InvolvedPeople, Offer, PeopleLine};
 use serde_json::json;

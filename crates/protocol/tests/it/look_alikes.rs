@@ -1,4 +1,4 @@
-//! Foreign letters that look like ASCII letters.
+//! Letters of other scripts that look like ASCII letters.
 
 use holdshort_protocol::LookAlikes;
 
@@ -14,7 +14,7 @@ fn only_foreign_letters_of_the_words_are_apart() {
             &[("a ", false), ("\u{441}", true), ("url|", false), ("\u{441}", true), ("url", false)],
         ),
         ("\u{441}", &[("\u{441}", false)]),
-        // Only the beginning of a cut word is known.
+        // A warning contains only the beginning of a long word.
         ("p\u{440}oduction", &[("p", false), ("\u{440}", true), ("oduction", false)]),
     ];
     for (text, expected) in table {

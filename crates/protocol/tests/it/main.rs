@@ -1,4 +1,4 @@
-//! Promises to clients: escaped texts, warnings, the people who are asked, and a page for each code.
+//! Promises to clients: escaped texts, warnings, lines about people, and a documentation page per error code.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -3,7 +3,7 @@
 use holdshort_protocol::{Input, Member, answer_of, labelled_lines};
 use serde_json::{Value, json};
 
-/// Names of fields, each with the text that was typed.
+/// Pairs of a field name and the text that was typed into the field.
 type Typed = &'static [(&'static str, &'static str)];
 
 fn felt() -> Value {

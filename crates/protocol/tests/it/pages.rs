@@ -1,4 +1,4 @@
-//! `docs/errors/`: exactly one current page for each code.
+//! `docs/errors/`: exactly one up-to-date page per error code.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The summary of a trial on a card, and the parts that the card does not show.
+//! Summary of a trial on a card, and the parts that the card does not show.
 
 use holdshort_protocol::{TrialCard, TrialChange};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn what_a_card_has_no_room_for_is_counted() {
     }
 }
 
-/// Dropped changes do not appear in the list of changes that a card does not show.
+/// A change that a person drops is not counted among the changes that a card does not show.
 #[test]
 fn of_some_of_the_changes_only_what_is_kept_counts() {
     let file = |path: &str| json!({ "path": path, "does": "created", "kind": "file" });
