@@ -1,4 +1,4 @@
-//! The right to decide on an interrupt, and the votes so far.
+//! Permission to decide on an interrupt, and the votes so far.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -124,7 +124,7 @@ pub struct Vote {
     pub option: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Id of the person for whom a delegate voted. Absent unless the voter is a delegate.
+    /// Id of the person that a delegate represented with this vote. Absent unless the voter is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Index of the vote's stage, from 0. Present if there are several stages.
@@ -163,7 +163,7 @@ pub struct You {
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Id of the person for whom the reader would decide. Absent unless the reader is a delegate.
+    /// Id of the person that the reader would represent as a delegate. Absent unless the reader is a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
     /// Time until which the reader has snoozed the interrupt. Absent if the reader has not snoozed it.
@@ -188,8 +188,7 @@ pub struct Reassign {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"to": "ben", "until": "2026-02-07T00:00:00Z"}))]
 pub struct Delegate {
-    /// Id of the approver for whom the delegate decides. Defaults to the caller. #344//! Table of all error codes:
-    /// status, title and fix. Codes are stable, because clients branch on them.
+    /// Id of the approver that the delegate represents. Defaults to the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     pub to: String,

@@ -1,4 +1,4 @@
-//! Table of all error codes: status, title, fix. Codes are stable: clients branch on them.
+//! Table of all error codes: status, title and fix. Codes are stable, because clients branch on them.
 
 use std::borrow::Cow;
 
@@ -188,9 +188,7 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }
 
-    /// Returns the relative URL of the documentation page, which is also the `type` of a problem. #350//! Data that a
-    /// person sends with a decision: the value that the data replaces, whether the data is text or JSON, and the
-    /// initial draft in an editor. The server validates the data; this module does not.
+    /// Returns the relative URL of the documentation page, which is also the `type` of a problem.
     pub fn page(self) -> String {
         format!("/docs/errors/{}", self.as_str())
     }

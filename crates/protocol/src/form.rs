@@ -1,5 +1,5 @@
-//! The form in which a person sends data with a decision: the value that the data replaces, whether it is text, and
-//! the draft in the editor. The server checks the data, not this module.
+//! Data that a person sends with a decision: the value that the data replaces, whether the data is text or JSON, and
+//! the initial draft in an editor. The server validates the data; this module does not.
 
 use std::borrow::Cow;
 
@@ -64,10 +64,10 @@ impl Interrupt {
     }
 
     /// Returns the parts of the trial's changes as text, one part per line. A part is dropped if a person deletes its
-    /// line. #359// The trial already writes a backslash in a path as `\\`, so `\n` and `\r` are unambiguous here.
+    /// line.
     pub fn parts_as_lines(&self) -> String {
         let parts = TrialCard::from_payload(&self.payload).into_iter().flat_map(TrialCard::parts);
-        // A backslash in a path is written `\\`, so `\n` and `\r` are unambiguous.
+        // The trial already writes a backslash in a path as `\\`, so `\n` and `\r` are unambiguous here.
         parts.map(|part| part.replace('\n', "\\n").replace('\r', "\\r")).collect::<Vec<_>>().join("\n")
     }
 
@@ -181,12 +181,7 @@ pub(crate) fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
 }
 
 /// Builds a draft with the required members of the schema. A value that the schema does not give is null: the person
-/// must replace it, because an editor rejects null. #370//! Frames of the WebSocket `/v1/ws`. Each text message is one
-/// JSON object; its `type` names the kind of frame.
-///
-/// The client chooses each `id`. The id of a subscription identifies the subscription until it ends. Any other id is
-/// used only in the reply to its frame. A client frame with an unknown field is rejected. Server frames may get new
-/// fields in later versions.
+/// must replace it, because an editor rejects null.
 fn blank(root: &Value, schema: &Value, depth: usize) -> Value {
     let given = |schema: &Value| schema.get("default").or_else(|| schema.get("const")).cloned();
     if let Some(value) = given(schema) {

@@ -1,8 +1,8 @@
-//! Frames of the WebSocket `/v1/ws`: one JSON object for each text message, distinguished by `type`.
+//! Frames of the WebSocket `/v1/ws`. Each text message is one JSON object; its `type` names the kind of frame.
 //!
-//! The client chooses each `id`. The id of a subscription is used as long as the subscription lasts, the id of any
-//! other frame only in its reply. A client frame with an unknown field is rejected. Server frames may get new
-//! fields.
+//! The client chooses each `id`. The id of a subscription identifies the subscription until it ends. Any other id is
+//! used only in the reply to its frame. A client frame with an unknown field is rejected. Server frames may get new
+//! fields in later versions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -204,8 +204,6 @@ pub enum Reason {
     Stopping,
     /// The client reads too slowly.
     Behind,
-    /// The client was silent for too long. #416//! Forms for structured answers whose members are plain values. Pages
-    /// without scripts show one field per member, and this module parses the typed text. Answers with any other schema
-    /// are typed as JSON.
+    /// The client was silent for too long.
     Silent,
 }

@@ -1,5 +1,5 @@
-//! Lines of a card about people: the asker, the people asked, their votes and the missing ones. All surfaces use
-//! them.
+//! Lines of a card about people: who sent the request, who may decide, the votes so far and the missing votes. The
+//! terminal, the pages and the browser show the same lines.
 
 use crate::interrupt::{Interrupt, InterruptStatus, Offer, Origin, Resolution};
 use crate::plain;
@@ -15,7 +15,7 @@ pub enum PeopleLine {
     Asked,
     /// One of several approval stages.
     Stage,
-    /// A delegate, and the person for whom the delegate decides.
+    /// A delegate, and the person that the delegate represents.
     StandsIn,
     /// A vote that a person cast.
     Voted,
@@ -208,8 +208,7 @@ fn numbered((at, stage): (usize, &Stage), now: Option<usize>) -> String {
     format!("{mark} {} {name}{}", at + 1, describe_people(&stage.approvers, &stage.groups, &stage.quorum))
 }
 
-/// Describes the people who may decide: `2 of anna, the group legal`. #246//! State of the installation: version,
-/// models, workflows, freezes, and integrity of the journal.
+/// Describes the people who may decide: `2 of anna, the group legal`.
 pub fn describe_people(approvers: &[String], groups: &[String], quorum: &Quorum) -> String {
     let names = approvers.iter().map(|name| plain::line(name).into_owned());
     let groups = groups.iter().map(|group| format!("the group {}", plain::line(group)));

@@ -1,4 +1,4 @@
-//! Bodies of the endpoints for signing in and for login links.
+//! Request and response bodies of the endpoints for sign-in and for login links.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

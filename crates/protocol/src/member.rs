@@ -1,5 +1,5 @@
-//! Forms for answers that are objects of plain values. Pages without scripts draw one field for each member, and
-//! this module reads the typed texts. An answer of any other schema is written as JSON.
+//! Forms for structured answers whose members are plain values. Pages without scripts show one field per member, and
+//! this module parses the typed text. Answers with any other schema are typed as JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -59,8 +59,7 @@ const OF_OBJECTS: [&str; 12] = [
 const COMPOSED: [&str; 9] = ["$dynamicRef", "$ref", "allOf", "anyOf", "else", "if", "not", "oneOf", "then"];
 
 impl<'s> Member<'s> {
-    /// Returns the members of an object of plain values, required members first. `None` for any other schema. #424// A
-    /// required member without a schema would accept anything.
+    /// Returns the members of an object of plain values, required members first. `None` for any other schema.
     pub fn all(schema: &'s Value) -> Option<Vec<Self>> {
         let object = followed(schema, schema).as_object()?;
         let is_plain = object.keys().all(|key| OF_OBJECTS.contains(&key.as_str()));
@@ -110,8 +109,7 @@ impl<'s> Member<'s> {
         format!("/edit/{}", escape(self.name))
     }
 
-    /// Parses the typed text. Returns `None` if an optional member was left empty. #428// A person cannot distinguish
-    /// two values that are displayed as the same text (`1` and `"1"`).
+    /// Parses the typed text. Returns `None` if an optional member was left empty.
     fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let trimmed = typed.trim();
         if trimmed.is_empty() {
@@ -148,7 +146,7 @@ impl ValueKind {
         }
         if let Some(values) = schema.get("enum") {
             let values = values.as_array().filter(|values| !values.is_empty())?;
-            // A person cannot distinguish two values with equal texts (`1` and `"1"`).
+            // A person cannot distinguish two values that are displayed as the same text (`1` and `"1"`).
             let words: BTreeSet<String> = values.iter().map(render_value).collect();
             return (words.len() == values.len()).then(|| Self::OneOf(values.clone()));
         }
@@ -163,7 +161,6 @@ impl ValueKind {
 }
 
 /// Builds the answer from the text that was typed for each member. An error is a pair of JSON pointer and message.
-/// #430//! Request and response bodies of the endpoints for sign-in and for login links.
 pub fn answer_of(
     members: &[Member<'_>],
     typed: impl Fn(usize) -> String,

@@ -1,9 +1,9 @@
-//! Makes text of agents harmless for a terminal, a page, a chat message or a mail.
+//! Makes text from agents safe to display in a terminal, a page, a chat message or a mail.
 //!
-//! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are
-//! shown as `\u{…}`; none is dropped. This is the only module that decides how such a text is written. The kind of
-//! the field chooses the form: [`text`] for prose, [`line`] for one exact value, [`lines`] for exact values of
-//! several lines.
+//! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
+//! as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module decides
+//! which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line`] for an exact
+//! value on one line, [`lines`] for an exact value on several lines.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -142,11 +142,11 @@ fn fates(text: &str, keep: Keep) -> impl Iterator<Item = (usize, char, Fate)> {
 }
 
 /// Returns true for an invisible character that is correct between its neighbours: a variation selector or joiner of an
-/// emoji, or a joiner between letters of prose. #305// A variation selector is valid after a symbol, which it displays
-/// as emoji or as text, and before the keycap mark.
+/// emoji, or a joiner between letters of prose.
 fn is_of_its_neighbours(c: char, previous: char, next: char, keep: Keep) -> bool {
     match c {
-        // Valid after a symbol, which they show as picture or as text, and before the keycap mark.
+        // A variation selector is valid after a symbol, which it displays as emoji or as text, and before the keycap
+        // mark.
         '\u{fe0e}' | '\u{fe0f}' => is_symbol(previous) || next == '\u{20e3}',
         '\u{200d}' if is_symbol(next) => is_symbol(previous) || previous == '\u{fe0f}',
         '\u{200c}' | '\u{200d}' => keep == Keep::Lines && joins(previous) && joins(next),
@@ -203,8 +203,7 @@ fn is_visible(category: GeneralCategory) -> bool {
     )
 }
 
-/// Returns true for a character that is blank although its category is visible. #310//! Permission to decide on an
-/// interrupt, and the votes so far.
+/// Returns true for a character that is blank although its category is visible.
 fn is_blank(c: char) -> bool {
     matches!(
         c,

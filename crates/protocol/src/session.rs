@@ -231,8 +231,6 @@ pub struct GrantCommand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
     /// Directory in which the command runs. If absent, the grant covers the command only when it writes nothing.
-    /// #227//! Lines of a card about people: who sent the request, who may decide, the votes so far and the missing
-    /// votes. The terminal, the pages and the browser show the same lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }

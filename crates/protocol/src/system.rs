@@ -1,4 +1,4 @@
-//! The installation: its version, models and workflows, its freezes, and the integrity of its journal.
+//! State of the installation: version, models, workflows, freezes, and integrity of the journal.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -212,13 +212,7 @@ pub struct JournalHead {
     /// Number of events and first digits of the hash, in a form that a person can write down.
     pub head: String,
     pub events: u64,
-    /// SHA-256 of the head, as 64 hexadecimal digits. #293//! Makes text from agents safe to display in a terminal, a
-    /// page, a chat message or a mail.
-    ///
-    /// Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are
-    /// shown as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module
-    /// decides which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line`] for
-    /// an exact value on one line, [`lines`] for an exact value on several lines.
+    /// SHA-256 of the head, as 64 hexadecimal digits.
     pub hash: String,
 }
 

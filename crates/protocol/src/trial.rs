@@ -1,5 +1,5 @@
-//! Describes a trial: the changes of a command that ran where it could harm nothing, from `payload.trial`. Terminal
-//! and pages show the same text.
+//! Describes the trial in `payload.trial`. A trial runs a command without effect on the workspace and collects its
+//! changes. The terminal and the pages show the same text.
 
 use serde_json::Value;
 
@@ -159,7 +159,7 @@ impl<'a> TrialCard<'a> {
     }
 
     /// Describes the changes that the card does not show, within the parts that a person keeps. All other parts are
-    /// dropped. #171// A part below `.git`, or one that replaced a path, contains all paths below it, listed or not.
+    /// dropped.
     pub fn unseen_of(self, kept: &[String]) -> Option<String> {
         let parts = || self.parts().chain(kept.iter().map(String::as_str));
         let is_kept = |path: &str| {
@@ -167,7 +167,7 @@ impl<'a> TrialCard<'a> {
             part.is_some_and(|part| kept.iter().any(|kept| kept == part))
         };
         let at = |part: &str| self.changes().find(|change: &TrialChange<'_>| change.path() == part);
-        // Such a part contains all paths below it, shown or not.
+        // A part below `.git`, or one that replaced a path, contains all paths below it, listed or not.
         let holds_others = |part: &String| {
             is_of_git(part) || at(part).is_some_and(|change| change.text("does") == Some("replaced"))
         };
