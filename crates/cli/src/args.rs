@@ -1,4 +1,4 @@
-//! Arguments and verbs of the command line.
+//! Verbs and arguments of the command line.
 
 mod addresses;
 mod audit;
@@ -36,8 +36,8 @@ use crate::program_name::with_program_name;
 
 /// Agents hold short of risky steps until a person clears them.
 ///
-/// An agent works in a repository and stops where you must speak: a command to allow, an edit to check, a
-/// question, a plan. You decide where you are; nothing is lost while you think.
+/// An agent works in a repository and stops where it needs your decision: a command to allow, an edit to check, a
+/// question, a plan. You decide in the terminal or the browser, and nothing is lost while you think.
 ///
 /// New here? `holdshort demo` shows it in two minutes, without a model and without touching your files.
 #[derive(Debug, Parser)]
@@ -52,13 +52,14 @@ pub(crate) struct Args {
     pub verb: Verb,
 }
 
-/// Verbs that start a server of their own and refuse `--server`.
+/// Verbs that start their own server and refuse `--server`.
 const OWN_SERVER: [&str; 2] = ["demo", "serve"];
 /// Verbs that work on files of this machine and refuse `--server`.
 const NO_SERVER: [&str; 5] = ["backup", "export", "import", "init", "rebuild"];
 
 impl Args {
-    /// Returns the grammar, with the options of packs. Verbs that refuse `--server` hide it in their help.
+    /// Returns the grammar of the command line, including the options of packs. Verbs that refuse `--server` hide it in
+    /// their help.
     fn described(packs: Packs) -> Command {
         let mut whole = packs.described(<Self as CommandFactory>::command());
         if let Some(about) = whole.get_long_about().map(ToString::to_string) {
@@ -110,7 +111,7 @@ fn help() -> String {
     format!("{ENVIRONMENT}\n\n{}", exit::HELP)
 }
 
-/// How a server is found.
+/// Arguments that select the server.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Reach {
     /// The data folder: journal and tokens [default: ~/.local/share/holdshort].
@@ -121,28 +122,28 @@ pub(crate) struct Reach {
     pub server: Option<String>,
 }
 
-/// Which model answers the agents.
+/// Arguments that select the model.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// The model that answers the agents; also `HOLDSHORT_MODEL`. Keys come from the environment.
+    /// The model that the agents use; also `HOLDSHORT_MODEL`. API keys come from the environment.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// An OpenAI-compatible server to ask; also `OPENAI_BASE_URL`.
+    /// URL of an OpenAI-compatible server with the model; also `OPENAI_BASE_URL`.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 }
 
-/// Where the journal is.
+/// Arguments that select the store of the journal.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct StoreArgs {
-    /// A PostgreSQL database that holds the journal, for several servers at a time, such as
+    /// A PostgreSQL database for the journal, which several servers can use at the same time, such as
     /// `postgres://user:password@host/name` [default: SQLite in the data folder].
     #[arg(long, value_name = "URL", env = "HOLDSHORT_STORE", hide_env_values = true)]
     pub store: Option<String>,
-    /// Name of this node among those that share the database [default: the host name].
+    /// Name of this node among the nodes that share the database [default: the host name].
     #[arg(long, value_name = "NAME", requires = "store")]
     pub node: Option<String>,
-    /// Time after which other nodes take over the runs of a silent node, from `2s` to `10m`
+    /// Time without a sign of life after which other nodes take over the runs of this node, from `2s` to `10m`
     /// [default: 15s].
     #[arg(long, value_name = "TIME", value_parser = lease, requires = "store")]
     pub lease: Option<u64>,
@@ -150,9 +151,10 @@ pub(crate) struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// See it work: an agent, a throw-away repository, and you
+    /// See Holdshort work: an agent, a throw-away repository, and you
     Demo {
-        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, one that you talk with; `research`, a plan whose subtasks run in parallel; `codelab`, an orchestrator and specialists.
+        /// A shipped workflow: `pair`, one agent in a repository; `copilot`, an agent that you talk with; `research`, a
+        /// plan whose subtasks run in parallel; `codelab`, an orchestrator and specialists.
         #[arg(default_value = "pair", value_name = "WORKFLOW")]
         workflow: String,
         #[command(flatten)]
@@ -162,9 +164,9 @@ pub(crate) enum Verb {
     Run(Run),
     /// Write a commented configuration or a sample case for a workflow; never overwrites a file
     Init {
-        /// A workflow that has one.
+        /// A workflow that has a configuration or a sample case.
         workflow: String,
-        /// Where to write it.
+        /// Path of the new file.
         file: Option<PathBuf>,
     },
     /// Talk with an agent in your repository: a conversation that you can leave and continue
@@ -185,11 +187,11 @@ pub(crate) enum Verb {
     },
     /// Decide on an interrupt
     Decide(Decide),
-    /// Print a link to a page without scripts for one interrupt: anyone who opens it decides as you
+    /// Print a link to a page without scripts for one interrupt: anyone who opens the link decides as you
     Link {
         /// `int_…`
         interrupt: String,
-        /// How long the link is valid, such as `30m`, `2h` or `7d` [default: 7d].
+        /// Lifetime of the link, such as `30m`, `2h` or `7d` [default: 7d].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
     },
@@ -208,11 +210,11 @@ pub(crate) enum Verb {
         #[arg(long)]
         everywhere: bool,
     },
-    /// Follow a run: see what it does, and decide where it holds short
+    /// Follow a run: see its events, and decide where it holds short
     Attach {
         /// `run_…`
         run: String,
-        /// Folder for its reports; without it none are written.
+        /// Folder for the report files of the run [default: no files are written].
         #[arg(long, value_name = "DIR")]
         output_dir: Option<PathBuf>,
         #[command(flatten)]
@@ -235,7 +237,7 @@ pub(crate) enum Verb {
     },
     /// Pause a run or a whole session; open interrupts stay open
     Pause {
-        /// `run_…`, or `ses_…`: its runs are paused, and none starts.
+        /// `run_…`, or `ses_…`: all runs of the session are paused, and no new run starts.
         id: String,
     },
     /// Interrupt a run: its current work stops now, and it waits for a message
@@ -248,28 +250,28 @@ pub(crate) enum Verb {
     },
     /// Resume a paused run or session
     Resume {
-        /// `run_…`, or `ses_…`: its paused runs continue, and others may start.
+        /// `run_…`, or `ses_…`: the paused runs of the session continue, and new runs can start.
         id: String,
     },
     /// Cancel a run or a whole session
     Cancel {
-        /// `run_…`, or `ses_…`: its runs are cancelled, and none starts in it any more.
+        /// `run_…`, or `ses_…`: all runs of the session are cancelled, and no new run can start.
         id: String,
-        /// Why the run is cancelled; recorded in the journal.
+        /// Reason for the cancellation; recorded in the journal.
         #[arg(long)]
         text: Option<String>,
     },
-    /// Stop a command that is tried or running; the run continues, and its agent is notified
+    /// Stop a running command or its trial; the run continues, and its agent is notified
     Stop {
         /// `run_…`
         run: String,
         /// `call_…`; optional if only one command is running.
         call: Option<String>,
-        /// Message for its agent.
+        /// Message for the agent that started the command.
         #[arg(long)]
         text: Option<String>,
     },
-    /// Undo the changes of a run in its workspace: shown first, and done once the undo is released
+    /// Undo the changes of a run in its workspace: shown first, and undone after your approval
     Undo {
         /// `run_…`
         run: String,
@@ -277,7 +279,7 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         to: u64,
     },
-    /// Copy ignored files that a run wrote into its workspace: shown first, and done once they are released
+    /// Copy ignored files that a run wrote into its workspace: shown first, and copied after your approval
     Merge {
         /// `run_…`
         run: String,
@@ -288,10 +290,10 @@ pub(crate) enum Verb {
     Events {
         /// `run_…`
         run: String,
-        /// Follow until the run has ended.
+        /// Print new events until the run has ended.
         #[arg(long)]
         follow: bool,
-        /// Only events after this one.
+        /// Print only events with a higher sequence number.
         #[arg(long, value_name = "SEQ", default_value_t = 0)]
         since: u64,
     },
@@ -310,14 +312,14 @@ pub(crate) enum Verb {
     },
     /// Stored answers of people, per subject: list, search, correct, erase
     Answers(Answers),
-    /// Show, place or lift a hold: it prevents the erasure of a run's content
+    /// Show, place or lift a legal hold, which prevents the erasure of a run's content
     Hold {
         /// `run_…`
         run: String,
-        /// Place a hold for this reason.
+        /// Place a legal hold with this reason.
         #[arg(long, value_name = "TEXT", conflicts_with = "lift")]
         reason: Option<String>,
-        /// Lift the hold.
+        /// Lift the legal hold.
         #[arg(long)]
         lift: bool,
     },
@@ -326,13 +328,13 @@ pub(crate) enum Verb {
         /// `run_…`
         #[arg(required_unless_present = "subject", conflicts_with = "subject")]
         run: Option<String>,
-        /// All runs whose `input.subject` is this.
+        /// Erase all runs whose `input.subject` has this value.
         #[arg(long, value_name = "NAME")]
         subject: Option<String>,
     },
     /// List the grants of a session, or of all sessions
     Grants {
-        /// `ses_…`; a run names its session [default: all sessions].
+        /// `ses_…`, as shown with each run [default: all sessions].
         session: Option<String>,
     },
     /// Revoke a grant or a refusal
@@ -358,7 +360,7 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Deliveries>,
     },
-    /// List the notification channels, and whether they work
+    /// List the notification channels and their state
     Channels,
     /// Assign an open interrupt to other approvers
     Reassign(Reassign),
@@ -366,9 +368,9 @@ pub(crate) enum Verb {
     Delegate {
         /// `int_…`
         interrupt: String,
-        /// The delegate.
+        /// Id of the delegate.
         to: String,
-        /// Approver for whom the delegate decides [default: you].
+        /// Id of the approver that the delegate represents [default: you].
         #[arg(long, value_name = "PERSON")]
         from: Option<String>,
         /// End of the delegation, such as `2026-02-07T00:00:00Z` [default: until the interrupt is resolved].
@@ -377,7 +379,7 @@ pub(crate) enum Verb {
     },
     /// Hide an open interrupt from your inbox for a time
     Snooze(Snooze),
-    /// Withdraw your vote while others still have to agree
+    /// Withdraw your vote while other votes are still missing
     Withdraw {
         /// `int_…`
         interrupt: String,
@@ -388,11 +390,11 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         verb: Option<Keys>,
     },
-    /// Freeze everything, or a run, a workflow, an agent: no tool call and no model call of it starts
+    /// Freeze everything, or one run, workflow or agent: none of its tool calls and model calls starts
     Freeze {
         #[command(flatten)]
         of: FreezeOf,
-        /// Reason, shown wherever the freeze is shown.
+        /// Reason, shown together with the freeze.
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
@@ -404,13 +406,13 @@ pub(crate) enum Verb {
     /// Verify or export the journal, or print its head or a signed checkpoint
     #[command(subcommand)]
     Audit(Audit),
-    /// Print the receipt of one interrupt, with a proof that others can verify without Holdshort
+    /// Print the receipt of one interrupt, with a proof that can be verified without Holdshort
     Receipt(Receipt),
-    /// List the servers that share the journal, and the runs that each drives
+    /// List the servers that share the journal, and the runs that each server executes
     Nodes,
     /// Check whether the server is ready, for scripts and supervisors
     Ready {
-        /// Repeat until it is ready, for at most this long, such as `30s` or `1m`.
+        /// Repeat the check until the server is ready, for at most this time, such as `30s` or `1m`.
         #[arg(long, value_name = "TIME", value_parser = duration)]
         wait: Option<u64>,
     },
@@ -421,7 +423,7 @@ pub(crate) enum Verb {
     },
     /// Copy the journal into a new folder, even while a server uses it
     Backup {
-        /// Folder for the copy, new or empty. It becomes a data folder: `holdshort serve --data FOLDER`.
+        /// Folder for the copy, new or empty. The copy is a complete data folder: `holdshort serve --data FOLDER`.
         folder: PathBuf,
         #[command(flatten)]
         store: StoreArgs,
@@ -430,9 +432,9 @@ pub(crate) enum Verb {
     Export(Export),
     /// Import a file that `export` wrote; existing entries stay unchanged
     Import(Import),
-    /// Show the configuration and what works. Exits with 2 if the configuration is wrong
+    /// Show the configuration, and report which parts work. Exits with 2 if the configuration is wrong
     Doctor {
-        /// The configuration of the server [default: holdshort.toml in the data folder, if it exists].
+        /// The configuration file of the server [default: holdshort.toml in the data folder, if it exists].
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         #[command(flatten)]
@@ -440,7 +442,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// Parses a time such as `30m` into milliseconds.
+/// Parses a duration such as `30m` into milliseconds.
 fn duration(text: &str) -> Result<u64, String> {
     duration::parse(text).ok_or_else(|| "is not a duration such as `30m`, `2h` or `7d`".to_owned())
 }
@@ -449,43 +451,44 @@ fn duration(text: &str) -> Result<u64, String> {
 pub(crate) struct Run {
     /// The workflow: `pair` is one agent in a repository.
     pub workflow: String,
-    /// The task.
+    /// The task for the agents.
     #[arg(conflicts_with = "input")]
     pub task: Option<String>,
-    /// The folder that the agent works in, and never leaves.
+    /// The folder in which the agents work. They cannot leave it.
     #[arg(long, value_name = "PATH")]
     pub workspace: Option<PathBuf>,
-    /// The run's input as JSON, for workflows that take more than a task (`-`: standard input).
+    /// File with the run's input as JSON, for workflows whose input is more than a task (`-`: standard input).
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Folder for the reports.
+    /// Folder for the report files of the run.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["input", "workspace"])]
     pub output_dir: Option<PathBuf>,
-    /// Values of all options, those of packs included.
+    /// Values of all options, including the options of packs.
     #[arg(skip)]
     pub options: ArgMatches,
     /// Session of the run: the grants of that session apply [default: a new session].
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Folder with your own workflows: one folder or YAML file for each.
+    /// Folder with your own workflows: one folder or YAML file per workflow.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Start it on the running server and return at once.
+    /// Start the run on the running server and return at once.
     #[arg(long)]
     pub detach: bool,
-    /// Nobody can answer: checkpoints are approved automatically if their workflow allows it; everything else waits.
+    /// No person can decide: checkpoints are approved automatically if the workflow allows it; all other interrupts
+    /// wait.
     #[arg(long)]
     pub unattended: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Chat {
-    /// The folder that the agent works in, and never leaves [default: this one].
+    /// The folder in which the agent works. The agent cannot leave it [default: the current folder].
     #[arg(long, value_name = "PATH", conflicts_with = "session")]
     pub workspace: Option<PathBuf>,
-    /// Continue this conversation.
+    /// Continue the conversation of this session.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Workflow to talk to [default: `copilot` if the server has it, else `pair`].
@@ -497,22 +500,23 @@ pub(crate) struct Chat {
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Serve {
-    /// Configuration file, overridden by flags and the environment [default: holdshort.toml in the data folder, if any].
+    /// Configuration file, overridden by flags and the environment [default: holdshort.toml in the data folder, if it
+    /// exists].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub front: AddressArgs,
-    /// Folder with your own workflows: one folder or YAML file for each.
+    /// Folder with your own workflows: one folder or YAML file per workflow.
     #[arg(long, value_name = "DIR")]
     pub workflows: Option<PathBuf>,
     #[command(flatten)]
     pub model: ModelArgs,
-    /// File of the people who may decide. A person who is no longer in the file is removed [default: the people stay
-    /// unchanged].
+    /// File with the people who may decide. A person who is no longer in the file is removed [default: the stored
+    /// people stay unchanged].
     #[arg(long, value_name = "FILE")]
     pub people: Option<PathBuf>,
-    /// File of rules for all agents of the installation: what they allow, ask about or forbid [default: the rules stay
-    /// unchanged].
+    /// File with rules for all agents of the installation: which calls are allowed, need a decision, or are forbidden
+    /// [default: the stored rules stay unchanged].
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
     /// File of notification channels [default: people see requests only in the browser and the terminal].
@@ -520,19 +524,20 @@ pub(crate) struct Serve {
     pub channels: Option<PathBuf>,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Requests a second that each agent of another framework may make on average; all agents together may make five
-    /// times as many. Further requests must wait. People are not limited [default: 200].
+    /// Average number of requests per second that each agent of another framework may make; all agents together may
+    /// make five times as many. Further requests must wait. People are not limited [default: 200].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub agent_requests: Option<u32>,
-    /// Sign-in requests that may come from one address in a minute [default: 120].
+    /// Maximum number of sign-in requests per minute from one network address [default: 120].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub sign_in_rate: Option<u32>,
-    /// Decisions that one person may make in a minute [default: 6000].
+    /// Maximum number of decisions per minute by one person [default: 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub decision_rate: Option<u32>,
     #[command(flatten)]
     pub checkpoints: KeepCheckpoints,
-    /// How long the content of runs is kept after their end, at least `90d`; then it is erased [default: for ever].
+    /// Time for which the content of a run is kept after its end, at least `90d`; the content is then erased [default:
+    /// for ever].
     #[arg(long, value_name = "TIME", value_parser = keep_content)]
     pub keep_content: Option<u64>,
     /// Format of the log on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].
@@ -542,8 +547,9 @@ pub(crate) struct Serve {
     /// `http://localhost:4318`; also `OTEL_EXPORTER_OTLP_ENDPOINT` [default: no traces].
     #[arg(long, value_name = "URL", value_parser = otlp_endpoint)]
     pub otlp_endpoint: Option<Url>,
-    /// Start although the journal lacks this many acknowledged events; the refused start prints the number. Every later
-    /// audit reports them [default: such a journal is refused].
+    /// Start although the journal lacks this number of acknowledged events. The error of the refused start contains the
+    /// number, and every later audit reports the missing events [default: a server refuses to start with such a
+    /// journal].
     #[arg(long, value_name = "EVENTS")]
     pub accept_loss: Option<u64>,
 }
@@ -551,10 +557,10 @@ pub(crate) struct Serve {
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Answers {
-    /// Only answers about this subject: `input.subject` of their runs.
+    /// List only answers about this subject: the `input.subject` of their runs.
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
-    /// Only answers with all these words, in the question or in the answer.
+    /// List only answers that contain all these words, in the question or in the answer.
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
     #[command(subcommand)]
@@ -563,20 +569,20 @@ pub(crate) struct Answers {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum AnswersVerb {
-    /// Correct an answer for later runs; the run that asked has already read the previous one
+    /// Correct an answer for later runs; the run that asked has already used the previous answer
     Correct {
-        /// The question: `int_…`.
+        /// Id of the question: `int_…`.
         interrupt: String,
-        /// The answer in words.
+        /// The new answer as text.
         #[arg(long)]
         text: Option<String>,
-        /// The answer as JSON, if the question asked for data (`-`: standard input).
+        /// File with the new answer as JSON, if the question requires structured data (`-`: standard input).
         #[arg(long, value_name = "FILE", conflicts_with = "text")]
         edit: Option<PathBuf>,
     },
     /// Erase an answer, in the journal as well
     Erase {
-        /// The question: `int_…`.
+        /// Id of the question: `int_…`.
         interrupt: String,
     },
 }
@@ -585,10 +591,10 @@ pub(crate) enum AnswersVerb {
 pub(crate) enum Workflows {
     /// Report errors in workflow files by line and column, without a server. Exits with 2 if there are errors
     Check {
-        /// A workflow file, or a folder as `--workflows` takes it.
+        /// A workflow file, or a folder in the layout of `--workflows`.
         #[arg(value_name = "FILE", required = true)]
         paths: Vec<PathBuf>,
-        /// File of people, as for `serve` [default: the people of the server that runs here, or only the operator].
+        /// File with people, as for `serve` [default: the people of the running server, or only the operator].
         #[arg(long, value_name = "FILE")]
         people: Option<PathBuf>,
     },

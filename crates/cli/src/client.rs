@@ -1,6 +1,7 @@
-//! HTTP client of the verbs: finds the server, sends requests with a token, returns answers or problems.
+//! HTTP client for all verbs of the command line. It finds the server, sends authenticated requests, and returns
+//! responses or problems.
 //!
-//! Never retries: the caller decides what a missing answer means.
+//! Never retries: the caller decides what a missing response means.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -21,13 +22,13 @@ use crate::program_name::{holdshort, with_program_name};
 use crate::shell::quoted;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// Time limit of a whole request, long enough for a walk over the journal.
+/// Timeout of a request. It is long enough for a request that reads the whole journal.
 const REQUEST_TIME: Duration = Duration::from_mins(5);
-/// Time limit of the report that a card was shown. The keyboard is not read until then.
+/// Timeout of the report that a card was shown. Keyboard input is not read until the report is sent.
 const LOOK_TIME: Duration = Duration::from_secs(2);
-/// Events per page.
+/// Maximum number of events per page.
 const EVENTS: usize = 200;
-/// Longest silence on a stream. A server sends a sign of life every 15 s.
+/// Time without data after which a stream counts as disconnected. A server sends a keep-alive every 15 s.
 const SILENCE: Duration = Duration::from_secs(50);
 
 /// Error for a request that the server rejected.
@@ -43,7 +44,7 @@ impl Refused {
 }
 
 fn describe(problem: &Problem) -> String {
-    // The title of this code names an address, which the person did not type.
+    // The title of `not_found` contains a URL path, which the person did not type.
     if problem.code == Code::NotFound {
         return plain::text(&format!("{} [{}]", problem.detail, problem.code.as_str())).into_owned();
     }
@@ -53,7 +54,7 @@ fn describe(problem: &Problem) -> String {
         _ if problem.code == Code::Stale && problem.version.is_some() => {
             text = format!("{text}: its current version is {}", problem.version.unwrap_or_default());
         }
-        // The detail of the server repeats this place in other words.
+        // The detail from the server would repeat the single invalid field.
         [only] => text = format!("{text}: {only}"),
         [] if repeats(problem) => {}
         _ if problem.detail.is_empty() => {}
@@ -77,19 +78,20 @@ fn describe(problem: &Problem) -> String {
         text = format!("{text}\n  {}", describe_resolution(resolution));
     }
     let fix = problem.code.fix();
-    // The fixes of the first two codes address authors of clients. The message already says what a person can do.
+    // The fixes of the first two codes are written for authors of clients. The message already says what a person can
+    // do.
     let is_said = matches!(problem.code, Code::InvalidRequest | Code::Unauthenticated)
         || problem.resolution.is_some()
         || problem.detail.contains(fix);
     if !is_said {
         text = format!("{text}\n  {}", with_program_name(fix));
     }
-    // The id of the request in the log of the server.
+    // Id of the request in the server's log.
     let request = problem.request_id.as_ref().map(|id| format!(", request {id}")).unwrap_or_default();
     plain::text(&format!("{text} [{}{request}]", problem.code.as_str())).into_owned()
 }
 
-/// Encodes a text as one segment of a path (RFC 3986, 2.3).
+/// Percent-encodes a text as one path segment (RFC 3986, 2.3).
 pub(crate) fn segment(text: &str) -> String {
     let written = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -98,7 +100,7 @@ pub(crate) fn segment(text: &str) -> String {
     text.bytes().map(written).collect()
 }
 
-/// Describes an invalid field. The text is one clause if the message continues a sentence.
+/// Describes an invalid field as one clause, which the message continues.
 fn describe_field_error(error: &FieldError) -> String {
     const VERBS: [&str; 8] = ["is", "are", "has", "must", "can", "holds", "names", "takes"];
     let (what, message) = (argument_for_pointer(&error.pointer), &error.message);
@@ -110,7 +112,8 @@ fn describe_field_error(error: &FieldError) -> String {
     }
 }
 
-/// Returns the argument that sets this part of the body, or the pointer itself if there is none.
+/// Returns the command-line argument that sets this member of the request body. Returns the pointer itself if no
+/// argument does.
 fn argument_for_pointer(pointer: &str) -> String {
     const ARGUMENTS: [(&str, &str); 9] = [
         ("/config/workspace", "--workspace"),
@@ -136,7 +139,7 @@ fn argument_for_pointer(pointer: &str) -> String {
     pointer.to_owned()
 }
 
-/// Returns true if the title and the resolution say all that the detail says.
+/// Returns true if the detail only repeats the title and the resolution.
 fn repeats(problem: &Problem) -> bool {
     match problem.code {
         Code::AlreadyResolved => true,
@@ -145,13 +148,12 @@ fn repeats(problem: &Problem) -> bool {
     }
 }
 
-/// Returns the rest of a detail that begins with the title.
+/// Returns the text that follows the title in the detail. `None` if the detail does not begin with the title.
 fn beyond_title(problem: &Problem) -> Option<&str> {
     let (start, rest) = problem.detail.split_at_checked(problem.title.len())?;
     start.eq_ignore_ascii_case(&problem.title).then_some(rest)
 }
 
-/// Describes a resolution: outcome, person and time.
 fn describe_resolution(resolution: &Resolution) -> String {
     let mut text = crate::terminal::card::outcome(resolution.outcome);
     if let Some(option) = &resolution.option {
@@ -172,7 +174,7 @@ fn describe_resolution(resolution: &Resolution) -> String {
 pub struct Client {
     http: reqwest::Client,
     target: Arc<RwLock<Target>>,
-    /// Arguments to find the server again. None for a server in this process.
+    /// Arguments with which the client finds the server again. `None` for a server in this process.
     reach: Option<Reach>,
     words: Arc<str>,
 }
@@ -180,7 +182,7 @@ pub struct Client {
 #[derive(Clone, Debug)]
 struct Target {
     base: Url,
-    /// None while this terminal is not signed in.
+    /// `None` while this terminal is not signed in.
     token: Option<String>,
     from: From,
 }
@@ -189,19 +191,19 @@ struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Environment,
-    /// Login of this terminal at the server.
+    /// A login of this terminal at the server.
     Login,
     DataFolder,
 }
 
 impl Client {
-    /// Finds the named server, or the one that uses the data folder.
+    /// Finds the server that the arguments name, otherwise the server that uses the data folder.
     pub(crate) fn find(reach: &Reach) -> anyhow::Result<Self> {
         Self::new(target(reach)?, Some(reach.clone()), &render_server_arguments(reach)?)
     }
 
-    /// Creates a client for a known address and token. `words` are the arguments with which other commands name the
-    /// server.
+    /// Creates a client for a known address and token. `words` are the arguments that select this server on the command
+    /// line of another command.
     pub(crate) fn with_token(address: &str, token: &str, words: &str) -> anyhow::Result<Self> {
         Self::new(
             Target { base: Url::parse(address)?, token: Some(token.to_owned()), from: From::DataFolder },
@@ -210,7 +212,7 @@ impl Client {
         )
     }
 
-    /// Creates a client without a token, for a server where this terminal is not signed in yet.
+    /// Creates a client without a token, for a server at which this terminal is not signed in yet.
     pub(crate) fn unknown(server: &Url) -> anyhow::Result<Self> {
         Self::new(Target { base: server.clone(), token: None, from: From::Login }, None, "")
     }
@@ -223,7 +225,8 @@ impl Client {
     fn new(target: Target, reach: Option<Reach>, words: &str) -> anyhow::Result<Self> {
         let http = holdshort_http::client_to(&target.base)
             .user_agent(concat!("holdshort/", env!("CARGO_PKG_VERSION")))
-            // A proxy of the environment does not reach a server on this machine, and must not see its token.
+            // A proxy from the environment cannot reach a server on this machine, and must not receive the token of
+            // that server.
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT_TIME)
@@ -237,13 +240,13 @@ impl Client {
         self.target().base.as_str().trim_end_matches('/').to_owned()
     }
 
-    /// Returns the arguments with which another command reaches the same server. They start with a blank.
+    /// Returns the arguments that select the same server for another command. They start with a space.
     pub(crate) fn server_arguments(&self) -> &str {
         &self.words
     }
 
-    /// Finds the server again. A restarted server may listen elsewhere, and another program may listen at its old
-    /// address.
+    /// Finds the server again. A restarted server may listen at another address, and a different program may listen at
+    /// the old address.
     fn find_again(&self) -> anyhow::Result<Target> {
         let Some(reach) = &self.reach else { return Ok(self.target()) };
         let found = target(reach)?;
@@ -263,8 +266,8 @@ impl Client {
         self.ask(self.request(Method::POST, path)?.json(body)).await
     }
 
-    /// Reports that the person at the terminal was shown an open interrupt in full. Failures are ignored: a reader who
-    /// may not decide is refused.
+    /// Reports that the person at the terminal has seen an open interrupt completely. Errors are ignored, because the
+    /// server refuses the report of a reader without permission to decide.
     pub(crate) async fn looked(&self, interrupt: &str) {
         let (path, body) = (format!("/v1/interrupts/{interrupt}/views"), json!({}));
         let _ = tokio::time::timeout(LOOK_TIME, self.post::<Value>(&path, &body)).await;
@@ -282,13 +285,13 @@ impl Client {
         self.ask(self.request(Method::DELETE, path)?).await
     }
 
-    /// Returns a text unchanged, such as a page.
+    /// Returns the response body as text, for example an HTML page.
     pub(crate) async fn text(&self, path: &str) -> anyhow::Result<String> {
         let response = self.send(self.request(Method::GET, path)?.timeout(REQUEST_TIME)).await?;
         response.text().await.context("the response is incomplete")
     }
 
-    /// Returns all pages of a list.
+    /// Returns the items of all pages of a list.
     pub(crate) async fn list(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut cursor: Option<String> = None;
@@ -306,7 +309,7 @@ impl Client {
         }
     }
 
-    /// Visits each event that a run has now, in order.
+    /// Calls `look` with each stored event of a run, in order.
     pub async fn each_event(&self, run: &str, mut look: impl FnMut(&Event)) -> anyhow::Result<()> {
         let mut since = 0;
         loop {
@@ -327,7 +330,7 @@ impl Client {
         self.send(request).await
     }
 
-    /// Opens the stream of all events after a position. Without a position it starts now.
+    /// Opens the stream of all events after a position. Without a position, the stream starts with new events.
     pub(crate) async fn everything(&self, position: Option<&str>) -> anyhow::Result<Response> {
         let mut request =
             self.request(Method::GET, "/v1/events")?.header(reqwest::header::ACCEPT, "text/event-stream");
@@ -423,7 +426,7 @@ impl Client {
         Refused(problem).into()
     }
 
-    /// Explains why a token was rejected, and what to do. `said` is the explanation of the server.
+    /// Explains why a token was rejected and what to do. `said` is the explanation of the server.
     fn unknown_token(&self, said: &str) -> String {
         let at = self.address();
         let Target { token, from, .. } = self.target();
@@ -466,24 +469,23 @@ impl Client {
     }
 }
 
-/// Returns true if a request was refused for this field of its body alone.
+/// Returns true if a request was refused only because of this field of its body.
 pub(crate) fn is_refused_at(error: &anyhow::Error, pointer: &str) -> bool {
     error
         .downcast_ref::<Refused>()
         .is_some_and(|refused| matches!(&refused.0.errors[..], [only] if only.pointer == pointer))
 }
 
-/// Returns the code of a refused request.
 pub(crate) fn code(error: &anyhow::Error) -> Option<Code> {
     error.downcast_ref::<Refused>().map(|refused| refused.0.code)
 }
 
-/// Returns the invalid fields of a refused body.
+/// Returns the invalid fields of a refused request body.
 pub(crate) fn errors(error: &anyhow::Error) -> &[FieldError] {
     error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.0.errors)
 }
 
-/// Returns true if a retry may succeed: no answer came, or the server could not give one now.
+/// Returns true if a retry may succeed: no response arrived, or the server was temporarily unable to respond.
 pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
     match code(error) {
         Some(code) => matches!(code, Code::Stopping | Code::StoreFailed | Code::Busy | Code::TooManyStreams),
@@ -491,20 +493,21 @@ pub(crate) fn is_passing(error: &anyhow::Error) -> bool {
     }
 }
 
-/// Checks that an id fits into a path.
+/// Checks that an id contains only characters that are valid in a URL path.
 pub(crate) fn id(text: &str) -> anyhow::Result<&str> {
     let fits = !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if fits { Ok(text) } else { Err(usage(format!("`{}` is not an id", plain::line(text)))) }
 }
 
-/// Returns the arguments that reach the same server. They are empty for the person's own data folder.
+/// Returns the arguments that select the same server. They are empty for the default data folder.
 fn render_server_arguments(reach: &Reach) -> anyhow::Result<String> {
     let server = reach.server.as_deref().map(|url| format!(" --server {}", quoted(url)));
     Ok(format!("{}{}", DataDir::resolve(reach.data.as_deref())?.arguments(), server.unwrap_or_default()))
 }
 
-/// Returns the named server, or the one that certainly uses the data folder. No other server gets the token.
+/// Returns the server that the arguments name, otherwise the server that certainly uses the data folder. No other
+/// server may receive the token.
 fn target(reach: &Reach) -> anyhow::Result<Target> {
     let data_dir = DataDir::resolve(reach.data.as_deref())?;
     let address = reach.server.clone().or_else(|| data_dir.listening()).ok_or_else(|| data_dir.unserved())?;
@@ -518,7 +521,8 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     {
         return Ok(Target { base, token: Some(login.token), from: From::Login });
     }
-    // The folder's token is for the server of this machine. Naming the folder allows it for another server.
+    // The token of a data folder is for the server on this machine. It is sent to another server only if the person
+    // named the data folder.
     let is_for_it = reach.server.is_none() || reach.data.is_some() || is_loopback(&base);
     let token = is_for_it.then(|| data_dir.token()).transpose()?.flatten().ok_or_else(|| {
         let elsewhere = reach.server.as_deref().map(|server| {
@@ -533,7 +537,7 @@ fn target(reach: &Reach) -> anyhow::Result<Target> {
     Ok(Target { base, token: Some(token), from: From::DataFolder })
 }
 
-/// Parses the address of a server. Rejects plain HTTP to another machine: it would expose the token.
+/// Parses the address of a server. Rejects plain HTTP to another machine, because the token would be sent unencrypted.
 pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
     let base = Url::parse(&with_scheme(text))
         .ok()
@@ -547,7 +551,7 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Url> {
     Ok(base)
 }
 
-/// Prefixes of ids and what they identify.
+/// Prefixes of ids, and the kind of object that each prefix identifies.
 const KINDS: [(&str, &str); 6] = [
     ("run", "a run"),
     ("int", "an interrupt"),
@@ -568,7 +572,8 @@ fn listed_by(kind: &str) -> &'static str {
     }
 }
 
-/// Checks an id of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error names the kind of any other id.
+/// Checks that an id is of one kind: `run`, `int`, `ses`, `gra`, `key` or `dlv`. The error names the actual kind of the
+/// id.
 pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> {
     let text = id(text)?;
     let name = |prefix: &str| KINDS.iter().find(|(each, _)| *each == prefix).map(|(_, name)| *name);
@@ -581,14 +586,14 @@ pub(crate) fn id_of<'a>(text: &'a str, prefix: &str) -> anyhow::Result<&'a str> 
     }
 }
 
-/// Returns the id in a path.
+/// Returns the id in the path of a URL.
 fn find_id(url: &Url) -> Option<&str> {
     url.path_segments()?.find(|part| {
         part.split_once('_').is_some_and(|(prefix, _)| KINDS.iter().any(|(each, _)| *each == prefix))
     })
 }
 
-/// Adds a scheme to an address such as `localhost:7349`.
+/// Adds a scheme to an address without scheme, such as `localhost:7349`.
 fn with_scheme(address: &str) -> String {
     let is_host_and_port = !address.contains('/')
         && address

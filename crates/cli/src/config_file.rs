@@ -1,7 +1,8 @@
-//! `holdshort.toml`: settings of `serve` that neither a flag nor the environment gives.
+//! `holdshort.toml`: settings of `serve`. A flag or an environment variable overrides a setting of this file.
 //!
-//! Unknown keys are rejected with line and column. The file holds no secrets: it names files that do. It decides who is
-//! authenticated and in which role, so only its owner may change it. `docs/reference/config.md` has every key.
+//! Unknown keys are rejected with line and column. The file contains no secrets, only the paths of files with secrets.
+//! The file decides who can sign in and with which role, so only its owner may change it. `docs/reference/config.md`
+//! describes every key.
 
 mod position;
 
@@ -32,12 +33,12 @@ use crate::limits::CONFIG_BYTES;
 use crate::log::{self, Format};
 use position::{describe_error, position_of_value};
 
-/// Name of the file in the data folder.
+/// Name of the configuration file in the data folder.
 pub(crate) const NAME: &str = "holdshort.toml";
-/// Default of `listen`.
+/// Default of the key `listen`.
 const LISTEN: &str = "127.0.0.1:7349";
 
-/// The file as it is written.
+/// Content of the configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(clippy::struct_field_names, reason = "they are the keys of the file")]
@@ -93,7 +94,7 @@ struct Identity {
     oidc: Option<Oidc>,
 }
 
-/// Settings in effect, and the source of each.
+/// Settings in effect, and the source of each setting.
 #[derive(Debug)]
 pub(crate) struct EffectiveSettings {
     pub listen: SocketAddr,
@@ -117,17 +118,17 @@ pub(crate) struct EffectiveSettings {
     pub told: Vec<EffectiveSetting>,
 }
 
-/// A key of the file, its value in effect, and the source of that value.
+/// A key of the configuration file, its value in effect, and the source of this value.
 #[derive(Debug, Serialize)]
 pub(crate) struct EffectiveSetting {
     pub key: &'static str,
-    /// `null` if the key is not set and has no default.
+    /// Value in effect. `null` if the key is not set and has no default.
     pub value: Option<String>,
-    /// Source: `flag`, `environment NAME`, `file PATH`, or `default`.
+    /// Source of the value: `flag`, `environment NAME`, `file PATH`, or `default`.
     pub from: String,
 }
 
-/// Resolves the settings of a server of this data folder.
+/// Resolves the settings of a server that uses this data folder.
 pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Result<EffectiveSettings> {
     let path = match &serve.config {
         Some(path) => Some(std::path::absolute(path)?),
@@ -154,7 +155,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         proxies: {
             let said = (!said.proxy.is_empty()).then(|| said.proxy.clone());
             let named = telling.pick("proxy", None, said, file.proxy, None, |named| named.join(", "));
-            // The parser of the flag or of the key has checked each value.
+            // The parser of the flag or of the key has already checked each value, so no value is lost here.
             Proxies::new(named.unwrap_or_default().iter().filter_map(|text| network(text).ok()).collect())
         },
         tls: {
@@ -268,7 +269,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         kept.is_some().then_some(CHECKPOINT_EVERY_MS),
         |ms| format!("{ms} ms"),
     );
-    // Channels that ask for checkpoints are known only after their file is read.
+    // Whether channels require checkpoints is known only after the channels file is read.
     if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
             "`checkpoint_every` needs a file or channels: name a file with --checkpoint-file, or with `checkpoint_file` in \
@@ -321,7 +322,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
     })
 }
 
-/// Returns the endpoint for traces and its headers, which are secrets.
+/// Returns the endpoint for traces, and the headers to send there. The headers are secrets.
 fn otlp(
     telling: &mut SettingResolver,
     flag: Option<Url>,
@@ -359,7 +360,7 @@ fn otlp(
 
 struct SettingResolver {
     path: Option<PathBuf>,
-    /// Text of the file.
+    /// Text of the configuration file.
     text: String,
     told: Vec<EffectiveSetting>,
 }
@@ -373,7 +374,7 @@ impl SettingResolver {
         self.find_setting(key).is_some_and(|told| told.from.starts_with("file "))
     }
 
-    /// Returns the error for a key. It has a position if the file sets the key.
+    /// Returns the error for a key, with line and column if the file sets the key.
     fn wrong(&self, key: &str, why: &str) -> anyhow::Error {
         match &self.path {
             Some(path) if self.is_from_file(key) => {
@@ -383,8 +384,8 @@ impl SettingResolver {
         }
     }
 
-    /// Chooses a value by precedence: flag, environment, file, default. A value of the environment is returned only if
-    /// a flag took it up; others are read again where they are used.
+    /// Chooses a value by precedence: flag, environment, file, default. Returns `None` if the value is in an
+    /// environment variable that another module reads, and records only the source.
     fn pick<T>(
         &mut self,
         key: &'static str,
@@ -399,7 +400,7 @@ impl SettingResolver {
             Some((name, value))
         });
         let (value, from) = match (flag, named, file) {
-            // This flag reads the environment by itself, so its value may be from there.
+            // The parser of this flag reads the environment variable too, so the value may come from there.
             (Some(flag), Some((name, _)), _) if name == "HOLDSHORT_STORE" && !is_flag_set("--store") => {
                 (Some(flag), format!("environment {name}"))
             }
@@ -423,7 +424,7 @@ impl SettingResolver {
     }
 }
 
-/// Returns true if the command line of this process has the flag.
+/// Returns true if the command line of this process contains the flag.
 pub(crate) fn is_flag_set(flag: &str) -> bool {
     std::env::args_os().any(|argument| {
         argument.to_str().is_some_and(|text| text == flag || text.starts_with(&format!("{flag}=")))
@@ -488,7 +489,8 @@ fn read(path: &Path) -> anyhow::Result<(File, String)> {
     Ok((file, text))
 }
 
-/// Reads a file that only its owner may read, such as the address of a database. `key` names the file.
+/// Reads a file with a secret, such as the URL of a database. Only the owner may have permission to read the file.
+/// `key` is the configuration key that names the file.
 fn secret_of(key: &str, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     secret_file::read_text(path, CONFIG_BYTES).map_err(|error| usage(format!("`{key}` {shown} {error}")))
@@ -514,7 +516,7 @@ fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PublicUrl>, D
 }
 
 fn otlp_endpoint<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Url>, D::Error> {
-    // The error does not show the value: it may contain a password.
+    // The error must not contain the value, because the value may contain a password.
     args::otlp_endpoint(&String::deserialize(from)?).map(Some).map_err(de::Error::custom)
 }
 
@@ -579,7 +581,7 @@ fn model<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
     }
 }
 
-/// Checks a URL. The error does not show the value: it may contain a password.
+/// Checks a URL. The error does not contain the value, because the value may contain a password.
 fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let is_url = Url::parse(text.trim()).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
@@ -587,7 +589,7 @@ fn base_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Err
     if is_url { Ok(Some(text)) } else { Err(de::Error::custom(such)) }
 }
 
-/// Rejects an address with a password, since configurations are copied and displayed.
+/// Rejects a URL with a password, because configuration files are often copied and displayed.
 fn store<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));

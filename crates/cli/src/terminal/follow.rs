@@ -1,6 +1,7 @@
-//! Follows a run at the terminal: prints events, shows a card where the run holds short, sends the person's decision.
+//! Follows a run in the terminal: prints events, shows a card where the run holds short, sends the person's decision.
 //!
-//! Selects between the event stream, the terminal and signals. Leaving changes nothing: the run is in the journal.
+//! Waits for the event stream, the terminal and signals at the same time. Leaving changes nothing, because the state of
+//! the run is in the journal.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -26,23 +27,23 @@ use crate::pack::{Asker, Pack, Packs};
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
-/// Number of recent events that are printed when attaching to a long run.
+/// Number of recent events that are printed after attaching to a long run.
 const HISTORY: u64 = 80;
 /// Pause between two attempts to read from the server.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: usize = 10;
-/// Events that change which agent works. The shown agents are read again.
+/// Events that change which agent works. After each of them the list of agents is read again.
 const SHIFTS: [&str; 5] = ["phase_ended", "step_started", "step_ended", "step_redone", "handed_over"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Lines for a person, who may decide.
+    /// Lines for a person, who may also decide.
     Told,
     /// Events as JSON lines, without prompts.
     Json,
 }
 
-/// Reason why following ended.
+/// Reason why following the run ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Ended(Box<Run>),
@@ -51,11 +52,11 @@ pub(crate) enum Outcome {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaveReason {
-    /// `d`, or end of input.
+    /// The person typed `d`, or the input ended.
     Detached,
-    /// Ctrl-C, or a signal to terminate.
+    /// The process received Ctrl-C or a signal to terminate.
     Signal,
-    /// Only a person can go on, and there is no terminal.
+    /// The run waits for a person, and there is no terminal to ask.
     Nobody,
 }
 
@@ -77,7 +78,7 @@ pub(crate) fn exit_for_status(status: Status) -> Exit {
     }
 }
 
-/// Follows a run until it ends or the person leaves.
+/// Follows a run until the run ends or the person leaves.
 pub(crate) async fn follow(packs: Packs, client: &Client, run: &str, form: Form) -> anyhow::Result<Outcome> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let untold = match form {
@@ -122,26 +123,26 @@ struct Follower<'a> {
     input: Option<Input>,
     projector: Projector,
     progress: Progress,
-    /// Interrupts to ask about, in their order.
+    /// Ids of the open interrupts, in the order in which their cards are shown.
     open: VecDeque<String>,
-    /// Sequence number of the last event.
+    /// Sequence number of the last event that was received.
     seen: u64,
-    /// Events up to this number are too old to print. They are read for the names in them.
+    /// Sequence number up to which events are too old to print. They are read only for the names of calls and steps.
     untold: u64,
-    /// Last event at the time of attaching. No card is shown before that event is printed.
+    /// Sequence number of the last event at the time of attaching. No card is shown before this event is processed.
     known: u64,
     asking: Option<Prompt>,
-    /// Events that arrived while a card is shown.
+    /// Events that arrived while a card is shown. They are printed after the decision.
     held: Vec<Event>,
-    /// Agents that work on the run, as last read.
+    /// Agents that work on the run, as last read from the server.
     team: Vec<Work>,
-    /// Last event before that read.
+    /// Sequence number of the last event before `team` was read.
     team_at: u64,
-    /// Screens of a pack for its questions.
+    /// Screens of a pack for questions.
     asker: Option<Box<dyn Asker>>,
 }
 
-/// Next state of the loop: it goes on, or is over.
+/// Next action of the main loop: continue or stop.
 enum Next {
     On,
     Over(Outcome),
@@ -172,7 +173,7 @@ impl Follower<'_> {
                 () = tokio::time::sleep(AGAIN), if self.asking.is_none() && !self.open.is_empty() => Next::On,
                 line = typed(self.input.as_mut(), self.asking.is_some()) => {
                     let next = self.typed(line?).await?;
-                    // The editor had the keyboard; a Ctrl-C for it is not for this program.
+                    // A Ctrl-C that was typed in the editor is not for this program.
                     interrupt = signal(SignalKind::interrupt())?;
                     next
                 }
@@ -225,7 +226,7 @@ impl Follower<'_> {
             if is_ours && event.kind == "interrupt_resolved" {
                 self.asking = None;
                 print_message("");
-                // Held events are printed first: the message is about the event after them.
+                // The message is about an event after the held events, so the held events are printed first.
                 self.print_held_events();
                 self.progress.hide();
                 print_message(match event.actor.role {
@@ -256,7 +257,7 @@ impl Follower<'_> {
         Ok(Next::On)
     }
 
-    /// Reads the run. Retries while the server is starting again.
+    /// Reads the run. Retries while the server is restarting.
     async fn read_run(&self) -> anyhow::Result<Run> {
         let path = format!("/v1/runs/{}", self.run);
         for _ in 1..TRIES {
@@ -268,7 +269,7 @@ impl Follower<'_> {
         self.client.get(&path).await
     }
 
-    /// Returns true if only a person can go on.
+    /// Returns true if the run can only continue after a decision of a person.
     async fn is_left_waiting(&self) -> anyhow::Result<bool> {
         Ok(match self.read_run().await?.status {
             Status::Waiting | Status::Paused => true,
@@ -286,7 +287,7 @@ impl Follower<'_> {
         while let Some(id) = self.open.front().cloned() {
             let interrupt: Interrupt = match self.client.get(&format!("/v1/interrupts/{id}")).await {
                 Ok(interrupt) => interrupt,
-                // Requested again once the server is back.
+                // The card is requested again after the connection is restored.
                 Err(error) if client::is_passing(&error) => return Ok(()),
                 Err(error) => return Err(error),
             };
@@ -303,7 +304,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Reads which agents work. After a failure none is shown until the next read, since the list is only for display.
+    /// Reads which agents work. After an error no agents are shown until the next read, because the list is only
+    /// informative.
     async fn read_team(&mut self) {
         if self.team_at == self.seen {
             return;
@@ -321,7 +323,7 @@ impl Follower<'_> {
         self.progress.team(team::counted(&self.team), team::lines(&self.team, Paint::stderr()));
     }
 
-    /// Prints a card. Returns true if it shows everything that is asked.
+    /// Prints a card. Returns true if the card shows everything that the person decides on.
     fn ask(&mut self, interrupt: Interrupt) -> bool {
         let paint = Paint::stderr();
         print_message("");
@@ -358,7 +360,7 @@ impl Follower<'_> {
         is_whole
     }
 
-    /// Prints the label before the cursor.
+    /// Prints the text in front of the cursor.
     fn cursor(&self) {
         if let Some(prompt) = &self.asking {
             output::prompt(prompt.label());
@@ -433,7 +435,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. Returns lines if the person is asked again.
+    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> anyhow::Result<Option<Vec<String>>> {
         let paint = Paint::stderr();
         let Some(prompt) = &mut self.asking else { return Ok(None) };
@@ -468,7 +470,7 @@ impl Follower<'_> {
                     self.print_held_events();
                     Ok(None)
                 }
-                // The card is read and shown again in its new version.
+                // The interrupt has changed, so its card is read and shown again.
                 Some(Code::Stale) => {
                     print_message(&format!("  {}", paint.yellow("It has changed since you read it.")));
                     self.asking = None;
@@ -523,7 +525,8 @@ impl Follower<'_> {
     }
 }
 
-/// Returns true if the decision names an earlier answer that is no longer valid. The card is shown again without it.
+/// Returns true if the decision refers to an earlier answer that is no longer valid. The card is shown again without
+/// this answer.
 pub(super) fn takes_another_source(error: &anyhow::Error) -> bool {
     client::errors(error).iter().any(|problem| problem.pointer == "/from")
 }

@@ -1,4 +1,5 @@
-//! Projects the events of a run to short lines for a person who follows it. Pure; keeps the names of calls and steps.
+//! Converts the events of a run into short lines for a person who follows the run. Pure. It remembers the names of
+//! calls and steps.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +13,9 @@ use super::quote::{Cap, brief, quote};
 use super::reply_flaws;
 use crate::program_name::holdshort;
 
-/// Lines of an agent's message.
+/// Maximum number of printed lines of an agent's message.
 const SAID: Cap = Cap::Lines(24);
-/// Lines of a command's output, from its end.
+/// Maximum number of printed lines of a command's output. The last lines are printed.
 const OUTPUT_LINES: usize = 6;
 
 #[derive(Debug)]
@@ -23,24 +24,23 @@ pub(crate) struct Projector {
     words: String,
     calls: BTreeMap<String, Call>,
     steps: BTreeMap<String, Step>,
-    /// Last step of each phase that has not ended. Its present agent worked last in the phase.
+    /// Last step of each phase that has not ended. The agent of this step worked last in the phase.
     last: BTreeMap<String, String>,
-    /// Interrupts decided here. Their resolutions are not printed again.
+    /// Interrupts that were decided in this terminal. Their resolutions are not printed again.
     own: BTreeSet<String>,
     asked: BTreeMap<String, OpenInterrupt>,
     said: String,
     activity: String,
 }
 
-/// Description of a step.
 #[derive(Debug)]
 struct Step {
     agent: String,
     /// `step work`, or `subtask build (2 of 3)`.
     name: String,
-    /// True if it helps another step: its text is for the run, and not for a person.
+    /// True if the step only helps another step. Its text is then for the run, not for a person.
     aside: bool,
-    /// True if it writes a plan, which has a card of its own.
+    /// True if the step writes a plan. The plan has its own card.
     plans: bool,
 }
 
@@ -52,18 +52,18 @@ struct Call {
     edited: bool,
 }
 
-/// An interrupt, until it is resolved.
+/// An interrupt that is not resolved yet.
 #[derive(Debug, Default)]
 struct OpenInterrupt {
     title: String,
-    /// Labels of its options, by id.
+    /// Labels of the options, by option id.
     labels: BTreeMap<String, String>,
     /// Text of the decision.
     words: String,
 }
 
 impl Projector {
-    /// Creates a projector. `words` are the arguments with which another command reaches the server.
+    /// Creates a projector. `words` are the arguments that select the server on the command line of another command.
     pub(crate) fn new(paint: Paint, words: &str) -> Self {
         Self {
             paint,
@@ -83,17 +83,17 @@ impl Projector {
         &self.said
     }
 
-    /// Returns the current activity in a few words.
+    /// Describes the current activity in a few words.
     pub(crate) fn activity(&self) -> &str {
         &self.activity
     }
 
-    /// Marks an interrupt as decided here: the person knows its outcome.
+    /// Records that the interrupt was decided in this terminal, so that the person already knows the outcome.
     pub(crate) fn mark_decided_here(&mut self, interrupt: &str) {
         self.own.insert(interrupt.to_owned());
     }
 
-    /// Returns the lines of an event. Events that do not matter to a person have none.
+    /// Returns the lines for an event. The result is empty if the event is irrelevant to a person.
     pub(crate) fn project(&mut self, event: &Event) -> Vec<String> {
         let paint = self.paint;
         let data = &event.data;
@@ -158,7 +158,7 @@ impl Projector {
             "trial_started" | "tool_started" => {
                 let call = string("call");
                 self.activity = self.name(call);
-                // A call with a changeset writes it, and cannot be stopped.
+                // A call with a changeset only writes the changeset, and cannot be stopped.
                 if self.is_command(call) && data.get("changeset").is_none() {
                     let how = format!("`{} stop RUN {}{}`", holdshort(), plain::line(call), self.words);
                     self.activity = format!("{} ({how} ends it)", self.activity);
@@ -169,7 +169,7 @@ impl Projector {
                 self.activity.clear();
                 Vec::new()
             }
-            // Stopped together with the whole run.
+            // The person stopped the whole run, so this line would repeat the line about the run.
             "tool_stopped" if data.get("interrupted").and_then(Value::as_bool) == Some(true) => Vec::new(),
             "tool_stopped" => {
                 let name = self.name(string("call"));
@@ -180,7 +180,7 @@ impl Projector {
                 self.finished(data, text)
             }
             "tool_returned" => match string("why") {
-                // From here on the person's version is checked and runs.
+                // Later checks and the execution use the version that the person edited.
                 "edited" => {
                     if let Some(call) = self.calls.get_mut(string("call")) {
                         call.edited = true;
@@ -241,17 +241,18 @@ impl Projector {
         }
     }
 
-    /// Returns true if the text of a step is for the run, and not for a person.
+    /// Returns true if the text of a step is for the run, not for a person.
     pub(crate) fn is_aside(&self, step: &str) -> bool {
         self.steps.get(step).is_some_and(|step| step.aside)
     }
 
-    /// Returns true if the text of a step is shown while it arrives. None before the step is known.
+    /// Returns true if the text of a step is shown while it arrives. `None` if the step is unknown yet.
     pub(crate) fn is_heard(&self, step: &str) -> Option<bool> {
         self.steps.get(step).map(|step| !step.aside && !step.plans)
     }
 
-    /// Returns the text of a step that is for a person. A planner's text is shown without the plan, which has a card.
+    /// Returns the part of a step's text that is for a person. The plan in a planner's text is omitted, because the
+    /// plan has its own card.
     pub(crate) fn spoken<'t>(&self, step: &str, text: &'t str) -> Cow<'t, str> {
         if self.steps.get(step).is_some_and(|step| step.plans) {
             Cow::Owned(holdshort_core::plan::around(text))
@@ -260,7 +261,7 @@ impl Projector {
         }
     }
 
-    /// Records a step. The next round of the same agent in a phase gives no line.
+    /// Records the start of a step. Further rounds of the same agent in a phase produce no line.
     fn started(&mut self, data: &Value) -> Vec<String> {
         let string = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let (id, agent) = (string("step"), string("agent"));
@@ -311,7 +312,7 @@ impl Projector {
         out
     }
 
-    /// Describes a call in one line: the tool and its subject.
+    /// Describes a call in one line: the tool and the subject of the call.
     fn name(&self, call: &str) -> String {
         let Some(Call { tool, arguments, edited }) = self.calls.get(call) else {
             return plain::line(call).into_owned();
@@ -346,7 +347,7 @@ impl Projector {
         let tool = self.calls.get(call).map(|call| call.tool.as_str()).unwrap_or_default();
         let first = brief(text, paint.width.saturating_sub(12));
         match (string("end"), tool) {
-            // The card and its decision already say all of it.
+            // The card and the printed decision already contain this information.
             (
                 "done" | "answered" | "skipped" | "refused",
                 "ask_human" | "ask_user" | "communicate_with_human" | "create_plan" | "request_review",
@@ -365,7 +366,7 @@ impl Projector {
                 }
                 out
             }
-            // The agent's last message, about the work that was done and that was not.
+            // The arguments of `finish` contain the agent's last message, about finished and unfinished work.
             ("done", "finish") => self.said_at_the_end(call),
             ("done", "edit_file" | "write_file") => vec![format!("  {} {name}", paint.green("✓"))],
             ("done", _) => {
@@ -456,7 +457,7 @@ impl OpenInterrupt {
     }
 }
 
-/// Names a step of a plan by its place there, any other step by its id.
+/// Names a step of a plan by its position in the plan, any other step by its id.
 fn name_of_step(started: &Value) -> String {
     let string = |pointer: &str| started.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let number = |pointer: &str| started.pointer(pointer).and_then(Value::as_u64);
@@ -489,7 +490,7 @@ mod tests {
         for width in [20, 64, 80, 110] {
             let lines = Projector::new(Paint::narrow(width), "").project(&event("model_failed", &data));
             let widest = lines.iter().map(|line| console::measure_text_width(line)).max();
-            // The kind of failure is always shown, with a few letters of the reason.
+            // Even a narrow line contains the kind of failure and the first letters of the reason.
             assert!(widest <= Some(width.max(60)), "{width}: {lines:?}");
         }
     }
@@ -528,7 +529,7 @@ mod tests {
         );
         let redone = event("step_redone", &json!({"step": "control/build"}));
         assert_eq!(projector.project(&redone), [format!("  {name} is redone")]);
-        // A step that started before this terminal attached is known by its id only.
+        // If a step started before this terminal attached, only the id of the step is known.
         let skipped = event("step_ended", &json!({"step": "work", "end": "skipped"}));
         assert_eq!(projector.project(&skipped), ["  step work was skipped"]);
     }
@@ -548,7 +549,7 @@ mod tests {
         assert!(started("work/round_2", "copilot", "worker").is_empty());
         assert!(started("summarise:work/round_2:3", "summariser", "summariser").is_empty());
         assert_eq!(started("work/round_3", "coder", "worker"), ["  step work/round_3 starts: agent coder"]);
-        // An agent that takes a round over was the last to work in the phase.
+        // An agent that takes over a round is the last agent that worked in the phase.
         let handed = json!({"step": "work/round_3", "from": "coder", "to": "copilot"});
         projector.project(&event("handed_over", &handed));
         let mut started = |step: &str, agent: &str| {

@@ -1,7 +1,7 @@
-//! A state machine without I/O from typed lines to a decision.
+//! State machine without I/O that converts typed lines into a decision.
 //!
-//! A decision is sent only if its option was chosen by number or name, or was shown back and confirmed. While a
-//! decision is shown back, `yes` confirms it and never names another option.
+//! A decision is sent only if its option was chosen by number or name, or if the decision was shown back and confirmed.
+//! While a decision is shown back, `yes` confirms this decision and never selects an option.
 
 use std::time::Instant;
 
@@ -25,34 +25,34 @@ use fields::{Filled, Filling};
 pub struct Prompt {
     pub interrupt: Interrupt,
     stage: Stage,
-    /// Form that gave the answer that is shown back.
+    /// The filled-in form whose answer is shown back.
     filled: Option<Filling>,
-    /// True if an empty line was already answered with a hint.
+    /// True if a hint was already printed for an empty line.
     hinted: bool,
     /// Time at which the card was printed.
     shown: Instant,
-    /// Lines of the card that were cut and not shown since.
+    /// Number of lines of the card that were cut and have not been shown since.
     cut_lines: usize,
-    /// True if the lines are from a script, so that no person can answer a second question.
+    /// True if the lines come from a script, so that no person can answer a second question.
     in_script: bool,
 }
 
 #[derive(Debug)]
 enum Stage {
     Choose,
-    /// An option was chosen that needs text.
+    /// The chosen option needs a text, and the next line is this text.
     Words(String),
-    /// A structured answer is filled in, part by part.
+    /// The form of a structured answer is being filled in, field by field.
     Fill(Filling),
-    /// A decision is shown back. Enter or a yes sends it, a no drops it. A risky one needs a yes.
+    /// A decision is shown back. Enter or `yes` sends the decision, `no` discards it. A risky decision needs `yes`.
     Confirm(Decision),
-    /// A grant is about to be given. The list shows which other calls it would release.
+    /// A decision with a grant is about to be sent. A list shows which other open calls the grant would release.
     Also(Decision),
-    /// The reason for a freeze is requested.
+    /// The next line is the reason for a freeze.
     Freeze,
 }
 
-/// Effect of a line.
+/// Effect of a typed line.
 #[derive(Debug, PartialEq)]
 pub enum Reaction {
     /// Print these lines and ask again.
@@ -61,12 +61,12 @@ pub enum Reaction {
     Edit(Editing),
     Help,
     Uncut,
-    /// Freeze everything, for this reason.
+    /// Freeze everything, with this reason.
     Freeze(String),
     Detach,
 }
 
-/// Text to open in the editor, and its option.
+/// Text to open in the editor, and the option to which the text belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Editing {
     pub option: String,
@@ -76,13 +76,13 @@ pub struct Editing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// An edit that is JSON.
+    /// The edit is JSON.
     Json,
-    /// An edit that is text.
+    /// The edit is plain text.
     Text,
-    /// The paths whose changes are kept, one a line.
+    /// The edit lists the paths whose changes are kept, one path per line.
     Paths,
-    /// No edit: the text of a decision.
+    /// The text is the text of a decision, not an edit.
     Words,
 }
 
@@ -97,31 +97,31 @@ impl Form {
 }
 
 impl Prompt {
-    /// Creates a prompt. `cut_lines` is the number of lines that the card did not print.
+    /// Creates a prompt. `cut_lines` is the number of lines that the card omitted.
     pub(crate) fn new(interrupt: Interrupt, cut_lines: usize) -> Self {
         let stage = filling(&interrupt).map_or(Stage::Choose, Stage::Fill);
         let shown = Instant::now();
         Self { interrupt, stage, filled: None, hinted: false, shown, cut_lines, in_script: false }
     }
 
-    /// Records that the whole card was printed. Returns true if it shows everything that is asked.
+    /// Records that the complete card was printed. Returns true if the server omitted nothing from the card either.
     pub(crate) fn mark_shown_whole(&mut self) -> bool {
         self.cut_lines = 0;
         self.shows_all()
     }
 
-    /// Returns true if the card has shown everything: no line is cut, and the server left nothing out.
+    /// Returns true if the card has shown everything: no line is cut, and the server omitted nothing.
     pub(crate) fn shows_all(&self) -> bool {
         self.cut_lines == 0 && self.interrupt.unseen.is_none()
     }
 
-    /// Adds the time for which the card has been on the person's screen.
+    /// Sets the time for which the card has been on the person's screen.
     pub(crate) fn timed(&self, decision: Decision) -> Decision {
         let ms = u64::try_from(self.shown.elapsed().as_millis()).ok();
         Decision { viewed_ms: ms, ..decision }
     }
 
-    /// Returns the text before the cursor.
+    /// Returns the text in front of the cursor.
     pub(crate) fn label(&self) -> &'static str {
         match &self.stage {
             Stage::Choose => "> ",
@@ -136,7 +136,7 @@ impl Prompt {
         }
     }
 
-    /// Returns the keys, for the lines below the options.
+    /// Describes the available keys, in lines to print below the options.
     pub(crate) fn keys(&self, paint: Paint) -> Vec<String> {
         let typed = match naming::natural(&self.interrupt) {
             Some(offer) if self.interrupt.takes_a_number() && offer.needs_edit => {
@@ -199,14 +199,15 @@ impl Prompt {
         }
     }
 
-    /// Reads a line of a conversation, where the answer to a question is sent as it is typed. In a script this is true
-    /// of all text that releases nothing: its next line was written before a person could see it shown back.
+    /// Parses a line of a conversation, in which the answer to a question is sent without being shown back. In a
+    /// script, the same applies to every text that releases nothing, because the next line of the script was written
+    /// before the text could be shown back.
     pub fn read_conversation_line(&mut self, line: &str, in_script: bool, paint: Paint) -> Reaction {
         self.in_script = in_script;
         let was_choosing = self.is_choosing();
         let reaction = self.line(line, paint);
         let Stage::Confirm(decision) = &self.stage else { return reaction };
-        // A number may be an answer, or the place of a choice.
+        // A number could be an answer as well as the position of a choice.
         let is_clear =
             in_script || self.interrupt.suggestions().is_empty() || line.trim().parse::<f64>().is_err();
         let is_sent = (self.interrupt.kind == Kind::Question && is_clear)
@@ -219,7 +220,7 @@ impl Prompt {
         reaction
     }
 
-    /// Returns true if a line is a value of the current part.
+    /// Returns true if the line is a valid value of the current field.
     pub fn accepts_value(&self, line: &str) -> bool {
         matches!(&self.stage, Stage::Fill(filling) if filling.accepts_value(line))
     }
@@ -229,7 +230,8 @@ impl Prompt {
         matches!(self.stage, Stage::Choose)
     }
 
-    /// Returns the number of options that one key chooses from. A question has 0: its answer may begin with a digit.
+    /// Returns the number of options that a single key can select. 0 for a question, because its answer may begin with
+    /// a digit.
     pub(crate) fn digits(&self) -> usize {
         let is_words = matches!(self.interrupt.kind, Kind::Question | Kind::Choice | Kind::Turn);
         let count = self.interrupt.suggestions().len() + self.interrupt.options.len();
@@ -240,7 +242,7 @@ impl Prompt {
         }
     }
 
-    /// Reads a line of a form. JSON is the whole answer.
+    /// Parses a line of a form. A line of JSON is the complete answer.
     fn fill(&mut self, mut filling: Filling, line: &str, paint: Paint) -> Reaction {
         let is_key = matches!(line, "?" | "help" | "d" | "detach" | "v" | "e" | "!")
             || filling.is_whole(line)
@@ -273,8 +275,8 @@ impl Prompt {
         }
     }
 
-    /// Handles a refused answer. A form asks again for the parts that do not fit, and only for them. Returns the keys,
-    /// which the reasons have moved out of sight.
+    /// Handles an answer that the server refused. A form asks again only for the fields with errors. Returns the
+    /// description of the keys, because the printed errors have pushed the keys out of sight.
     pub(crate) fn refused(&mut self, problems: &[FieldError], paint: Paint) -> Vec<String> {
         if let Some(filling) = self.filled.take().and_then(|filling| filling.refused(problems)) {
             self.stage = Stage::Fill(filling);
@@ -282,21 +284,21 @@ impl Prompt {
         self.keys(paint)
     }
 
-    /// Returns true if the whole answer is typed as JSON.
+    /// Returns true if the complete answer is typed as JSON.
     pub(crate) fn takes_json(&self) -> bool {
         let takes_data = naming::natural(&self.interrupt).is_some_and(|offer| offer.needs_edit);
         self.interrupt.kind == Kind::Question && takes_data && filling(&self.interrupt).is_none()
     }
 
-    /// Reads a line after a form was shown back. The form stays, unless the line takes something else; then the result
-    /// is `None`.
+    /// Parses a line that is typed while a filled-in form is shown back. Returns `None` if the line is about something
+    /// else than the form.
     fn beside_a_form(&mut self, decision: &Decision, line: &str, paint: Paint) -> Option<Reaction> {
         let filled = self.filled.as_ref()?;
         if line == "o" {
             self.filled = None;
             return Some(Reaction::Ask([card::options(&self.interrupt, paint), self.keys(paint)].concat()));
         }
-        // A number is more likely the value of a part than an option.
+        // Here a number is more likely the value of a field than an option.
         let is_option = naming::number(&self.interrupt, line).is_none()
             && naming::listed(&self.interrupt, line).is_some();
         let is_earlier = earlier_answers::parse_answer_number(&self.interrupt, line).is_some();
@@ -326,7 +328,7 @@ impl Prompt {
     /// Handles the text that was saved in the editor.
     pub(crate) fn edited(&mut self, editing: &Editing, saved: &str, paint: Paint) -> Reaction {
         let saved = saved.trim_end_matches('\n');
-        // An unchanged draft, such as a `default`, may be the answer, unless it has blanks to fill in.
+        // An unchanged draft, such as the schema's `default`, can be the answer if no blank is left to fill in.
         let may_stand =
             self.interrupt.kind == Kind::Question && !(self.is_untouched(editing) && has_blanks(editing));
         let is_same = !may_stand && saved == editing.text.trim_end_matches('\n');
@@ -422,7 +424,7 @@ impl Prompt {
         }
     }
 
-    /// Shows an earlier answer back before it is sent.
+    /// Shows back an earlier answer before it is sent.
     fn earlier(&mut self, number: usize, paint: Paint) -> Reaction {
         let all = &self.interrupt.suggestions_from_history;
         let chosen = number.checked_sub(1).and_then(|at| all.get(at));
@@ -448,13 +450,13 @@ impl Prompt {
         Reaction::Ask(hint)
     }
 
-    /// Reads the number or the name of an option, and nothing else.
+    /// Parses the number or the name of an option.
     fn picked(&mut self, line: &str) -> Option<Reaction> {
         let suggested = self.interrupt.suggestions().len();
         if let Some(number) = naming::number(&self.interrupt, line) {
             let last = suggested + self.interrupt.options.len();
             if (number == 0 || number > last) && suggested > 0 {
-                // A number outside every list is an answer, and is shown back.
+                // A number that selects nothing is treated as an answer, and the answer is shown back.
                 return None;
             }
             if number == 0 || number > last {
@@ -479,7 +481,7 @@ impl Prompt {
         Some(Reaction::Ask(shown))
     }
 
-    /// Reads a structured answer that is typed on one line.
+    /// Parses a structured answer that was typed on one line.
     fn data(&mut self, option: &str, line: &str, paint: Paint) -> Reaction {
         let edit = match serde_json::from_str(line) {
             Ok(edit) => edit,
@@ -499,7 +501,7 @@ impl Prompt {
         Decision { option, text, version, ..Decision::default() }
     }
 
-    /// Returns the text that `e` opens.
+    /// Returns the text that the key `e` opens in the editor.
     fn editing(&self) -> Option<Editing> {
         match self.interrupt.editable() {
             Some(offer) => Some(self.editing_for(offer)),

@@ -1,8 +1,8 @@
-//! Keyboard of a conversation, and the output printed above the edited line.
+//! Keyboard input of a conversation, and the output that is printed above the input line.
 //!
-//! At a terminal a thread edits the line, and new output appears above it. Elsewhere lines are read one at a time on
-//! request, so that a script's next line is not taken as an answer to an earlier question. Never decides anything: a
-//! key or a line carries the time when it began, and the conversation gives it a meaning.
+//! At a terminal, a thread runs the line editor, and new output appears above the line. Without a terminal, one line is
+//! read per request, so that the next line of a script does not answer an earlier question. This module decides
+//! nothing: each input carries the time of its first key, and the conversation interprets the input.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Write};
@@ -28,17 +28,17 @@ use super::history;
 use super::tty::Tty;
 use crate::output::print_text;
 
-/// Time after a card appears in which keys are ignored: they were typed before the person saw it.
+/// Time after a card appears in which keys are ignored, because they were typed before the person saw the card.
 const GRACE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug)]
 pub(super) enum Typed {
-    /// One or several lines, and the time of their first key.
+    /// One or more lines, and the time of the first key.
     Text {
         text: String,
         begun: Instant,
     },
-    /// Number of an option, chosen by one key.
+    /// Number of an option that was chosen with a single key.
     Digit {
         digit: usize,
         at: Instant,
@@ -52,28 +52,28 @@ pub(super) struct Keyboard {
     ask: thread_mpsc::Sender<String>,
     typed: mpsc::Receiver<std::io::Result<Typed>>,
     is_asked: bool,
-    /// Time at which the last line was asked for.
+    /// Time of the last request for a line.
     asked: Option<Instant>,
-    /// True if the card for which a line of a script was requested is gone.
+    /// True if a line of a script was requested for a card that has been withdrawn.
     is_withdrawn: bool,
     keys: Arc<Keys>,
     /// The terminal, if a person edits a line while output is printed.
     tty: Option<Tty>,
 }
 
-/// State that the editor's thread and the conversation share.
+/// State that the editor thread and the conversation share.
 #[derive(Debug, Default)]
 struct Keys(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Number of options that a key chooses from, and the time of their display.
+    /// Number of options that a single key can select, and the time at which these options were displayed.
     digits: (usize, Instant),
     picked: Option<usize>,
     begun: Instant,
-    /// True if keys that the editor has read ahead are to be dropped.
+    /// True if the editor must discard keys that it has already read.
     forgets: bool,
-    /// True if Ctrl-C was among the dropped keys.
+    /// True if Ctrl-C was among the discarded keys.
     is_struck: bool,
     /// True if the edited line was taken off the screen. The next key begins another line.
     is_taken: bool,

@@ -1,10 +1,10 @@
-//! A conversation in the terminal: typed text is said in a session, and the progress of its runs is printed above the
-//! line.
+//! A conversation in the terminal. Typed text becomes a message of a session, and the progress of the session's runs is
+//! printed above the input line.
 //!
-//! A client like any other: it reads everything from the journal, so the same session may be open elsewhere, and
-//! leaving changes nothing. `keyboard.rs` has the terminal, `open_card.rs` the current card, `answer.rs` the decisions
-//! on cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs` Ctrl-C, `slash.rs` the commands
-//! with `/`. Input that was begun before a card was shown never decides on it.
+//! All state comes from the journal. The same session may be open in another client, and leaving the conversation
+//! changes nothing. `keyboard.rs` handles the terminal, `open_card.rs` the current card, `answer.rs` the decisions on
+//! cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs` Ctrl-C, `slash.rs` the commands
+//! with `/`. Input that the person began to type before a card was shown never decides on that card.
 
 mod answer;
 mod ctrl_c;
@@ -47,26 +47,26 @@ use crate::output::{print_lines, print_text};
 use crate::program_name::holdshort;
 use crate::stream::{Events, Item, Watched};
 
-/// Number of recent utterances that a resumed conversation shows, and lines of each.
+/// Number of recent messages that a resumed conversation prints, and maximum number of lines of each message.
 const TURNS: usize = 10;
 const TURN: Cap = Cap::Lines(12);
 const LABEL: &str = "> ";
 
-/// A conversation, and the arguments to come back to it.
+/// A conversation, and the arguments that resume it later.
 pub(crate) struct Talk<'a> {
     pub client: &'a Client,
     pub session: Session,
-    /// True if the session existed before.
+    /// True if the session existed before this command.
     pub is_old: bool,
-    /// File of earlier input.
+    /// File with the input history.
     pub history: PathBuf,
-    /// Arguments that start the embedded server again. None for a server that outlives this process.
+    /// Arguments that start the embedded server again. `None` if the server keeps running after this process ends.
     pub embedded: Option<&'a str>,
 }
 
 pub(crate) async fn chat(talk: Talk<'_>) -> anyhow::Result<Exit> {
     let paint = Paint::stdout();
-    // A snapshot read from here on and the events leave no gap between them.
+    // Subscribe before reading lists, so that no event is missed between a list and the stream.
     let events = Events::everything(talk.client, Watched::now()).await?;
     let mut chat = Chat {
         keyboard: Keyboard::open(talk.history)?,
@@ -107,31 +107,33 @@ struct Chat<'a> {
     keyboard: Keyboard,
     paint: Paint,
     runs: BTreeMap<String, SessionRun>,
-    /// The last run that a message started.
+    /// Id of the run that a message started last.
     front: Option<String>,
-    /// Interrupts to ask about, in their order.
+    /// Ids of the open interrupts, in the order in which their cards are shown.
     open: VecDeque<String>,
     asking: Option<Asking>,
     speech: Speech,
-    /// Text of unknown steps: a preview may arrive before the event that starts its step.
+    /// Text of steps that are still unknown: a preview may arrive before the event that starts its step.
     early: BTreeMap<(String, String), String>,
-    /// Messages typed here whose events have not arrived. The screen already shows them.
+    /// Messages that were typed here and whose events have not arrived yet. The screen already shows these messages.
     mine: Vec<String>,
-    /// Open turns, which get the next message.
+    /// Open turns. The next message goes to them.
     turns: Vec<Turn>,
-    /// Runs interrupted here, each until its events up to this number have arrived.
+    /// Runs that were interrupted here, each with a sequence number. The entry is removed when the events up to this
+    /// number have arrived.
     interrupting: BTreeMap<String, u64>,
-    /// Lines typed before the turn is known to which they belong.
+    /// Lines that were typed while it is still unknown to which turn they belong.
     held: VecDeque<Typed>,
-    /// Display times of cards that were withdrawn since the last line.
+    /// Times at which a card appeared and disappeared, for each card withdrawn since the last line.
     withdrawn: Vec<(Instant, Instant)>,
-    /// True if Ctrl-C was the last input.
+    /// True if the last input was Ctrl-C.
     struck: bool,
     /// True if the last input opened an editor.
     has_edited: bool,
-    /// Grants, in the order in which `/grants` listed them.
+    /// Ids of grants, in the order in which `/grants` listed them.
     grants: Vec<String>,
-    /// True if every run waits or has ended and its events are printed. None after a new event.
+    /// True if every run waits or has ended, and all events are printed. `None` if an event has arrived since the last
+    /// check.
     is_settled: Option<bool>,
 }
 
@@ -140,7 +142,7 @@ struct Asking {
     shown: Instant,
 }
 
-/// Next state of the conversation: it goes on, or is over.
+/// Next action of the main loop: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     On,
@@ -167,7 +169,7 @@ impl Chat<'_> {
             if self.asking.is_none() {
                 self.print_turn_hints();
             }
-            // Without a terminal the next line is for the outcome of the line before it.
+            // Without a terminal, the next line may only be read after the outcome of the previous line is printed.
             let reads = self.keyboard.is_live() || self.asking.is_some() || self.is_settled().await?;
             let is_waiting_for_server =
                 self.asking.is_none() && !self.open.is_empty() && !self.is_interrupted();
@@ -182,7 +184,7 @@ impl Chat<'_> {
                 () = tokio::time::sleep(AGAIN), if is_waiting_for_server => Next::On,
                 typed = self.keyboard.next(label), if reads => {
                     let next = self.typed(typed?).await?;
-                    // The editor had the keyboard; a Ctrl-C for it is not for this program.
+                    // A Ctrl-C that was typed in the editor is not for this program.
                     if std::mem::take(&mut self.has_edited) {
                         struck = renewed(struck)?;
                     }
@@ -195,7 +197,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints the last utterances, and takes up the open work.
+    /// Prints the last messages, and resumes following the live runs.
     async fn recall(&mut self, state: SessionState) -> anyhow::Result<()> {
         let path = format!("/v1/sessions/{}/conversation", self.session);
         let said = self.client.list(&path, &[]).await?;
@@ -227,7 +229,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Takes up a live run: reads its events for the names in them, without printing them.
+    /// Starts following a live run. Its earlier events are read for the names of calls and steps, but not printed.
     async fn take_up(&mut self, run: &Run) -> anyhow::Result<()> {
         let mut known = SessionRun::new(self.paint, self.client.server_arguments());
         let client = self.client;
@@ -244,7 +246,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Tracks open interrupts. Returns the turn that the event ends, if any.
+    /// Updates the list of open interrupts. Returns the turn that the event ends, if any.
     fn follow_interrupts(&mut self, event: &Event) -> Option<Turn> {
         let id = event.data.get("interrupt").and_then(Value::as_str)?;
         match event.kind.as_str() {
@@ -303,7 +305,8 @@ impl Chat<'_> {
         let is_aside = known.projector.is_aside(&said);
         let text = event.data.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
         let spoken = known.projector.spoken(&said, text).into_owned();
-        // Handled before the resolution, which would otherwise be printed like that of a card.
+        // A message that ends a turn is printed here. Otherwise its resolution would be printed like the resolution of
+        // a card.
         if event.kind == "decision_made" {
             self.print_turn_message(event, text);
         }
@@ -353,7 +356,7 @@ impl Chat<'_> {
         self.runs.get(run).is_some_and(|known| known.seen >= seq)
     }
 
-    /// Handles the start of a run by a message, which may be from elsewhere.
+    /// Handles the start of a run by a message. Another client may have sent the message.
     fn began(&mut self, event: &Event) {
         if event.data.get("front").and_then(Value::as_bool) != Some(true) {
             return;
@@ -421,7 +424,7 @@ impl Chat<'_> {
         for (id, known) in self.runs.iter().filter(|(_, known)| known.is_live) {
             let run: Run = match self.client.get(&format!("/v1/runs/{id}")).await {
                 Ok(run) => run,
-                // The run is read again with the next event.
+                // The run is read again after the next event.
                 Err(error) if client::is_passing(&error) => return Ok(false),
                 Err(error) => return Err(error),
             };
@@ -453,8 +456,8 @@ impl Chat<'_> {
     }
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
-        // Text and answers are for a turn that is not known yet. No agent has read them before that, so a Ctrl-C after
-        // them is the second one.
+        // The input belongs to a turn that is still unknown. No agent has received it yet, so a Ctrl-C after this input
+        // counts as the second Ctrl-C.
         if let Typed::Text { text, .. } = &typed
             && !self.interrupting.is_empty()
             && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")
@@ -472,7 +475,7 @@ impl Chat<'_> {
         match typed {
             Typed::Interrupt => self.handle_ctrl_c().await,
             Typed::End => Ok(Next::Over),
-            // The card for which the key was pressed may be gone.
+            // The card on which the key was pressed may have been withdrawn.
             Typed::Digit { digit, at } if self.asking.as_ref().is_some_and(|asking| at >= asking.shown) => {
                 self.answer(&digit.to_string()).await
             }
@@ -493,7 +496,8 @@ impl Chat<'_> {
                 let line = line.trim();
                 let is_for_card = self.asking.as_ref().map(|asking| begun >= asking.shown);
                 match is_for_card {
-                    // An empty line confirms what was shown back. While the person chooses it is ignored.
+                    // An empty line confirms the decision that is shown back. Without such a decision, an empty line is
+                    // ignored.
                     Some(true) if !line.is_empty() || !self.is_choosing() => self.answer(line).await,
                     Some(false) if !line.is_empty() => {
                         self.note("You began this line before the request appeared: it goes to the agent as a message.");
@@ -532,13 +536,13 @@ impl Chat<'_> {
         Ok(Next::On)
     }
 
-    /// Returns true if the text was typed here, and is on the screen.
+    /// Returns true if the text was typed in this terminal, so that the screen already shows it.
     fn is_mine(&mut self, text: &str) -> bool {
         let place = self.mine.iter().position(|mine| mine == text);
         place.map(|place| self.mine.remove(place)).is_some()
     }
 
-    /// Prints a notice of the conversation itself.
+    /// Prints a notice about the conversation.
     fn note(&self, text: &str) {
         let fold = |line: &str| self.paint.fold(&format!("  {}", self.paint.yellow(line)), 2);
         self.keyboard.print(&text.lines().flat_map(fold).collect::<Vec<_>>());
@@ -554,12 +558,12 @@ impl Chat<'_> {
         self.paint.bold(&plain::line(name))
     }
 
-    /// Prints the command that comes back to the conversation.
+    /// Prints the command that resumes the conversation.
     async fn leave(self) -> anyhow::Result<Exit> {
         let resting = self.resting().map(|turn| turn.interrupt.clone());
         let (client, paint, session) = (self.client, self.paint, self.session);
         let words = self.embedded.unwrap_or_else(|| client.server_arguments()).to_owned();
-        // Restores the terminal first.
+        // Dropping the keyboard restores the terminal before anything else is printed.
         drop(self.keyboard);
         for typed in &self.held {
             if let Typed::Text { text, .. } = typed {
@@ -568,7 +572,7 @@ impl Chat<'_> {
         }
         let runs = client.list("/v1/runs", &[("session", &session)]).await?;
         let runs: Vec<Run> = runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
-        // A run that only waits for the person's next turn has no pending work.
+        // A run whose only open interrupt is the person's turn has no pending work.
         let rests = |run: &Run| resting.as_ref().is_some_and(|turn| run.open_interrupts == [turn.as_str()]);
         let live: Vec<&Run> = runs.iter().filter(|run| !run.status.is_terminal() && !rests(run)).collect();
         let what = match (live.iter().any(|run| !run.open_interrupts.is_empty()), &live[..]) {
