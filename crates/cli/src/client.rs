@@ -28,7 +28,7 @@ const REQUEST_TIME: Duration = Duration::from_mins(5);
 const LOOK_TIME: Duration = Duration::from_secs(2);
 /// Maximum number of events per page.
 const EVENTS: usize = 200;
-/// Time without data after which a stream counts as disconnected. A server sends a keep-alive every 15 s.
+/// Time without data after which a stream is considered disconnected. A server sends a keep-alive every 15 s.
 const SILENCE: Duration = Duration::from_secs(50);
 
 /// Error for a request that the server rejected.

@@ -269,7 +269,7 @@ pub(crate) fn resolve_settings(serve: &Serve, data_dir: &DataDir) -> anyhow::Res
         kept.is_some().then_some(CHECKPOINT_EVERY_MS),
         |ms| format!("{ms} ms"),
     );
-    // Whether channels require checkpoints is known only after the channels file is read.
+    // The channels file decides whether channels require checkpoints, and it is read only now.
     if kept.is_none() && channels.is_none() && every.is_some() {
         return Err(usage(
             "`checkpoint_every` needs a file or channels: name a file with --checkpoint-file, or with `checkpoint_file` in \

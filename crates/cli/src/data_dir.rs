@@ -1,7 +1,7 @@
-//! The data folder as a client sees it: its journal, the address of its server, the operator's token.
+//! The data folder from the view of a client: the journal, the address of the server, the operator's token.
 //!
-//! A server writes `server.json` when it starts and removes it when it stops. A client uses the file only while the
-//! named process lives and holds the folder's lock. No other program gets the token.
+//! A server writes `server.json` when it starts and removes this file when it stops. A client uses the file only while
+//! the process in the file runs and holds the lock of the folder, so that no other program gets the token.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -20,9 +20,9 @@ use crate::shell::quoted;
 const ADDRESS: &str = "server.json";
 const TOKENS: &str = "tokens.json";
 const DATABASE: &str = "holdshort.db";
-/// Head file, next to the journal: the position where the journal ended.
+/// Head file next to the journal. It contains the position at which the journal ended.
 const PIN: &str = "holdshort.head";
-/// Lock file of the process that uses the folder. The kernel releases the lock with the process.
+/// Lock file of the server process that uses the folder. The kernel releases the lock when the process ends.
 const LOCK: &str = "holdshort.lock";
 
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ struct Tokens {
 }
 
 impl DataDir {
-    /// Returns the named folder, or the person's own.
+    /// Returns the named folder, or the default data folder of the person.
     pub(crate) fn resolve(given: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = given {
             return Ok(Self { path: std::path::absolute(path)? });
@@ -53,7 +53,7 @@ impl DataDir {
         Ok(Self { path: base.join("holdshort") })
     }
 
-    /// Returns the reason if this folder cannot hold a journal.
+    /// Returns the reason why this folder cannot contain a journal. `None` if it can.
     pub(crate) fn trouble(&self) -> Option<String> {
         // A missing folder is created in its nearest existing parent.
         for path in self.path.ancestors() {
@@ -65,7 +65,7 @@ impl DataDir {
                     refused.map(|_| format!("{shown} cannot be written"))
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // A component of the path is not a directory. A later iteration reports it.
+                // A component of the path is not a directory. A later iteration reports this component.
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => continue,
                 Err(error) => Some(format!("{shown}: {error}")),
             };
@@ -73,12 +73,11 @@ impl DataDir {
         None
     }
 
-    /// Returns true if the folder holds a journal.
     pub(crate) fn holds_journal(&self) -> bool {
         self.path.join(DATABASE).exists()
     }
 
-    /// Explains a missing journal where there was one before.
+    /// Returns an explanation if the journal is missing although the folder contained a journal before.
     pub(crate) fn lost_journal(&self) -> Option<String> {
         let is_lost = !self.holds_journal() && self.path.join(PIN).exists();
         is_lost.then(|| {
@@ -86,33 +85,34 @@ impl DataDir {
         })
     }
 
-    /// Returns the address of the server that uses this folder, if one runs.
+    /// Returns the address of the server that uses this folder. `None` if no server runs.
     pub(crate) fn listening(&self) -> Option<String> {
         let text = fs::read_to_string(self.path.join(ADDRESS)).ok()?;
         let address: Address = serde_json::from_str(&text).ok()?;
         let lives = Pid::from_raw(address.pid).is_some_and(|pid| test_kill_process(pid).is_ok());
-        // Another process may have the id of a killed server.
+        // After a server was killed, a different process may have the same process id.
         (lives && self.is_locked()).then_some(address.listening)
     }
 
     fn is_locked(&self) -> bool {
-        // Shared, so that two clients do not take each other for a server.
+        // The lock is shared, so that a client does not mistake another client for a server.
         let tried = File::open(self.path.join(LOCK)).map(|file| file.try_lock_shared());
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// Returns the arguments that name this folder on another command line. They are empty for the person's own.
+    /// Returns the arguments that select this folder on another command line. They are empty for the default data
+    /// folder.
     pub(crate) fn arguments(&self) -> String {
         let is_own = Self::resolve(None).is_ok_and(|own| own.path == self.path);
         if is_own { String::new() } else { format!(" --data {}", self.quoted()) }
     }
 
-    /// Returns the folder, quoted for a shell.
+    /// Returns the path of the folder, quoted for a shell.
     pub(crate) fn quoted(&self) -> String {
         quoted(&self.path.display().to_string())
     }
 
-    /// Returns the error of a command that needs a server when none uses this folder.
+    /// Returns the error of a command that needs a server, while no server uses this folder.
     pub(crate) fn unserved(&self) -> anyhow::Error {
         no_server(format!(
             "no server uses {}; start one with `{} serve --data {}`",
@@ -126,14 +126,14 @@ impl DataDir {
         let path = self.path.join(ADDRESS);
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         let text = serde_json::to_vec(&Address { listening: format!("http://{address}"), pid })?;
-        // Readers see the old file or the new one, never a partial one.
+        // Readers see the old file or the new file, never a partial file.
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(&text)?;
         file.persist(&path).with_context(|| format!("{} cannot be written", path.display()))?;
         Ok(Announced { path, text })
     }
 
-    /// Returns the operator's token, if a server has created one.
+    /// Returns the operator's token. `None` if no server has created a token.
     pub(crate) fn token(&self) -> anyhow::Result<Option<String>> {
         let path = self.path.join(TOKENS);
         match fs::read_to_string(&path) {
@@ -148,7 +148,7 @@ impl DataDir {
     }
 }
 
-/// Address file of a running server. Removed on drop, unless another server has replaced it.
+/// Address file of a running server. It is removed on drop, unless a different server has replaced the file.
 #[derive(Debug)]
 pub(crate) struct Announced {
     path: PathBuf,
@@ -158,7 +158,7 @@ pub(crate) struct Announced {
 impl Drop for Announced {
     fn drop(&mut self) {
         if fs::read(&self.path).is_ok_and(|text| text == self.text) {
-            // Clients ignore a file that remains, since it names a process that has ended.
+            // A file that cannot be removed is harmless: clients ignore a file with the id of a process that has ended.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -27,41 +27,40 @@ pub(crate) struct Plan {
     pub data_dir: DataDir,
     pub workflows: Option<PathBuf>,
     pub packs: Packs,
-    /// The people file.
+    /// Path of the people file.
     pub people: Option<PathBuf>,
-    /// The rules file.
+    /// Path of the rules file.
     pub rules: Option<PathBuf>,
-    /// The channels file.
+    /// Path of the channels file.
     pub channels: Option<PathBuf>,
     pub model: ModelArgs,
     pub database: Option<postgres::Config>,
-    /// Requests a second, for each agent.
+    /// Maximum number of requests per second and agent.
     pub agent_requests: u32,
-    /// Limits of sign-ins and decisions.
+    /// Maximum number of sign-ins and decisions per minute.
     pub per_minute: PerMinute,
-    /// Issuers of accepted tokens.
+    /// Issuers whose tokens are accepted.
     pub issuers: Vec<Jwt>,
     /// Identity provider for sign-in.
     pub provider: Option<Oidc>,
-    /// Public address, proxies and TLS.
+    /// Public address, trusted proxies and TLS.
     pub front: PublicEndpoint,
-    /// Networks that callbacks to agents may reach.
+    /// Networks to which callbacks to agents may be sent.
     pub callbacks: Callbacks,
     pub checkpoints: Option<KeepCheckpoints>,
-    /// Retention time of the content of ended runs.
+    /// Time for which the content of ended runs is kept.
     pub keep_content: Option<Duration>,
     /// Settings of the crew edge.
     pub crew: Crew,
-    /// Collector for traces of runs.
+    /// Collector to which traces of runs are sent.
     pub otlp: Option<Otlp>,
-    /// Number of acknowledged events that may be missing from a damaged journal.
+    /// Number of acknowledged events whose loss from a damaged journal is accepted.
     pub accept_loss: Option<u64>,
     /// True if errors are printed as JSON.
     pub json: bool,
 }
 
 impl Plan {
-    /// Converts the plan into options of the server.
     pub(crate) fn options(self) -> anyhow::Result<Options> {
         Ok(Options {
             listen: self.listen,
@@ -91,11 +90,11 @@ impl Plan {
 
 pub(crate) struct Embedded {
     pub server: Server,
-    /// Address for commands of this machine.
+    /// Address at which commands on this machine reach the server.
     pub local: SocketAddr,
-    /// Arguments with which other commands name the server.
+    /// Arguments that select this server on the command line of another command.
     words: String,
-    // Dropped after the server: the address file is removed once nothing listens there.
+    // Declared after the server so that it is dropped last: the address file must exist as long as the server listens.
     announced: Announced,
 }
 
@@ -115,12 +114,12 @@ impl Embedded {
         Ok(Self { server, local, words: data_dir.arguments(), announced })
     }
 
-    /// Returns a client of this server, even if another server uses this machine.
+    /// Returns a client of this server, even if a different server runs on this machine too.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         Client::with_token(&format!("http://{}", self.local), self.server.token(), &self.words)
     }
 
-    /// Gives running work a moment to end, and closes the journal.
+    /// Gives running work a moment to end, and then closes the journal.
     pub(crate) async fn stop(self) {
         let Self { server, announced, .. } = self;
         server.stop().await;
@@ -128,8 +127,8 @@ impl Embedded {
     }
 }
 
-/// Ends the process when the journal cannot be written any more: decisions and results could not be recorded. Requests
-/// are refused for a moment first, so that monitoring sees the reason.
+/// Ends the process after the journal has become unwritable, because decisions and results could not be recorded.
+/// Before the process ends, requests are refused for one second, so that monitoring sees the reason.
 async fn end_with(failed: impl Future<Output = String>, journal: String, json: bool) {
     const NOTICE: Duration = Duration::from_secs(1);
     let why = failed.await;
@@ -143,13 +142,13 @@ async fn end_with(failed: impl Future<Output = String>, journal: String, json: b
     std::process::exit(crate::exit::Exit::Failed.code().into());
 }
 
-/// Returns the journal's address from the environment, if it is not in the data folder.
+/// Returns the address of the journal from the environment. `None` if the journal is in the data folder.
 pub(crate) fn store_of_environment() -> Option<String> {
     std::env::var("HOLDSHORT_STORE").ok().filter(|url| !url.is_empty())
 }
 
-/// Rejects an embedded server if the environment names another journal. It would write into the data folder, and its
-/// run would be missing from the journal that people read.
+/// Rejects an embedded server if the environment names a journal outside the data folder. The embedded server would
+/// write into the data folder, and the run would be missing from the journal that people read.
 pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     match store_of_environment() {
         Some(_) => Err(no_server(format!(
@@ -160,7 +159,7 @@ pub(crate) fn in_the_folder() -> anyhow::Result<()> {
     }
 }
 
-/// Returns the database of a server, if its journal is not in the data folder.
+/// Returns the database of a server. `None` if the journal is in the data folder.
 pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     let url = store.store.as_ref()?;
     let host = || {
@@ -175,7 +174,7 @@ pub(crate) fn database(store: &StoreArgs) -> Option<postgres::Config> {
     Some(config)
 }
 
-/// Describes a database by host and name only, since its address may contain a password.
+/// Describes a database by host and name only, because its URL may contain a password.
 pub(crate) fn database_words(url: &str) -> String {
     let url = reqwest::Url::parse(url).ok();
     let named = url.as_ref().and_then(|url| {
@@ -185,8 +184,8 @@ pub(crate) fn database_words(url: &str) -> String {
     named.unwrap_or_else(|| "the database".to_owned())
 }
 
-/// Converts a start error. A damaged journal has a code of its own, for scripts that alert a person. `kept` is the kind
-/// of storage; `journal` adds its place.
+/// Converts a start error. A damaged journal has a separate error code, so that scripts can alert a person. `kept` is
+/// the kind of storage; `journal` contains its location.
 fn not_started(error: StartError, kept: &str, journal: &str) -> anyhow::Error {
     let of_store = match &error {
         StartError::Engine(holdshort_engine::Error::Store(error)) | StartError::Store(error) => Some(error),

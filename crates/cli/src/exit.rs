@@ -1,4 +1,4 @@
-//! Exit codes, and the only mapping from errors to them.
+//! Exit codes, and the only mapping from errors to exit codes.
 
 use std::process::ExitCode;
 
@@ -9,14 +9,15 @@ use crate::client::Refused;
 /// Outcome of a command, as documented in `--help`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Run completed, or command done.
+    /// The run completed, or the command succeeded.
     Ok,
-    /// Command failed, or was refused because of the state it met: already decided, or no permission.
+    /// The command failed, or it was refused, for example because the interrupt is already decided or a permission is
+    /// missing.
     Failed,
-    /// Usage or configuration error. A retry does not help.
+    /// Error in the usage or in the configuration. A retry does not help.
     Usage,
     Cancelled,
-    /// Run goes on without this terminal, or waits for a person.
+    /// The run continues without this terminal, or waits for a person.
     Waiting,
 }
 
@@ -52,7 +53,7 @@ pub(crate) const NO_SERVER: &str = "no_server";
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Usage {
-    /// Stable code for scripts.
+    /// Stable error code for scripts.
     pub code: &'static str,
     message: String,
 }
@@ -62,12 +63,12 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: "usage", message: message.into() }.into()
 }
 
-/// Returns an error for a missing server, with a way to reach one.
+/// Returns an error for a missing server. It explains how to start or select a server.
 pub(crate) fn no_server(message: impl Into<String>) -> anyhow::Error {
     Usage { code: NO_SERVER, message: message.into() }.into()
 }
 
-/// Returns an error for a damaged journal, with a way to repair it.
+/// Returns an error for a damaged journal. It explains how to repair the journal.
 pub(crate) fn damage(message: impl Into<String>) -> anyhow::Error {
     Usage { code: Code::JournalDamaged.as_str(), message: message.into() }.into()
 }

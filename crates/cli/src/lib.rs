@@ -1,8 +1,9 @@
-//! The command line: every verb is a client of the native API. `run`, `demo` and `attach` start a server in this
-//! process if none answers. Packs add screens of their own: see `pack.rs` for the trait and `kit.rs` for the parts.
+//! The command line. Every verb is a client of the native API. `run`, `demo` and `attach` start a server in this
+//! process if no server responds. Packs can add screens: `pack.rs` defines the trait, and `kit.rs` contains reusable
+//! parts.
 //!
-//! Holds no engine logic. Never writes to a journal that a server uses: `rebuild` and `import` take its lock. Start at
-//! `args.rs` for the grammar, `verbs/` for the actions, `terminal/` for the screens.
+//! Contains no engine logic. Never writes to a journal that a server uses: `rebuild` and `import` take the lock of the
+//! journal. Start at `args.rs` for the grammar, `verbs/` for the actions, `terminal/` for the screens.
 
 #![expect(clippy::print_stderr, reason = "messages to people go to standard error")]
 
@@ -36,7 +37,7 @@ use crate::pack::Packs;
 /// Runs the program with these packs. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    // Before any thread starts: the sandbox restricts its own process.
+    // This must run before any thread starts, because the sandbox restricts its own process.
     if args.get(1).is_some_and(|verb| verb == holdshort_tools::sandbox::SUBCOMMAND) {
         return holdshort_tools::sandbox::exec(args.into_iter().skip(2));
     }
@@ -52,7 +53,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
                 output::failed(&exit::usage(error.render().to_string().trim_end()), true);
                 return exit.into();
             }
-            // A closed output is ignored.
+            // Output to a closed pipe is ignored.
             let _ = error.print();
             return exit.into();
         }
@@ -72,7 +73,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, packs: Packs) -> ExitCode 
         }
     };
     log::flush();
-    // A thread that still reads from a terminal must not keep the process alive.
+    // A thread that is still reading from a terminal must not keep the process alive.
     runtime.shutdown_background();
     exit.into()
 }

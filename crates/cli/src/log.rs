@@ -1,7 +1,7 @@
-//! Log of a server on standard error, written by a thread of its own.
+//! Log of a server on standard error, written by a separate thread.
 //!
-//! A log that is full, closed or not read loses lines. It never blocks or ends the process: the journal holds
-//! everything that matters. The next line that can be written reports the number of lost lines.
+//! If standard error is full, closed or not read, log lines are lost. Logging never blocks or ends the process, because
+//! the journal contains everything important. The next line that can be written reports the number of lost lines.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -18,36 +18,37 @@ use tracing_subscriber::EnvFilter;
 use crate::exit::usage;
 use crate::output::count;
 
-/// Lines that wait to be written. A burst fits, and a blocked log takes no more memory.
+/// Maximum number of lines that wait to be written. It is large enough for a burst, and limits the memory if the log is
+/// blocked.
 const WAITING: usize = 4_096;
-/// Longest wait for the log at the end of the process.
+/// Maximum time to wait for the log when the process ends.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-/// Levels of a filter, for the whole program or one part.
+/// Levels of a filter, for the whole program or one module.
 const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 
-/// The form of each line.
+/// Format of a log line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Format {
     #[default]
     Text,
-    /// One JSON object. What else goes to standard error of a server is one, too.
+    /// One JSON object per line. All other output of a server on standard error is then JSON too.
     Json,
 }
 
-/// Environment variable of the format.
+/// Environment variable that selects the format.
 pub(crate) const FORMAT: &str = "HOLDSHORT_LOG_FORMAT";
 
-/// Set when the log starts.
+/// Format of the log. Set when the log starts.
 static FORM: OnceLock<Format> = OnceLock::new();
 static LOG: OnceLock<SyncSender<Entry>> = OnceLock::new();
-/// Lines lost since the last one that was written.
+/// Number of lines lost since the last successful write.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 enum Entry {
     Line(Vec<u8>),
-    /// Answered when all earlier lines are written.
+    /// Request to report when all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
@@ -59,7 +60,6 @@ impl Format {
         }
     }
 
-    /// Returns the format that the environment sets.
     pub(crate) fn of_environment() -> anyhow::Result<Option<Self>> {
         let Some(said) = std::env::var(FORMAT).ok().filter(|said| !said.is_empty()) else { return Ok(None) };
         let known = [Self::Text, Self::Json].into_iter().find(|format| format.as_str() == said);
@@ -67,7 +67,7 @@ impl Format {
     }
 }
 
-/// Returns true if lines on standard error are JSON.
+/// Returns true if log lines are JSON.
 pub(crate) fn is_json() -> bool {
     FORM.get() == Some(&Format::Json)
 }
@@ -75,7 +75,7 @@ pub(crate) fn is_json() -> bool {
 /// Returns the filter from `HOLDSHORT_LOG` (`debug`, `holdshort_engine=debug` …), or the default.
 pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     let filter = std::env::var("HOLDSHORT_LOG").unwrap_or_else(|_| default.to_owned());
-    // This client library logs the answers of providers, which must not reach the log.
+    // The library `genai` logs the responses of providers. These responses must not appear in the log.
     let quiet = |filter: &str| format!("{filter},genai=off");
     let parsed = match without_level(&filter) {
         Some(part) => Err(format!("`{part}` is neither a level ({}) nor PART=LEVEL", LEVELS.join(", "))),
@@ -89,7 +89,6 @@ pub(crate) fn filter(default: &str) -> anyhow::Result<EnvFilter> {
     })
 }
 
-/// Starts the log.
 pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
     let filter = filter(default)?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Line);
@@ -99,7 +98,7 @@ pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
             log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
         }
     };
-    // A program that embeds this crate may have a subscriber already.
+    // A program that embeds this crate may already have a subscriber.
     if begun.is_ok() {
         let _first = FORM.set(format);
         if format == Format::Json {
@@ -114,14 +113,14 @@ pub(crate) fn start(default: &str, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Logs a panic as one JSON line. Only its place is logged, since the message may contain anything.
+/// Logs a panic as one JSON line. Only the source location is logged, because the message may contain any data.
 fn panicked(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, "a part of the program panicked");
 }
 
-/// Returns the first part of a filter that has no known level. `EnvFilter` would read such a word as a part of the
-/// program, and hide all other parts.
+/// Returns the first part of a filter without a known level. `EnvFilter` would interpret such a word as the name of a
+/// module, and hide the log of all other modules.
 fn without_level(filter: &str) -> Option<&str> {
     let mut parts = filter.split(',').map(str::trim).filter(|part| !part.is_empty());
     let level = |part: &str| part.rsplit_once('=').map_or(part, |(_, level)| level).to_ascii_lowercase();
@@ -136,7 +135,7 @@ pub(crate) fn flush() {
     }
 }
 
-/// Writer for one event: `tracing` writes each in one call.
+/// Writer for one event: `tracing` writes each event in a single call.
 struct Line;
 
 impl Write for Line {
@@ -174,7 +173,7 @@ fn write_all(waiting: &Receiver<Entry>, out: &mut impl Write, format: Format) {
     }
 }
 
-/// Returns the line that reports lost lines.
+/// Returns the line that reports the number of lost lines.
 fn missing(lines: u64, format: Format) -> String {
     let said = format!("{} of the log could not be written", count(lines, "line"));
     match format {
@@ -219,7 +218,7 @@ mod tests {
             lines.send(Entry::Line(line.into())).unwrap();
         }
         drop(lines);
-        // The disk rejects the first line, and the report about it before the second.
+        // The disk rejects the first line, and then the report about the lost line.
         let mut disk = Disk { full_for: 2, written: String::new() };
         write_all(&waiting, &mut disk, Format::Text);
         assert_eq!(disk.written, "b\n1 line of the log could not be written\nc\nd\n");

@@ -1,5 +1,5 @@
-//! Logins of this terminal: the token of each server, in `servers.json` of the data folder. Only the owner can read the
-//! file. A token goes to the server that issued it, and to no other.
+//! Logins of this terminal: the token for each server, in `servers.json` of the data folder. Only the owner can read
+//! this file. A token is sent only to the server that issued the token.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -49,7 +49,7 @@ fn read(data: &DataDir) -> anyhow::Result<LoginsByServer> {
 
 fn write(data: &DataDir, kept: &LoginsByServer) -> anyhow::Result<()> {
     std::fs::create_dir_all(&data.path).with_context(|| format!("{}", data.path.display()))?;
-    // Readable by its owner alone. A crash leaves the old file or the new one.
+    // Only the owner may read the file. After a crash, the old file or the new file is complete.
     let mut file = tempfile::NamedTempFile::new_in(&data.path)?;
     file.write_all(&serde_json::to_vec_pretty(kept)?)?;
     let path = path(data);

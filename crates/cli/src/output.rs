@@ -18,7 +18,7 @@ pub fn print_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// Formats a number of things: `1 event`, `2 events`.
+/// Formats a number with its unit: `1 event`, `2 events`.
 pub(crate) fn count<N: Display + PartialEq + Copy + From<u8>>(n: N, thing: &str) -> String {
     let plural = if n == N::from(1) { "" } else { "s" };
     format!("{n} {thing}{plural}")
@@ -45,7 +45,7 @@ pub fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Prints the text before the cursor where a person types.
+/// Prints the text in front of the cursor where a person types.
 pub(crate) fn prompt(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}").and_then(|()| err.flush());
@@ -58,7 +58,7 @@ pub fn print_message_lines(lines: &[impl AsRef<str>]) {
     }
 }
 
-/// Formats an error with its causes, without a cause that the text already contains.
+/// Formats an error with its causes. A cause that the text already contains is omitted.
 pub fn error(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {

@@ -1,6 +1,6 @@
-//! A pack: a domain on top of the product, such as tools over one kind of data, with its workflow and its screens.
+//! A pack: an extension for one domain, for example tools for one kind of data with a workflow and screens.
 //!
-//! The product knows a pack only by this trait. The program of a build composes its packs into a list, [`Packs`].
+//! The product uses a pack only through this trait. Each binary lists its packs in [`Packs`].
 
 mod list;
 
@@ -22,18 +22,18 @@ use crate::terminal::paint::Paint;
 use crate::terminal::prompt::{Prompt, Reaction};
 use crate::verbs::made_folders::MadeFolders;
 
-/// A domain: tools, workflows that use them, and screens around their runs.
+/// Extension for one domain: tools, workflows that use these tools, and screens for their runs.
 pub trait Pack: Debug + Send + Sync {
-    /// Name of the pack, and of the workflow that its texts describe.
+    /// Name of the pack. The workflow that the pack's texts describe has the same name.
     fn name(&self) -> &'static str;
 
-    /// Tools for its agents, in addition to the built-in ones.
+    /// Tools for agents, in addition to the built-in tools.
     fn tools(&self) -> &'static dyn Toolset;
 
-    /// Workflows that it ships, each with its rehearsal, its sample and its page.
+    /// Workflows of the pack, each with a rehearsal, a sample and a documentation page.
     fn workflows(&self) -> &'static [Shipped];
 
-    /// Reader of the cases of the crew edge. At most one pack of a build has one.
+    /// Parser of the cases of the crew edge. At most one pack of a binary has a parser.
     fn read_case(&self) -> Option<ReadCase> {
         None
     }
@@ -41,19 +41,19 @@ pub trait Pack: Debug + Send + Sync {
     /// Texts for help, lists and errors.
     fn texts(&self) -> PackTexts;
 
-    /// Options that it adds to `run`. Their ids must be unique there.
+    /// Options that the pack adds to `run`. Their ids must be unique within `run`.
     fn options(&self) -> Vec<Arg>;
 
-    /// Prepares `run`. Returns `None` if none of its options is set.
+    /// Prepares a run. Returns `None` if no option of the pack is set.
     fn start(&self, arguments: &RunArguments<'_>) -> anyhow::Result<Option<Start>>;
 
-    /// Writes the file of `init` that a person edits before a run. Never overwrites a file.
+    /// Writes the file that a person edits before a run. Never overwrites an existing file.
     fn init(&self, to: Option<&Path>) -> anyhow::Result<()>;
 
-    /// Writes the files of a run of its workflow, and prints their names. Writes nothing for other workflows.
+    /// Writes the files of a run of the pack's workflow, and prints their names. Writes nothing for other workflows.
     fn leave_files<'a>(&'a self, client: &'a Client, run: &'a str, to: Files<'a>) -> LocalBoxFuture<'a, ()>;
 
-    /// Returns the asker for questions of its agents at a terminal. `None` shows the usual card.
+    /// Returns the screens for questions of the pack's agents at a terminal. `None` shows the usual card.
     fn asker(&self) -> Option<Box<dyn Asker>> {
         None
     }
@@ -62,17 +62,17 @@ pub trait Pack: Debug + Send + Sync {
 /// Texts of a pack for help, lists and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct PackTexts {
-    /// Subject of its demo: `analysts who ask`.
+    /// Subject of the pack's demo: `analysts who ask`.
     pub demo_subject: &'static str,
     /// Object that `init` writes: `a configuration`.
     pub init_object: &'static str,
-    /// Default place of `init`: `` `file.yaml` ``.
+    /// Default path of the file that `init` writes: `` `file.yaml` ``.
     pub init_default_path: &'static str,
-    /// Option of `run` that starts its runs: `--config FILE`.
+    /// Option of `run` that starts a run of the pack: `--config FILE`.
     pub start_option: &'static str,
     /// Default folder for the files of a run.
     pub default_output: &'static str,
-    /// Hint for a person who named the workflow and no input.
+    /// Hint for a person who named the pack's workflow but no input.
     pub missing_input_hint: &'static str,
     /// Purpose of `init`, printed at the end of a demo.
     pub init_hint: &'static str,
@@ -84,43 +84,43 @@ pub struct RunArguments<'a> {
     pub workflow: &'a str,
     pub task: Option<&'a str>,
     pub output_dir: Option<&'a Path>,
-    /// Values of all options of `run`, those of packs included.
+    /// Values of all options of `run`, including the options of packs.
     pub options: &'a ArgMatches,
 }
 
-/// Task of `run` for a pack.
+/// Action of `run` that a pack has prepared.
 #[derive(Debug)]
 pub enum Start {
     Run(Box<Prepared>),
-    /// No run: `init` writes to this place.
+    /// No run is started. `init` writes a file to this path.
     Init(PathBuf),
 }
 
-/// A run that can start.
+/// A run that is ready to start.
 #[derive(Debug)]
 pub struct Prepared {
     pub input: Value,
-    /// Working directory of its agents.
+    /// Working directory of the agents.
     pub workspace: PathBuf,
-    /// Settings of the run. The CLI adds the workspace.
+    /// Settings of the run. The command line adds the workspace.
     pub config: RunConfig,
     /// Folder for the files of the run.
     pub output: PathBuf,
-    /// Folders created for the run. They are removed if it does not start.
+    /// Folders that were created for the run. They are removed if the run does not start.
     pub made: MadeFolders,
 }
 
-/// Folder for the files of a run, and the form of the message about them.
+/// Folder for the files of a run, and the format of the message about these files.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     pub folder: &'a Path,
-    /// True if the run waits until a person attaches to it again.
+    /// True if the run pauses until a person attaches to it again.
     pub rests: bool,
-    /// True if output is JSON: no message is printed.
+    /// True if the output is JSON, so that no message is printed.
     pub json: bool,
 }
 
-/// Asks the questions of one run on screens of its own.
+/// Shows the questions of one run on screens of the pack.
 pub trait Asker {
     /// Returns true if this asker shows the interrupt.
     fn asks(&self, interrupt: &Interrupt) -> bool;
@@ -128,6 +128,6 @@ pub trait Asker {
     /// Returns the screen of a question. `open` is the number of open questions.
     fn screen(&mut self, interrupt: &Interrupt, open: usize, paint: Paint) -> Vec<String>;
 
-    /// Returns the reaction to a line that answers a question.
+    /// Returns the reaction to a line that a person typed as an answer.
     fn line(&mut self, prompt: &mut Prompt, line: &str, paint: Paint) -> Reaction;
 }

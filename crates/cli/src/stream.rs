@@ -1,5 +1,5 @@
-//! Events of one run, or of all streams, in order. Reconnects after a lost connection, and continues after the last
-//! event.
+//! Events of one run, or of the whole journal, in their order. After a lost connection, the stream reconnects and
+//! continues after the last event.
 
 use std::time::{Duration, Instant};
 
@@ -14,23 +14,23 @@ use crate::client::{self, Client};
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const UNWATCHED: Duration = Duration::from_mins(1);
-/// Items that may wait for a slow terminal. Then the stream waits.
+/// Maximum number of items that wait for a slow terminal. If there are more, reading from the server pauses.
 const WAITING: usize = 64;
 
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// An event and the line in which it arrived.
+    /// An event, and its line of JSON.
     Event(Box<Event>, String),
     Preview(Preview),
-    /// The server does not answer; the stream keeps trying.
+    /// The server does not respond. The stream keeps trying to connect.
     Lost,
-    /// The server answers again.
+    /// The server responds again.
     Back,
-    /// A retry would not help.
+    /// A permanent error. A retry would not help.
     Broken(anyhow::Error),
 }
 
-/// Presence of a person who sees a lost server and can leave.
+/// Says whether a person watches, who notices a lost server and can leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watched {
     ByAPerson,
@@ -52,7 +52,8 @@ pub(crate) struct Events {
 impl Events {
     /// Follows the events of a run with a sequence number above `since`.
     ///
-    /// Waits for a lost server. Gives up after a minute if no person watches.
+    /// If the server does not respond, the stream keeps trying. Without a person who watches, it gives up after one
+    /// minute.
     pub(crate) fn follow(client: &Client, run: &str, since: u64, watched: Watched) -> Self {
         let (sender, items) = mpsc::channel(WAITING);
         let place = EventSource::InRun { run: run.to_owned(), last: since };
@@ -60,7 +61,7 @@ impl Events {
         Self { items, task: tokio::spawn(reader.read(None)).abort_handle() }
     }
 
-    /// Follows all streams from now on. A snapshot read after this call and the events leave no gap between them.
+    /// Follows all new events of the journal. To miss no event, read lists after this call.
     pub(crate) async fn everything(client: &Client, watched: Watched) -> anyhow::Result<Self> {
         let first = client.everything(None).await?;
         let (sender, items) = mpsc::channel(WAITING);
@@ -73,7 +74,7 @@ impl Events {
         Ok(Self { items, task: tokio::spawn(reader.read(Some(first))).abort_handle() })
     }
 
-    /// Returns the next item. `None` only follows an [`Item::Broken`].
+    /// Returns the next item. `None` only follows [`Item::Broken`].
     pub(crate) async fn next(&mut self) -> Option<Item> {
         self.items.recv().await
     }
@@ -85,7 +86,7 @@ impl Drop for Events {
     }
 }
 
-/// Source of the events, and the last one seen.
+/// Source of the events, and the position of the last event.
 enum EventSource {
     InRun { run: String, last: u64 },
     Everywhere { position: Option<String> },
@@ -99,7 +100,8 @@ impl EventSource {
         }
     }
 
-    /// Records an event. Returns true if it is new: events may repeat after a lost connection.
+    /// Records the position of an event. Returns false for an event that was already received: events may repeat after
+    /// a lost connection.
     fn advance(&mut self, event: &Event) -> bool {
         match self {
             Self::InRun { last, .. } => {
@@ -160,7 +162,7 @@ impl Reader {
         }
     }
 
-    /// Passes on the events of one connection and returns their number. Returns None if the receiver is gone or an
+    /// Passes on the events of one connection and returns their number. Returns `None` if the receiver is closed or an
     /// event is unreadable.
     async fn pass_on(&mut self, response: reqwest::Response) -> Option<usize> {
         let mut passed = 0;
@@ -169,7 +171,7 @@ impl Reader {
             let Some(data) = frame.data else { continue };
             let item = match frame.event.as_deref() {
                 None | Some("message") => match serde_json::from_str::<Event>(&data) {
-                    // An event from before the connection broke.
+                    // An event that already arrived on the previous connection.
                     Ok(event) if !self.place.advance(&event) => continue,
                     Ok(event) => {
                         passed += 1;

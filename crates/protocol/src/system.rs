@@ -198,8 +198,7 @@ pub struct ComparedHead {
     pub holds: bool,
 }
 
-/// Maximum number of heads that one request compares with the journal. A request with more heads is refused with
-/// `invalid_query` (400).
+/// Maximum heads that one request compares with the journal. A request with more is refused with `invalid_query` (400).
 pub const MAX_HEADS: usize = 100;
 
 /// Head of the chain over all events of the journal.

@@ -1,4 +1,4 @@
-//! Arguments of `serve` for its addresses, and parsers that a flag and a key of `holdshort.toml` share.
+//! Arguments of `serve` for its addresses. The parsers are used for flags and for keys of `holdshort.toml`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,23 +10,24 @@ use super::duration;
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct AddressArgs {
-    /// Where to listen, or `localhost:PORT` [default: 127.0.0.1:7349]. An address that other machines reach needs
-    /// `--public-url`, and people, keys or `[[identity.jwt]]`.
+    /// Address to listen on, or `localhost:PORT` [default: 127.0.0.1:7349]. An address that other machines can reach
+    /// requires `--public-url`, and people, keys or `[[identity.jwt]]`.
     #[arg(long, value_name = "ADDRESS", value_parser = listen)]
     pub listen: Option<SocketAddr>,
-    /// The address that browsers and agents of other machines use, such as `https://holdshort.example.org`.
+    /// The URL at which browsers and agents on other machines reach the server, such as
+    /// `https://holdshort.example.org`.
     #[arg(long, value_name = "URL", value_parser = public_url)]
     pub public_url: Option<PublicUrl>,
-    /// A proxy whose headers `X-Forwarded-For`, `-Proto` and `-Host` are trusted: an address or a network; may be
+    /// A proxy whose headers `X-Forwarded-For`, `-Proto` and `-Host` are trusted: an IP address or a network; may be
     /// repeated.
     #[arg(long, value_name = "ADDR_OR_CIDR", value_parser = proxy)]
     pub proxy: Vec<String>,
-    /// Where callbacks to agents of other frameworks may go: `public` (any public address), `allowed` (only the networks
-    /// of --callback-allow-networks) or `off` [default: public].
+    /// Networks to which callbacks to agents of other frameworks may be sent: `public` (any public address), `allowed`
+    /// (only the networks of --callback-allow-networks) or `off` [default: public].
     #[arg(long, value_name = "WHERE", value_parser = callback_reach)]
     pub callbacks: Option<CallbackReach>,
-    /// Private network to which callbacks to agents of other frameworks may go, such as `10.0.0.0/8`; may be repeated
-    /// [default: none].
+    /// Private network to which callbacks to agents of other frameworks may be sent, such as `10.0.0.0/8`; may be
+    /// repeated [default: none].
     #[arg(long, value_name = "CIDR", value_parser = callback_network)]
     pub callback_allow_networks: Vec<String>,
     /// A certificate with its chain, in PEM: the server speaks TLS. It is read again when it changes.

@@ -10,21 +10,21 @@ use super::StoreArgs;
 pub(crate) enum Audit {
     /// Verify that the journal is unchanged, with or without a running server
     ///
-    /// The table in `docs/journal.md` lists the changes that are found, and those that are found only with an earlier head
-    /// or checkpoint.
+    /// The table in `docs/journal.md` lists the changes that are always detected, and the changes that are detected
+    /// only with an earlier head or checkpoint.
     Verify(Verify),
-    /// Print the head of the journal in one line: store it where writers of the journal cannot change it
+    /// Print the head of the journal in one line: store it where nobody who can write the journal can change it
     Head {
         #[command(flatten)]
         store: StoreArgs,
     },
     /// Export the events of the journal, newest first, for other tools
     Export(AuditExport),
-    /// Let the server sign the state of the journal; others can verify it without Holdshort
+    /// Let the server sign the state of the journal; the signature can be verified without Holdshort
     ///
-    /// Store it, with its key, where writers of the journal cannot change it.
+    /// Store the checkpoint and its key where nobody who can write the journal can change them.
     Checkpoint {
-        /// Append it to this file [default: print it].
+        /// Append the checkpoint to this file [default: print it].
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -32,11 +32,11 @@ pub(crate) enum Audit {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// A head that `audit head` printed, a file with one head per line, or a file of checkpoints: verify that the journal
-    /// continues from each.
+    /// A head that `audit head` printed, a file with one head per line, or a file of checkpoints: verify that the
+    /// journal contains, unchanged, all events that each of them covers.
     #[arg(long, value_name = "HEAD")]
     pub against: Option<String>,
-    /// The key of the checkpoints, as `audit checkpoint` printed it.
+    /// The public key of the checkpoints, as printed by `audit checkpoint`.
     #[arg(long, value_name = "KEY", requires = "against")]
     pub key: Vec<String>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(crate) struct AuditExport {
     /// Only events before this time.
     #[arg(long, value_name = "TIME")]
     pub to: Option<String>,
-    /// Write to this new file [default: print].
+    /// Write to this new file [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -80,10 +80,10 @@ pub(crate) enum AuditFormat {
 pub(crate) struct Receipt {
     /// `int_…`
     pub interrupt: String,
-    /// Write to this new file [default: print].
+    /// Write to this new file [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Write a self-contained HTML page for people, ready to print. The receipt itself is the proof.
+    /// Write a self-contained HTML page for people, ready to print. The page is not a proof; only the receipt is.
     #[arg(long)]
     pub html: bool,
 }

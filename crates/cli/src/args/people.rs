@@ -11,7 +11,7 @@ pub(crate) enum People {
     List,
     /// Create or replace a person: omitted options are cleared
     Set {
-        /// The name that they sign in as.
+        /// Id of the person: the name with which the person signs in.
         person: String,
         /// Role of the person; may be repeated.
         #[arg(long, value_name = "ROLE", required = true,
@@ -26,33 +26,33 @@ pub(crate) enum People {
         /// Address for notifications, such as `email=anna@example.org`; may be repeated.
         #[arg(long, value_name = "CHANNEL=ADDRESS")]
         address: Vec<String>,
-        /// Such as `Europe/Berlin`.
+        /// Time zone, such as `Europe/Berlin`.
         #[arg(long, value_name = "ZONE")]
         time_zone: Option<String>,
-        /// Such as `de`.
+        /// Language, such as `de`.
         #[arg(long, value_name = "TAG")]
         language: Option<String>,
     },
     /// Remove a person, who can then no longer decide
     Remove {
-        /// Their id.
+        /// Id of the person.
         person: String,
     },
     /// Mark a person as out of office
     Away {
-        /// Their id.
+        /// Id of the person.
         person: String,
-        /// End of the absence: `2026-02-07T00:00:00Z`, or `2026-02-07` for the start of that day in their time zone, or in
-        /// UTC if they have none [default: until `back`].
+        /// End of the absence: `2026-02-07T00:00:00Z`, or `2026-02-07` for the start of that day in the person's time
+        /// zone, or in UTC if the person has no time zone [default: until `back`].
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
-        /// Delegate who decides for them during the absence.
+        /// Id of the delegate who decides for the person during the absence.
         #[arg(long, value_name = "PERSON")]
         delegate: Option<String>,
     },
     /// Mark a person as back
     Back {
-        /// Their id.
+        /// Id of the person.
         person: String,
     },
 }
@@ -67,13 +67,13 @@ pub(crate) struct Reassign {
     /// Group whose members become approvers; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub group: Vec<String>,
-    /// How many of them have to agree [default: as many as before].
+    /// Number of approvers that have to agree [default: as before].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub required: Option<u32>,
     /// Each named person, and one member of each group, has to agree.
     #[arg(long)]
     pub all: bool,
-    /// The reason.
+    /// Reason for the change.
     #[arg(long)]
     pub text: Option<String>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Snooze {
     /// Duration of the snooze, such as `2h`.
     #[arg(long = "for", value_name = "TIME", value_parser = duration, group = "when")]
     pub lasts: Option<u64>,
-    /// End of the snooze, such as `2026-02-07T09:00:00Z`.
+    /// End of the snooze as a timestamp, such as `2026-02-07T09:00:00Z`.
     #[arg(long, value_name = "TIME", group = "when")]
     pub until: Option<String>,
     /// End the snooze now.
@@ -98,23 +98,23 @@ pub(crate) struct Snooze {
 pub(crate) enum Groups {
     /// List all groups, with the number of people and the working hours of each
     List,
-    /// Set the working hours of a group: all other times are free
+    /// Set the working hours of a group; all other times are non-working time
     Hours {
-        /// Its name.
+        /// Name of the group.
         group: String,
-        /// Such as `Europe/Berlin`.
+        /// Time zone, such as `Europe/Berlin`.
         #[arg(long, value_name = "ZONE")]
         time_zone: String,
-        /// Such as `mon-fri=09:00-17:00`; may be repeated.
+        /// Working hours, such as `mon-fri=09:00-17:00`; may be repeated.
         #[arg(long, value_name = "DAYS=FROM-TO", required = true)]
         at: Vec<String>,
-        /// A free day, such as `2026-12-25`; may be repeated.
+        /// A non-working day, such as `2026-12-25`; may be repeated.
         #[arg(long, value_name = "DATE")]
         holiday: Vec<String>,
     },
     /// Remove the working hours of a group
     Unset {
-        /// Its name.
+        /// Name of the group.
         group: String,
     },
 }
@@ -123,27 +123,27 @@ pub(crate) enum Groups {
 pub(crate) enum Keys {
     /// Create a key; its secret is printed on standard output, only this once
     Create {
-        /// Name of its holder in events, on cards and in lists, such as `build-bot`.
+        /// Name of the key in events, on cards and in lists, such as `build-bot`.
         name: String,
-        /// Role of the key. Agents ask and read their own requests, and never decide.
+        /// Role of the key. A key with the role `agent` can send requests and read its own requests, but never decide.
         #[arg(long, value_name = "ROLE", default_value = "agent",
               value_parser = ["agent", "operator", "reviewer", "auditor"])]
         role: String,
-        /// How long it is valid, such as `12h` or `90d` [default: until it is revoked].
+        /// Lifetime of the key, such as `12h` or `90d` [default: until it is revoked].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires_in: Option<u64>,
     },
     /// List the keys, oldest first, without their secrets
     List,
-    /// Replace the secret of a key; the new one is printed on standard output, only this once
+    /// Replace the secret of a key; the new secret is printed on standard output, only this once
     Rotate {
         /// `key_…`
         key: String,
-        /// How long the current secret stays valid, such as `1h` [default: not at all].
+        /// Time for which the current secret stays valid, such as `1h` [default: it becomes invalid at once].
         #[arg(long, value_name = "TIME", value_parser = duration)]
         overlap: Option<u64>,
     },
-    /// Revoke a key, and close its open connections
+    /// Revoke a key, and close the open connections that use the key
     Revoke {
         /// `key_…`
         key: String,

@@ -1,4 +1,4 @@
-//! List of the packs of a build: their additions to a server, and texts that name all of them.
+//! List of the packs of a binary: their additions to a server, and texts that name all packs.
 
 use clap::{Arg, Command, Id};
 use holdshort_workflow::{Shipped, shipped};
@@ -6,7 +6,7 @@ use holdshort_workflow::{Shipped, shipped};
 use super::Pack;
 use crate::exit::usage;
 
-/// The packs of a build. By default there is none.
+/// The packs of a binary. Empty by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packs(pub &'static [&'static dyn Pack]);
 
@@ -15,12 +15,12 @@ impl Packs {
         self.0.iter().copied()
     }
 
-    /// Returns the pack that ships this workflow.
+    /// Returns the pack that contains this workflow.
     pub(crate) fn for_workflow(self, workflow: &str) -> Option<&'static dyn Pack> {
         self.iter().find(|pack| pack.workflows().iter().any(|shipped| shipped.name == workflow))
     }
 
-    /// Returns the tools, workflows and readers that the packs add to a server.
+    /// Returns the tools, workflows and case parser that the packs add to a server.
     pub fn for_server(self) -> holdshort_server::Packs {
         holdshort_server::Packs {
             toolsets: self.iter().map(Pack::tools).collect(),
@@ -36,7 +36,7 @@ impl Packs {
         all
     }
 
-    /// Returns the error for a workflow without a file that `init` could write.
+    /// Returns the error for a workflow for which `init` has no file.
     pub(crate) fn no_init(self, workflow: &str) -> anyhow::Error {
         if self.0.is_empty() {
             return usage(format!("`{workflow}` has no configuration, and no workflow here has one"));
@@ -67,7 +67,7 @@ impl Packs {
         listed.join(between)
     }
 
-    /// Adds the options of packs to the grammar, and their texts to its help.
+    /// Adds the options of packs to the grammar of the command line, and their texts to its help.
     pub(crate) fn described(self, command: Command) -> Command {
         let named: Vec<String> = self.iter().map(|pack| format!("`{}`", pack.name())).collect();
         let has_packs = !named.is_empty();
@@ -105,7 +105,7 @@ impl Packs {
             run.get_arguments().filter(is_option).map(|arg| arg.get_id().clone()).collect();
         let at = order.iter().position(|id| id == "output_dir").unwrap_or(order.len());
         order.splice(at..at, ids.iter().map(|(_, id)| id.clone()));
-        // Options of two packs belong to two workflows, so they conflict.
+        // Options of two packs belong to two workflows, so these options conflict.
         let added = added.into_iter().map(|(pack, arg)| {
             arg.conflicts_with_all(ids.iter().filter(|(other, _)| *other != pack).map(|(_, id)| id))
         });

@@ -1,7 +1,7 @@
-//! The card in the terminal: draws the data of `holdshort_presentation::card`, and lists the options.
+//! The card in the terminal: prints the data of `holdshort_presentation::card` and lists the options.
 //!
-//! Facts are printed plain. Text of an agent is printed behind a bar, escaped and capped. Look-alike letters are
-//! printed as their code points.
+//! Facts are printed as plain text. Text from an agent is printed behind a vertical bar, escaped and cut. Look-alike
+//! letters are printed as their code points.
 
 use holdshort_presentation::card::{
     self, Card, End, Fact, FactName, Part, Proposal, Setting, Subtask, TitleBy, Tone, readable,
@@ -18,18 +18,18 @@ use super::quote::{Cap, quote};
 use super::time;
 use crate::program_name::holdshort;
 
-/// Lines of one part of a card before it is cut; `v` shows the rest.
+/// Number of lines after which a part of a card is cut. `v` shows the rest.
 const PART: Cap = Cap::Lines(60);
-/// Characters of a label in the column of labels. A longer label is followed by a colon.
+/// Width of the column of labels, in characters. A longer label is followed by a colon.
 const LABEL: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub paint: Paint,
     pub uncut: bool,
-    /// True if the card appears without information about its run.
+    /// True if the card is printed without information about its run.
     pub alone: bool,
-    /// Text of the agent directly above the card, which the card does not repeat.
+    /// Text of the agent that is printed directly above the card, so that the card does not repeat it.
     pub said: &'a str,
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     let card = Card::from_interrupt(interrupt, setting(judged.as_ref()));
     let cap = if view.uncut { Cap::None } else { PART };
     let mut out = vec![paint.rule(&format!("{}: {}", holding(interrupt), lower(card.kind)))];
-    // The screen around a card shows its task and workspace, and the list of events has the time of the question.
+    // The screen around the card already shows the task and the workspace, and the list of events shows the time of the
+    // request.
     let is_shown = |fact: &&Fact| match fact.name {
         FactName::Task | FactName::Workspace => view.alone,
         FactName::AskedAt => false,
@@ -66,8 +67,8 @@ pub(crate) fn render(interrupt: &Interrupt, view: View<'_>) -> Vec<String> {
     out
 }
 
-/// Returns the number of lines that a card cuts and `v` shows. Does not include `Interrupt::unseen`, which the server
-/// omits.
+/// Returns the number of lines that the card cuts and that `v` shows. Does not count `Interrupt::unseen`, which the
+/// server omits.
 pub(crate) fn cut_lines(interrupt: &Interrupt, view: View<'_>) -> usize {
     let interrupt = &LookAlikes::written(interrupt);
     let judged = InspectedCall::from_interrupt(interrupt);
@@ -86,8 +87,8 @@ const fn setting(judged: Option<&InspectedCall>) -> Setting<'_> {
     Setting { judged, is_rehearsal: false, time: time::at }
 }
 
-/// Lists the options, numbered after the choices of a question. If a number may be an answer, options go by name and
-/// choices by `#1`.
+/// Lists the options, numbered after the choices of a question. If a number can be an answer, options are selected by
+/// name and choices by `#1`.
 pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let interrupt = &LookAlikes::written(interrupt);
     let mut out = earlier_answers::lines(interrupt, paint);
@@ -105,7 +106,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     }
     for option in &interrupt.options {
         number += 1;
-        // Below suggested answers, `Answer` would read as one more of them.
+        // Below suggested answers, the label `Answer` would look like a further suggestion.
         let label = if is_suggested && option.id == "answer" && interrupt.origin == Origin::Native {
             "Your own answer".into()
         } else {
@@ -122,7 +123,7 @@ pub(crate) fn options(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Returns the effect of an option, to follow a label that an agent of another framework chose.
+/// Returns the effect of an option, to print after a label that an agent of another framework chose.
 pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> String {
     match interrupt.origin {
         Origin::External => paint.dim(&format!(" ({})", plain::line(&option.does))),
@@ -130,7 +131,7 @@ pub(crate) fn does(interrupt: &Interrupt, option: &Offer, paint: Paint) -> Strin
     }
 }
 
-/// Returns the fields of a structured answer, one line for each.
+/// Returns the fields of a structured answer, one line per field.
 pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let end = End::from_interrupt(interrupt, time::at);
     let line = |label: &str, text: &str| match label {
@@ -143,7 +144,7 @@ pub(crate) fn answered(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
         .collect()
 }
 
-/// Describes the resolution of an interrupt, if there is one.
+/// Describes the resolution of an interrupt. `None` if the interrupt is open.
 pub(crate) fn resolution(interrupt: &Interrupt, paint: Paint) -> Option<String> {
     let End { outcome, option, by, text, .. } = End::from_interrupt(interrupt, time::at)?;
     let option = option.map(|label| format!(": {label}")).unwrap_or_default();
@@ -158,7 +159,7 @@ pub(crate) fn outcome(outcome: Outcome) -> String {
     lower(card::outcome(outcome))
 }
 
-/// Returns the command that revokes a grant for the session, if one was given.
+/// Returns the command that revokes the grant of the decision. `None` if the decision gave no grant.
 pub(crate) fn revoke_command(interrupt: &Interrupt, words: &str) -> Option<String> {
     let effect = interrupt.resolution.as_ref()?.effect.as_deref()?;
     (effect == "grant").then(|| format!("to revoke it: {} grants {}{words}", holdshort(), interrupt.session))
@@ -175,12 +176,12 @@ pub(crate) fn kind(kind: Kind) -> String {
     lower(card::kind(kind))
 }
 
-/// Returns the approvers and their votes so far.
+/// Returns lines with the approvers and their votes so far.
 pub(crate) fn assigned(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     facts(&card::people(interrupt, time::at), paint)
 }
 
-/// Lists facts. A label is not repeated on the lines below it.
+/// Formats facts. A label is printed only on the first of several lines with the same label.
 fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<String> {
     let mut before = None;
     let line = |fact: &'f Fact| {
@@ -204,14 +205,14 @@ fn facts<'f>(listed: impl IntoIterator<Item = &'f Fact>, paint: Paint) -> Vec<St
     listed.into_iter().flat_map(line).collect()
 }
 
-/// Returns the parts that a cap shortens: the message of the agent, the subject of the card, and the schema of an
+/// Returns the sections that a cap may cut: the message of the agent, the subject of the card, and the schema of an
 /// answer.
 fn capped_sections(card: &Card<'_>, interrupt: &Interrupt, view: View<'_>, cap: Cap) -> [Vec<String>; 3] {
     let is_above = card.said == view.said.trim();
     let said = if is_above { Vec::new() } else { quote(card.said, &lead(card), cap, view.paint) };
     let is_external_question = interrupt.kind == Kind::Question && interrupt.origin == Origin::External;
     let schema = interrupt.response_schema.as_ref().filter(|_| is_external_question);
-    // The server checks an edit. For an answer this schema is the only guide.
+    // The server checks an edit against the schema. For an answer, the printed schema is the person's only help.
     let schema = schema.map(|schema| quote(&readable(schema), "  answer that fits", cap, view.paint));
     // The output of a turn is the last message of the agent.
     let above = if interrupt.kind == Kind::Turn { view.said.trim() } else { "" };
@@ -284,7 +285,7 @@ fn command(text: &str, cap: Cap, paint: Paint) -> Vec<String> {
     drawn.chain(long).collect()
 }
 
-/// Draws the result of a trial: each path with its change, and the output.
+/// Formats the result of a trial: each path with its change, and the output.
 fn trial(part: &Part<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     let Part::Trial { head, words, git, changes, unseen, left, output } = part else { return Vec::new() };
     let mut out = paint.fold(&format!("  {}", paint.bold(&format!("{}: {words}", lower(head)))), 4);
@@ -318,7 +319,7 @@ fn subtask(subtask: &Subtask<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     out
 }
 
-/// Draws one proposal with its arguments for and against.
+/// Formats one proposal with the arguments for and against it.
 fn proposal(proposal: &Proposal<'_>, cap: Cap, paint: Paint) -> Vec<String> {
     let Proposal { title, description, pros, cons } = proposal;
     let mut out = quote(title, "   •", cap, paint);

@@ -1,7 +1,7 @@
 //! Lines that a person types, read one at a time and only on request.
 //!
-//! No input is read ahead. So `$EDITOR` has the terminal to itself, and text typed before a card was shown does not
-//! decide on it. A thread reads, and it ends with the process.
+//! No input is read ahead. `$EDITOR` can therefore use the terminal alone, and text typed before a card was shown does
+//! not decide on the card. A thread reads the input until the process ends.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, isatty, tcflush};
 use tokio::sync::mpsc;
 
-/// Longest line that a terminal delivers. It silently drops the rest.
+/// Maximum length of a line from a terminal. The terminal silently discards the rest of a longer line.
 const LONGEST: usize = 4_095;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// Longer than the terminal can deliver.
+    /// The line is longer than the terminal can deliver.
     TooLong,
     End,
 }
@@ -34,11 +34,12 @@ pub(crate) enum Line {
 #[derive(Debug)]
 struct Terminal {
     fd: OwnedFd,
-    /// Number of calls of `Input::forget`. Locked while a line is read, so that each line belongs to one age.
+    /// Number of calls of `Input::forget`. This number is locked while a line is read, so that no line is half before
+    /// and half after a call.
     age: Mutex<u64>,
 }
 
-/// A line that is not complete yet.
+/// The beginning of a line that is not complete yet.
 #[derive(Debug, Default)]
 struct PartialLine {
     age: u64,
@@ -52,7 +53,7 @@ struct Read {
 }
 
 impl Input {
-    /// Opens the terminal. Returns None if standard input or standard error is not a terminal.
+    /// Opens the terminal. Returns `None` if standard input or standard error is not a terminal.
     pub(crate) fn open() -> Option<Self> {
         let stdin = rustix::stdio::stdin();
         if !isatty(stdin) || !isatty(rustix::stdio::stderr()) {
@@ -73,15 +74,15 @@ impl Input {
         Some(Self { terminal, ask, lines, is_asked: false })
     }
 
-    /// Drops everything typed before now.
+    /// Discards everything that was typed before this call.
     pub(crate) fn forget(&mut self) {
         let mut age = self.terminal.age();
         *age += 1;
-        // A terminal that cannot be flushed is closing. The next read reports it.
+        // A terminal that cannot be flushed is closing. The next read reports the error.
         let _ = tcflush(&self.terminal.fd, QueueSelector::IFlush);
     }
 
-    /// Returns the next line. Dropping the future loses no input.
+    /// Returns the next line. Cancelling the future loses no input.
     pub(crate) async fn line(&mut self) -> io::Result<Line> {
         let gone = || io::Error::other("the terminal is not read any more");
         loop {
@@ -109,14 +110,14 @@ impl Terminal {
             match self.take(&mut begun) {
                 Ok(Some(read)) => return read,
                 Ok(None) | Err(rustix::io::Errno::INTR) => {}
-                // The other side hung up.
+                // The terminal was closed.
                 Err(rustix::io::Errno::IO) => return Read { age: 0, line: Ok(Line::End) },
                 Err(error) => return Read { age: 0, line: Err(error.into()) },
             }
         }
     }
 
-    /// Waits for input and takes it, unless `Input::forget` dropped it in between.
+    /// Waits for input and takes it, unless `Input::forget` discarded the input in between.
     fn take(&self, begun: &mut PartialLine) -> rustix::io::Result<Option<Read>> {
         poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], None)?;
         let age = self.age();

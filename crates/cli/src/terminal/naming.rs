@@ -1,14 +1,14 @@
-//! Maps a typed word to an option of an interrupt. Never decides whether it is sent.
+//! Maps a typed word to an option of an interrupt. Other modules decide whether the option is sent.
 
 use holdshort_protocol::{Interrupt, Kind, Offer, Origin};
 
-/// Parses the number of an option or a suggestion. None if numbers are answers.
+/// Parses the number of an option or a suggestion. `None` if numbers are answers.
 pub(super) fn number(interrupt: &Interrupt, word: &str) -> Option<usize> {
     word.parse().ok().filter(|_| !interrupt.takes_a_number())
 }
 
-/// Returns the suggested answer with this text or number. The number is written `#2` where a bare number may be an
-/// answer.
+/// Returns the suggested answer with this text or number. If a plain number can be an answer, a suggestion is selected
+/// by `#2`.
 pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i str> {
     let all = interrupt.suggestions();
     let by_text = all.iter().find(|choice| choice.trim() == line && !line.is_empty());
@@ -16,7 +16,7 @@ pub(super) fn suggested<'i>(interrupt: &'i Interrupt, line: &str) -> Option<&'i 
     by_text.or_else(by_number).copied()
 }
 
-/// Parses the number of a suggested answer, as the card shows it.
+/// Parses the number of a suggested answer in the form that the card shows.
 pub(super) fn parse_suggestion_number(interrupt: &Interrupt, line: &str) -> Option<usize> {
     if interrupt.takes_a_number() { line.strip_prefix('#')?.parse().ok() } else { line.parse().ok() }
 }
@@ -33,12 +33,12 @@ pub(super) fn listed<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     by_id.or_else(|| by_label().filter(|_| interrupt.origin == Origin::Native))
 }
 
-/// Returns the option with this name, or with a name that other systems use for it.
+/// Returns the option with this name, or with the name that other systems use for the option.
 pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let either = |ids: [&str; 2]| by_id(ids[0]).or_else(|| by_id(ids[1]));
     listed(interrupt, word).or_else(|| match (interrupt.kind, word.to_lowercase().as_str()) {
-        // Names of the consoles of earlier systems (contract A31).
+        // Names of options in the consoles of earlier systems (contract A31).
         (Kind::Turn, "complete" | "completed" | "finished") => by_id("done"),
         (Kind::Turn, "quit" | "bye") => either(["exit", "done"]),
         (Kind::Question | Kind::Choice | Kind::Turn, _) => None,
@@ -58,7 +58,7 @@ pub(super) fn option<'i>(interrupt: &'i Interrupt, word: &str) -> Option<&'i Off
     })
 }
 
-/// Returns the option for free text (contract A31). None if text alone says too little.
+/// Returns the option to which free text belongs (contract A31). `None` if text alone is ambiguous.
 pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
     let by_id = |id: &str| interrupt.offer(id);
     let id = match interrupt.kind {
@@ -68,7 +68,7 @@ pub(super) fn natural(interrupt: &Interrupt) -> Option<&Offer> {
         Kind::Escalation => "instruct",
         Kind::PlanApproval => "revise",
         Kind::ToolApproval => "reject",
-        // Text is a note after a step, and guidance before one.
+        // After a step, text is a note. Before a step, text is guidance.
         Kind::Checkpoint if by_id("continue").is_some() => "continue",
         Kind::Checkpoint => "approve",
         Kind::Error => "abort",

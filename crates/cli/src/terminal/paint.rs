@@ -1,17 +1,18 @@
-//! Colours and width of a terminal. Without colours every style is plain text.
+//! Colours and width of a terminal. Without colours, every style is plain text.
 
 use console::{Style, Term};
 use textwrap::{Options, WordSplitter};
 
-/// Widest line of text, even in wider windows.
+/// Maximum width of a line of text, even in wider windows.
 const WIDEST: usize = 110;
 const NARROWEST: usize = 20;
 const WIDTH_UNKNOWN: usize = 80;
 
-/// Placeholder for a blank at which no line breaks. Neither escaped text nor our own contains it.
+/// Placeholder for a space at which a line must not break. Neither escaped text nor our own text contains this
+/// character.
 const BOUND: char = '\u{e000}';
 
-/// Keeps text in backticks on one line: it is a command to copy.
+/// Keeps text in backticks on one line, so that the command in it can be copied.
 fn bound(text: &str) -> String {
     let bind = |(i, part): (usize, &str)| {
         if i % 2 == 1 { part.replace(' ', BOUND.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
@@ -27,12 +28,12 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Returns the paint of standard output.
+    /// Returns the colours and width of standard output.
     pub fn stdout() -> Self {
         Self::for_terminal(&Term::stdout(), console::colors_enabled())
     }
 
-    /// Returns the paint of standard error.
+    /// Returns the colours and width of standard error.
     pub fn stderr() -> Self {
         Self::for_terminal(&Term::stderr(), console::colors_enabled_stderr())
     }
@@ -76,12 +77,12 @@ impl Paint {
         self.style(Style::new().cyan(), text)
     }
 
-    /// Returns a fact after its label, wrapped under itself. A part that is too long for that, such as a link, gets a
-    /// line of its own from the first column, ready to copy.
+    /// Returns a fact after its label. Further lines are indented below the first line. A part that is too long for the
+    /// indented column, such as a link, gets a separate line from the first column, so that it can be copied.
     pub(crate) fn labelled(self, label: &str, text: &str) -> Vec<String> {
         const LABEL: usize = 10;
         let options = Options::new(self.width.saturating_sub(LABEL + 3)).break_words(false);
-        // A path or a command is never split: it must stay easy to copy.
+        // A path or a command is never split, so that it can be copied.
         let text = bound(text);
         let lines = textwrap::wrap(&text, options.word_splitter(WordSplitter::NoHyphenation));
         let lines = lines.iter().map(|line| line.replace(BOUND, " "));
@@ -99,7 +100,7 @@ impl Paint {
         out
     }
 
-    /// Folds text. Lines after the first are indented by `hang` columns.
+    /// Wraps text. Lines after the first are indented by `hang` columns.
     pub(crate) fn fold(self, text: &str, hang: usize) -> Vec<String> {
         let hang = " ".repeat(hang);
         let options = Options::new(self.width).break_words(false).subsequent_indent(&hang);
@@ -107,7 +108,7 @@ impl Paint {
         textwrap::wrap(&bound(text), options).iter().map(|line| line.replace(BOUND, " ")).collect()
     }
 
-    /// Returns a message, folded for a terminal, and on one line for other readers.
+    /// Returns a message: wrapped for a terminal, otherwise on one line.
     pub fn message(self, text: &str, hang: usize) -> Vec<String> {
         if self.is_terminal { self.fold(text, hang) } else { vec![text.to_owned()] }
     }

@@ -1,4 +1,4 @@
-//! A plan drawn as lines: one block for each layer of the graph, from top to bottom, as the server lays it out.
+//! A plan as text: one block of lines per layer of the graph, from top to bottom. The server computes the layers.
 
 use holdshort_protocol::{Plan, Subtask, SubtaskStatus, plain};
 
@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::quote::{Cap, quote};
 use crate::output::count;
 
-/// Draws the whole graph. Each line fits the terminal.
+/// Formats the whole graph. Each line fits the terminal.
 pub(crate) fn render(plan: &Plan, paint: Paint) -> Vec<String> {
     let mut out = paint.fold(&paint.bold(&title(plan)), 2);
     let layers = plan.subtasks.iter().map(|subtask| subtask.layer).max().map_or(0, |last| last + 1);
@@ -38,7 +38,7 @@ fn title(plan: &Plan) -> String {
     format!("Plan `{}`{versions}: {of}, {stands}", plain::line(&plan.phase))
 }
 
-/// Counts the subtasks by their end. Only a completed one is done.
+/// Counts the subtasks by status. Only a completed subtask is counted as done.
 fn describe_counts(plan: &Plan) -> String {
     let counted = |status| plan.subtasks.iter().filter(|each| each.status == status).count();
     let others =
@@ -62,7 +62,7 @@ fn head(subtask: &Subtask, paint: Paint) -> String {
     text
 }
 
-/// Returns true if at most the status of subtasks differs.
+/// Returns true if the plans differ at most in the status of subtasks.
 pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     let drawn = |plan: &Plan| {
         let places = plan.subtasks.iter().map(|each| (each.id.clone(), each.layer, each.row));
@@ -71,14 +71,14 @@ pub(crate) fn is_drawn_alike(old: &Plan, now: &Plan) -> bool {
     drawn(old) == drawn(now)
 }
 
-/// Returns a line for each subtask with a new status.
+/// Returns one line per subtask with a changed status.
 pub(crate) fn moves(old: &Plan, now: &Plan, paint: Paint) -> Vec<String> {
     let pairs = old.subtasks.iter().zip(&now.subtasks);
     let moved = pairs.filter(|(old, now)| old.status != now.status);
     moved.flat_map(|(_, now)| paint.fold(&head(now, paint), 6)).collect()
 }
 
-/// Returns the mark of a status, the same as in the browser.
+/// Returns the mark of a status. The browser shows the same mark.
 fn mark(status: SubtaskStatus, paint: Paint) -> String {
     match status {
         SubtaskStatus::Pending => paint.dim("○"),

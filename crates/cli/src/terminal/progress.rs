@@ -1,6 +1,7 @@
-//! A spinner with the activity of the run, and the newest lines of streamed text below it.
+//! A spinner with the activity of the run, and the newest lines of streamed text below the spinner.
 //!
-//! Drawn on standard error, and only if that is a terminal. Erased before anything else is printed.
+//! It is drawn on standard error, and only if standard error is a terminal. It is erased before anything else is
+//! printed.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::paint::Paint;
 
 const TICK: Duration = Duration::from_millis(100);
-/// Lines of streamed text that are shown, and bytes of it that are kept.
+/// Maximum number of lines of streamed text that are shown, and maximum number of bytes that are stored.
 const TAIL_LINES: usize = 4;
 const KEPT_BYTES: usize = 4_096;
 
@@ -22,10 +23,10 @@ pub(crate) struct Progress {
     preview: String,
     /// Current activity of the run.
     activity: String,
-    /// Number of working agents, shown instead of the activity, and a line for each of them.
+    /// Number of working agents, shown instead of the activity, and one line per agent.
     counted: String,
     team: Vec<String>,
-    /// Step whose text is shown. If several steps run in parallel, one is shown at a time.
+    /// Id of the step whose text is shown. If several steps run in parallel, the text of one step is shown.
     speaker: String,
 }
 
@@ -43,7 +44,7 @@ impl Progress {
         }
     }
 
-    /// Starts a new activity and drops the text streamed so far.
+    /// Starts a new activity and discards the text streamed so far.
     pub(crate) fn show(&mut self, activity: &str) {
         if !self.enabled {
             return;
@@ -64,18 +65,18 @@ impl Progress {
         self.bar.is_some()
     }
 
-    /// Returns true if there is a terminal to draw on.
+    /// Returns true if standard error is a terminal.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// Sets the agents that work on the run. Without lines the activity is shown instead.
+    /// Sets the agents that work on the run. Without lines, the activity is shown instead.
     pub(crate) fn team(&mut self, counted: String, lines: Vec<String>) {
         (self.counted, self.team) = (counted, lines);
         self.draw();
     }
 
-    /// Adds text of a step as it arrives.
+    /// Adds text of a step while it arrives.
     pub(crate) fn stream(&mut self, step: &str, text: &str) {
         if self.bar.is_none() {
             return;

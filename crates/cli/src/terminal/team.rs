@@ -1,14 +1,14 @@
-//! The agents of a run: which of them work or wait, and for how long, in lines for a person. Pure.
+//! The agents of a run: which agents work or wait, and since when, formatted as lines for a person. Pure.
 
 use holdshort_protocol::{Work, WorkState, plain};
 
 use super::paint::Paint;
 use super::time;
 
-/// Parts of a run that are listed. The others are counted.
+/// Maximum number of agents and phases that are listed. The rest is only counted.
 const LISTED: usize = 8;
 
-/// Returns a line for each part, if there is more than one.
+/// Returns one line per agent or phase. Empty if there is only one.
 pub(super) fn lines(work: &[Work], paint: Paint) -> Vec<String> {
     if work.len() < 2 {
         return Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn counted(work: &[Work]) -> String {
     }
 }
 
-/// Describes the agents that work while this interrupt is open, for the person who thinks about it.
+/// Describes the agents that keep working while this interrupt is open.
 pub(super) fn meanwhile(work: &[Work], interrupt: &str) -> Option<String> {
     let others = work.iter().filter(|each| !each.interrupts.iter().any(|open| open == interrupt));
     let working: Vec<String> = others
@@ -60,7 +60,8 @@ fn is_at_work(work: &Work) -> bool {
     }
 }
 
-/// Returns the agent, after the phase if their names differ. Without an agent it is the phase.
+/// Returns the name of the agent, with the phase in front if their names differ. Returns the phase if there is no
+/// agent.
 fn name(work: &Work) -> String {
     let phase = plain::line(&work.phase);
     match work.agent.as_deref().map(plain::line) {

@@ -1,22 +1,23 @@
-//! Times for people: in the time zone of this machine, and rounded. `--json` keeps the server's form.
+//! Formats times for people: rounded, and in the time zone of this machine. `--json` prints the timestamps of the
+//! server.
 
 use holdshort_protocol::plain;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Describes a past time: `6 min ago`, or a date if it is older than a day.
+/// Describes a past time: `6 min ago`, or a date if the time is more than a day ago.
 pub(crate) fn ago(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| since(&at, &now()))
 }
 
-/// Describes the time since then: `12 s`, `3 min`, `2 h`.
+/// Describes the time since `since`: `12 s`, `3 min`, `2 h`.
 pub(super) fn lasting(since: &str) -> String {
     let Ok(since) = since.parse::<Timestamp>() else { return plain::line(since).into_owned() };
     span(Timestamp::now().as_second().saturating_sub(since.as_second()))
 }
 
 fn span(seconds: i64) -> String {
-    // Another machine's clock may be ahead of this one.
+    // The clock of the server may be ahead of the clock of this machine.
     match seconds.max(0) {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds @ 60..3_600 => format!("{} min", seconds / 60),
@@ -24,7 +25,7 @@ fn span(seconds: i64) -> String {
     }
 }
 
-/// Describes a past or future time: `14:30` if it is today, otherwise with its date.
+/// Describes a past or future time: `14:30` if the time is today, otherwise with its date.
 pub(crate) fn at(at: &str) -> String {
     read(at).map_or_else(|| plain::line(at).into_owned(), |at| moment(&at, &now()))
 }
@@ -51,7 +52,7 @@ fn since(at: &Zoned, now: &Zoned) -> String {
     const MINUTE: i64 = 60;
     const HOUR: i64 = 60 * MINUTE;
     const DAY: i64 = 24 * HOUR;
-    // Another machine's clock may be ahead of this one.
+    // The clock of the server may be ahead of the clock of this machine.
     let seconds = now.timestamp().as_second().saturating_sub(at.timestamp().as_second()).max(0);
     match seconds {
         0..MINUTE => "just now".to_owned(),
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_time_is_as_exact_as_it_matters() {
-        // A zone without daylight saving time.
+        // A time zone without daylight saving time.
         let zone = || TimeZone::fixed(jiff::tz::offset(5));
         let zoned = |text: &str| text.parse::<Timestamp>().unwrap().to_zoned(zone());
         let now = zoned("2026-01-31T09:30:00.000Z");

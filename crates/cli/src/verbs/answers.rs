@@ -1,4 +1,4 @@
-//! `answers`: lists, corrects and erases the answers of people, per subject.
+//! `answers`: lists, corrects and erases stored answers of people, per subject.
 
 use holdshort_protocol::{CorrectAnswer, KeptAnswer, labelled_lines, plain};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `attach`: follows a live run. Starts a server in this process if none uses the data folder.
+//! `attach`: follows a live run. Starts a server in this process if no server uses the data folder.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(super) async fn attach(
     exit
 }
 
-/// Starts a server in this process, over the journal of a data folder.
+/// Starts a server in this process that uses the journal of a data folder.
 pub(super) async fn over_journal(
     scene: &Scene,
     data_dir: DataDir,
@@ -52,7 +52,7 @@ pub(super) async fn over_journal(
     bring_along(scene, data_dir, model).await
 }
 
-/// Starts a server in this process, for as long as the verb takes.
+/// Starts a server in this process that runs until the verb ends.
 pub(super) async fn bring_along(
     scene: &Scene,
     data_dir: DataDir,
@@ -86,7 +86,7 @@ pub(super) async fn bring_along(
     Embedded::start(plan).await
 }
 
-/// Rejects a run that needs a model if none is configured here: its next step would fail.
+/// Rejects a run that needs a model if no model is configured here, because its next step would fail.
 async fn can_go_on(client: &Client, run: &str) -> anyhow::Result<()> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let info: Info = client.get("/v1/info").await?;

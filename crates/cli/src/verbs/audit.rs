@@ -1,6 +1,8 @@
-//! `audit verify` and `audit head`: check that the journal is as it was written, and print its head to write down.
+//! `audit verify` and `audit head`: verify that the journal is unchanged, and print its head so that a person can write
+//! it down.
 //!
-//! The server that uses the journal does the check. Without a server the journal is read here, and never written.
+//! If a server uses the journal, the server verifies it. Without a server, this process reads the journal and never
+//! writes to it.
 
 use std::path::Path;
 
@@ -115,7 +117,7 @@ fn not_read(error: store::Error) -> anyhow::Error {
     }
 }
 
-/// Heads to compare, and messages about checkpoints that were cut off and left out.
+/// Heads to compare with the journal, and messages about incomplete checkpoints that were skipped.
 #[derive(Default)]
 struct HeadsToCompare {
     noted: Vec<HeadNote>,
@@ -128,8 +130,8 @@ impl From<Vec<HeadNote>> for HeadsToCompare {
     }
 }
 
-/// Reads the heads to compare: one on the command line, a file with one a line, a file of checkpoints, or a mail with
-/// one.
+/// Reads the heads to compare from: a head on the command line, a file with one head per line, a file of checkpoints,
+/// or a mail with one checkpoint.
 fn heads(against: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     let malformed = match against.parse::<HeadNote>() {
         Ok(noted) => return Ok(vec![noted].into()),
@@ -161,8 +163,8 @@ fn at_most(file: &str, heads: &[HeadNote]) -> anyhow::Result<()> {
     }
 }
 
-/// Reads a file of checkpoints: the heads outside them, and the newest checkpoints. An attacker who can write the
-/// journal could have signed some, too, so the person has to name the keys.
+/// Reads a file of checkpoints: the newest checkpoints, and the heads between them. The person must name the accepted
+/// keys, because an attacker who can write the journal can also sign checkpoints with a new key.
 fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsToCompare> {
     if keys.is_empty() {
         let told = "`audit checkpoint` printed it with the checkpoint, and the journal records it as `checkpoint_key_set`";
@@ -194,9 +196,10 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
                 is_whole = true;
                 kept.noted.push(HeadNote::root(checkpoint.size, &checkpoint.root));
             }
-            // Its writer was interrupted. The other checkpoints are valid.
+            // A crash interrupted the writing of this checkpoint. All other checkpoints are valid.
             Err(error @ Malformed::Text) => {
-                // A head may have been noted right after it. The head line of the checkpoint itself is not signed.
+                // A head may follow the checkpoint directly. The `head` line inside the checkpoint is skipped, because
+                // it is not signed.
                 for line in note.lines().filter(|line| !line.starts_with("head ")) {
                     kept.noted.extend(parse_head_outside_checkpoints(&place, line)?);
                 }
@@ -209,13 +212,13 @@ fn checkpoints(file: &str, text: &str, keys: &[String]) -> anyhow::Result<HeadsT
     if is_whole { Ok(kept) } else { Err(usage(format!("{file} contains no complete checkpoint"))) }
 }
 
-/// Returns the head at the end of a line outside the checkpoints, if there is one. Rejects a head that was cut off:
-/// taken as text, it would not be compared.
+/// Returns the head at the end of a line outside the checkpoints. `None` if the line contains no head. Rejects an
+/// incomplete head: if it were ignored as text, it would not be compared.
 fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Option<HeadNote>> {
     let is_like_one = |word: &str| {
         word.split_once(':').is_some_and(|(events, digits)| {
             let is_number = !events.is_empty() && events.bytes().all(|byte| byte.is_ascii_digit());
-            // A time of day has two digits there.
+            // A time of day would have only two digits after the colon.
             is_number && digits.len() > 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
         })
     };
@@ -229,7 +232,7 @@ fn parse_head_outside_checkpoints(place: &str, line: &str) -> anyhow::Result<Opt
     }
 }
 
-/// Returns the head in the last word of a line, after a date for example, or in the output of `audit head --json`.
+/// Returns the head in the last word of a line. The head may follow a date, or be in the output of `audit head --json`.
 fn parse_head(line: &str) -> Option<HeadNote> {
     #[derive(Deserialize)]
     struct Printed {

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::new_file::NewFile;
 use crate::output::{count, print_text};
 
-/// Columns of the table. The last one has all data of the event.
+/// Columns of the table. The last column contains all data of the event.
 const COLUMNS: [&str; 11] =
     ["at", "stream", "seq", "type", "actor", "role", "via", "interrupt", "option", "outcome", "data"];
 
@@ -20,7 +20,7 @@ pub(super) async fn export(scene: &Scene, args: &AuditExport) -> anyhow::Result<
     let client = scene.client()?;
     let Some(path) = &args.out else {
         return match pages(&client, args, &mut io::stdout().lock()).await {
-            // The reader closed the pipe.
+            // The reader has closed the pipe.
             Err(error) if is_broken_pipe(&error) => Ok(Exit::Ok),
             Err(error) => Err(error),
             Ok(_) => Ok(Exit::Ok),
@@ -37,7 +37,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes page after page. Returns the number of events.
+/// Writes one page of events after another. Returns the number of events.
 async fn pages(
     client: &crate::client::Client,
     args: &AuditExport,
@@ -100,7 +100,8 @@ fn row(event: &Event) -> Vec<String> {
     ]
 }
 
-/// Writes a row (RFC 4180). A cell that a spreadsheet would take for a formula gets an apostrophe, as OWASP advises.
+/// Writes a row (RFC 4180). A cell that a spreadsheet would interpret as a formula is prefixed with an apostrophe, as
+/// OWASP recommends.
 fn write_row(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     let cells: Vec<String> = cells.iter().map(|cell| written(cell)).collect();
     write!(out, "{}\r\n", cells.join(","))

@@ -1,5 +1,5 @@
-//! `chat`: a conversation in the terminal, on the running server or on one started in this process. Opens or finds the
-//! session; the conversation itself is `terminal/chat`.
+//! `chat`: a conversation in the terminal, on the running server or on a server in this process. This module opens or
+//! finds the session; `terminal/chat` contains the conversation.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::output::print_lines;
 use crate::terminal::chat::{self, Talk};
 use crate::terminal::paint::Paint;
 
-/// Default workflows of a conversation. The first one that the server has is used.
+/// Default workflows of a conversation. The first workflow that the server has is used.
 const PARTNERS: [&str; 2] = ["copilot", "pair"];
 const HISTORY: &str = "chat-history";
 

@@ -80,8 +80,8 @@ pub(super) async fn decide(scene: &Scene, args: Decide) -> anyhow::Result<Exit> 
     Ok(Exit::Ok)
 }
 
-/// Rejects the release of a part that the card does not show, unless the person passes `--unseen`. The server rejects
-/// unknown options, but an unlisted word may be an alias of one that releases.
+/// Rejects a decision that releases parts that the card does not show, unless the person passes `--unseen`. An option
+/// that the interrupt does not list is checked too, because it may be an alias of a releasing option.
 fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::Result<()> {
     let is_open = interrupt.status == InterruptStatus::Open;
     let unseen = match interrupt.offer(option) {
@@ -99,8 +99,8 @@ fn refuse_unseen(interrupt: &Interrupt, option: &str, edit: &Value) -> anyhow::R
     }
 }
 
-/// Asks the person at the terminal to confirm a risky option, after it was shown. `None` if they are not asked. A
-/// script is not asked, since its line was written before.
+/// Asks the person at the terminal to confirm a risky option, after the card was shown. `None` if no question is asked.
+/// A script is not asked, because its next line was written before the question.
 async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyhow::Result<Option<bool>> {
     let offer = interrupt.offer(option);
     let asked = offer.and_then(|offer| Some((offer, interrupt.stakes(offer)?)));
@@ -111,15 +111,15 @@ async fn agrees(interrupt: &Interrupt, option: &str, input: &mut Input) -> anyho
     for text in [interrupt.title.clone(), format!("{}: {stakes}.", offer.label)] {
         print_message_lines(&paint.message(&plain::line(&text), 2));
     }
-    // Text typed before the question was shown does not answer it.
+    // Text that was typed before the question was shown must not answer the question.
     input.forget();
     prompt("y sends it, anything else does not> ");
     let line = input.line().await.context("the terminal cannot be read")?;
     Ok(Some(matches!(line, Line::Text(text) if matches!(&*text.trim().to_lowercase(), "y" | "yes"))))
 }
 
-/// Lists what a grant would cover, and asks which of those calls to release. `None` if the line does not answer the
-/// list.
+/// Lists the calls that a grant would cover, and asks which of these calls to release. `None` if the line is not a
+/// valid answer to this question.
 async fn keep_also(
     interrupt: &Interrupt,
     decision: Decision,
@@ -130,7 +130,7 @@ async fn keep_also(
         return Ok(Some(decision));
     }
     print_message_lines(&also::list(&interrupt.also_covers, Paint::stderr()));
-    // A line typed before the list was shown does not answer it.
+    // A line that was typed before the list was shown must not answer the question.
     input.forget();
     prompt(also::KEYS);
     let line = input.line().await.context("the terminal cannot be read")?;
@@ -140,7 +140,7 @@ async fn keep_also(
     })
 }
 
-/// Returns the decision that takes an answer suggested from history.
+/// Returns the decision that reuses an earlier answer, which the interrupt suggests.
 fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     let suggested = interrupt.suggestions_from_history.iter().find(|each| each.interrupt == from);
     suggested.and_then(|suggested| earlier_answers::decision(interrupt, suggested)).ok_or_else(|| {
@@ -152,7 +152,7 @@ fn taken(interrupt: &Interrupt, from: &str) -> anyhow::Result<Decision> {
     })
 }
 
-/// Parses an edit: JSON, or the text itself if a text is edited.
+/// Parses an edit: JSON, or the text itself if the edit is plain text.
 fn edit(interrupt: &Interrupt, path: &Path, given: &str) -> anyhow::Result<Value> {
     let words = || Value::String(given.trim_end_matches('\n').to_owned());
     let is_free = interrupt.response_schema.is_none() && !interrupt.replaced().is_object();

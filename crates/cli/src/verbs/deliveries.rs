@@ -113,7 +113,7 @@ fn tried(attempt: &Attempt) -> String {
     format!("{number}. {at}, {took_ms} ms: {came}")
 }
 
-/// Returns true if one of the latest deliveries of a channel was attempted.
+/// Returns true if an attempt was made for one of the latest deliveries of a channel.
 async fn was_tried(client: &Client, channel: &str) -> anyhow::Result<bool> {
     let page: List<Delivery> = client
         .get(&format!("/v1/deliveries?channel={}&limit={CHANNEL_DELIVERIES}", segment(channel)))

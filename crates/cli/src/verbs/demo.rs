@@ -1,4 +1,5 @@
-//! `demo`: the shipped sample as a throw-away repository, an agent in it, and the person at this terminal.
+//! `demo`: copies the shipped sample into a throw-away repository and runs an agent in it. The person decides in this
+//! terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ pub(super) async fn demo(scene: &Scene, workflow: &str, model: ModelArgs) -> any
         json: scene.json,
     };
     let embedded = Embedded::start(plan).await?;
-    // From here on the folder belongs to the person, and is not deleted.
+    // The person may want to look at the folder later, so it is not deleted from here on.
     let _kept = folder.keep();
     let exit = play(scene, &embedded, sample, &repository, &data_dir, &again, unnamed.as_deref()).await;
     end_of(embedded).await;
@@ -109,7 +110,7 @@ async fn play(
             &invitation(embedded, &data_dir.arguments(), Paint::stdout())?,
             unnamed,
         );
-        // On a line of its own, however long: it is a command to copy.
+        // The command gets its own line, whatever its length, so that it can be copied.
         print_text("  if this is killed, continue with:");
         print_text(&format!("  {} attach {}{again}{}", holdshort(), run.id, output_words(files.as_deref())));
     }
@@ -131,7 +132,7 @@ fn greet(
     }
     print_text("");
     let line = |label: &str, text: &str| print_lines(&paint.labelled(label, text));
-    // Agents of a pack write reports about data, and use no git.
+    // Agents of a pack write reports about data, and use no Git repository.
     let (folder, real) = if pack.is_some() {
         ("folder", "data, computed numbers, gates, journal")
     } else {
@@ -168,7 +169,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     let data = quoted(&data_dir.path.display().to_string());
     let repository = quoted(&repository.display().to_string());
     let diff = (format!("git -C {repository} diff"), "what the agent wrote");
-    // Agents of a pack write nothing into the folder. Their results are in the files named above.
+    // Agents of a pack change nothing in the folder. The files with their results are named above.
     let diff = pack.is_none().then_some(diff);
     let commands = [
         (
@@ -185,7 +186,7 @@ fn farewell(sample: &Shipped, pack: Option<&dyn Pack>, repository: &Path, data_d
     }
 }
 
-/// Returns the command that does the same with the person's own data, and its purpose.
+/// Returns the command that runs the same workflow on the person's data, and the purpose of this command.
 fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'static str) {
     if let Some(pack) = pack {
         return (format!("{holdshort} init {name}"), pack.texts().init_hint);
@@ -193,14 +194,14 @@ fn yours(holdshort: &str, name: &str, pack: Option<&dyn Pack>) -> (String, &'sta
     (format!("{holdshort} run {name} --workspace PATH \"task\""), "the same in your own folder, with a model")
 }
 
-/// Returns the changes that git reports, or one sentence if git is not asked.
+/// Returns the changes that Git reports, or one sentence if it is unsafe to ask Git.
 fn changed(repository: &Path) -> Vec<String> {
-    // To compare a file, git runs the filters of its configuration. The sample has none.
+    // Git runs the filters of its configuration to compare a file. The sample has no filters.
     let filters = git(repository, &["config", "--includes", "--get-regexp", "^filter\\."]);
     if !filters.is_ok_and(|output| output.status.code() == Some(1)) {
         return vec!["not checked: the repository's configuration names programs for git to run".to_owned()];
     }
-    // New files are changes, too, here and in the command below.
+    // New files must appear in the diff too, here and in the command below.
     let _ = git(repository, &["add", "--intent-to-add", "--", ".", ":(exclude,glob)**/__pycache__/**"]);
     let diff = git(repository, &["-c", "color.ui=never", "diff", "--no-ext-diff", "--no-textconv", "--stat"]);
     let diff = diff.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -241,12 +242,12 @@ fn prepare(sample: &Shipped, repository: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Environment variables that git inherits: the path of programs, and the folder for temporary files. Any other
-/// variable may name configuration, templates, other repositories, or programs to run.
+/// Environment variables that Git inherits: the search path of programs, and the folder for temporary files. All other
+/// variables are removed, because they may name configuration, templates, repositories, or programs to run.
 const PASSED_ON: [&str; 2] = ["PATH", "TMPDIR"];
 
-/// Runs git without the person's settings, and without programs that the repository may configure: hooks, a file
-/// watcher, a pager. The sample is the same everywhere.
+/// Runs Git without the person's settings, so that the sample is the same everywhere. Programs that the repository may
+/// configure are disabled: hooks, a file watcher, a pager.
 fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     Command::new("git")
@@ -277,7 +278,7 @@ fn git(repository: &Path, arguments: &[&str]) -> anyhow::Result<Output> {
 mod tests {
     use super::*;
 
-    /// The demo runs no program that an agent put into the git configuration.
+    /// The demo does not run a program that an agent wrote into the Git configuration.
     #[test]
     fn a_filter_of_the_repository_does_not_run() {
         let folder = tempfile::tempdir().expect("a folder");

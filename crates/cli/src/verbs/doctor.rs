@@ -1,4 +1,4 @@
-//! `doctor`: reports the configuration, and which parts work. Changes nothing.
+//! `doctor`: reports the configuration and which parts work. Changes nothing.
 
 use std::path::PathBuf;
 
@@ -28,9 +28,9 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     let store = StoreArgs { store: embed::store_of_environment(), ..StoreArgs::default() };
     let serve = Serve { config, model: model.clone(), store, ..Serve::default() };
-    // A wrong configuration does not hide the rest of the report.
+    // An error in the configuration must not hide the rest of the report.
     let settled = config_file::resolve_settings(&serve, &data_dir);
-    // Checked in the same way as by `serve`.
+    // `serve` makes the same check.
     let tls = settled.as_ref().ok().and_then(|settled| settled.front.tls.as_ref());
     let certificate = tls.map(|files| {
         json!({"path": files.certificate.display().to_string(), "problem": holdshort_server::tls_problem(files)})
@@ -70,7 +70,7 @@ pub(super) async fn doctor(scene: &Scene, config: Option<PathBuf>, model: ModelA
     } else {
         print_report(&report);
     }
-    // A server would refuse to start with it.
+    // A server with this configuration would refuse to start.
     Ok(if refused(&report) { Exit::Usage } else { Exit::Ok })
 }
 
@@ -79,8 +79,8 @@ fn refused(report: &Value) -> bool {
     is_there("/config/problem") || is_there("/certificate/problem") || report["model"]["wrong"] == true
 }
 
-/// Reads what `serve` reads before it starts. Errors of the certificate and of the model are left out: they have lines
-/// of their own.
+/// Reads everything that `serve` reads before it starts. Errors of the certificate and of the model are ignored here,
+/// because the report has separate lines for them.
 async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<()> {
     log::filter("warn")?;
     let plan = serve::plan(scene, data_dir, settled)?;
@@ -94,7 +94,7 @@ async fn would_start(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettin
     }
 }
 
-/// Describes the model. A server with a known address is asked; otherwise `answers` is null.
+/// Describes the model. If the address of the server is known, the model is tested; otherwise `answers` is null.
 async fn configured(args: &ModelArgs) -> Value {
     let model = match model::source(args) {
         Ok(Source::Provider(model)) => model.describe(),
@@ -111,7 +111,7 @@ async fn configured(args: &ModelArgs) -> Value {
     })
 }
 
-/// Returns the mark and the text of the line about the model.
+/// Returns the mark and the text of the report line about the model.
 fn of_model(report: &Value) -> (Mark, String) {
     let string = |key: &str| report[key].as_str().unwrap_or_default();
     if report["missing"].is_string() {
@@ -146,7 +146,7 @@ async fn server(scene: &Scene) -> Value {
             "warnings": info.warnings,
             "journal_problems": info.journal_problems,
         }),
-        // The server answers callers with fewer rights too, such as a reviewer.
+        // The server also responds to callers with fewer permissions, such as a reviewer.
         Err(error) if client::code(&error) == Some(Code::ForbiddenRole) => {
             json!({"reachable": true, "address": client.address()})
         }
@@ -159,7 +159,7 @@ async fn server(scene: &Scene) -> Value {
     let system::Freezes { held, is_all } = system::freezes(&client).await;
     let is_whole = |it: &Frozen| it.run.is_none() && it.workflow.is_none() && it.agent.is_none();
     let is_frozen = held.iter().any(is_whole);
-    // Null if it is unknown: not all freezes could be read.
+    // Null means unknown, because the caller could not read all freezes.
     report["frozen"] = json!((is_frozen || is_all).then_some(is_frozen));
     report["held"] = json!(system::warnings(&held, client.server_arguments(), |_| true));
     report["freezes"] = json!(held);
@@ -168,11 +168,11 @@ async fn server(scene: &Scene) -> Value {
 
 #[derive(Clone, Copy)]
 enum Mark {
-    /// It works.
+    /// The part works.
     Good,
-    /// It is missing or limited.
+    /// The part is missing or limited.
     Absent,
-    /// It is configured, and does not work.
+    /// The part is configured, but does not work.
     Bad,
 }
 

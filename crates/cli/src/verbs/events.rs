@@ -1,4 +1,4 @@
-//! `events`: prints a run's events so far, also after its end, or follows them to its end.
+//! `events`: prints the stored events of a run, or follows the events until the run ends.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::terminal::follow::exit_for_status;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Events per page.
+/// Maximum number of events per page.
 const PAGE: usize = 200;
 
 pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -> anyhow::Result<Exit> {
@@ -29,7 +29,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
         let page: List<Event> = client.get(&path).await?;
         for event in &page.items {
             printer.print(event, &serde_json::to_string(event)?);
-            // Events after the end, such as a hold, are not part of what was followed.
+            // Events after the end of the run, such as a legal hold, are not printed.
             if follow && event.ends_run() {
                 return Ok(exit_for_status(run.status));
             }
@@ -41,7 +41,7 @@ pub(super) async fn events(scene: &Scene, run: &str, follow: bool, since: u64) -
     }
 }
 
-/// Prints events as they arrive, to the end of the run.
+/// Prints events as they arrive, until the run ends.
 async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut events = Events::follow(client, &run.id, since, Watched::now());
     while let Some(item) = events.next().await {
@@ -67,7 +67,7 @@ async fn followed(client: &Client, run: &Run, since: u64, printer: &mut Printer)
 struct Printer {
     json: bool,
     paint: Paint,
-    /// Tools of the calls so far.
+    /// Map from the id of a call to its tool.
     calls: HashMap<String, String>,
 }
 
@@ -81,7 +81,7 @@ impl Printer {
     }
 }
 
-/// Formats an event on one line: time, actor, type, and the facts that fit.
+/// Formats an event on one line: time, actor, type, and as many facts as fit.
 fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> String {
     let data = &event.data;
     let string = |key: &str| data.get(key).and_then(serde_json::Value::as_str);
@@ -115,7 +115,7 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         facts.insert(0, calls.get(call).map_or(call, String::as_str).to_owned());
     }
     let (text, title) = (data.pointer("/content/text"), data.pointer("/content/data/title"));
-    // The text of a withheld result is the whole result, so its title is shown.
+    // The text of a withheld result is the complete result, so its title is printed instead.
     let text = if event.kind == "result_held" { title.or(text) } else { text.or(title) };
     let text = text.and_then(serde_json::Value::as_str);
     if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
@@ -129,7 +129,7 @@ fn brief(event: &Event, calls: &mut HashMap<String, String>, paint: Paint) -> St
         plain::line(&event.kind)
     );
     let facts = plain::line(&facts.join(" ")).into_owned();
-    // A file or a pipe has room for all facts.
+    // A file or a pipe has no width, so all facts fit.
     let room = paint.width.saturating_sub(head.len() + 1).max(20);
     let facts =
         if paint.is_terminal { console::truncate_str(&facts, room, "…").into_owned() } else { facts };

@@ -1,7 +1,7 @@
-//! The folder of a run's files, which may hold files of an earlier run and of other people.
+//! The folder for the files of a run. It may also contain files of an earlier run, and files of people.
 //!
-//! A summary lists the files of its run. Listed files are replaced; all others are never overwritten. The report of a
-//! completed run is replaced only by that of another completed run.
+//! A summary lists the files of its run. Only files that the summary lists are replaced; no other file is overwritten.
+//! The report of a completed run is replaced only by the report of another completed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -32,8 +32,8 @@ pub fn find_unmanaged_files(folder: &Path, names: &[&'static str]) -> io::Result
     Ok(own)
 }
 
-/// Removes the files of an earlier run that this run does not write. Only these names are removed, since a summary may
-/// list any name.
+/// Removes those files of an earlier run that the new run does not write. Only files with the given names are removed,
+/// because a summary could list any name.
 pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::Result<()> {
     let earlier = earlier(folder)?.unwrap_or_default().names;
     for name in names.iter().filter(|name| earlier.contains(**name) && !kept.iter().any(|it| it == *name)) {
@@ -47,18 +47,18 @@ pub fn clear(folder: &Path, names: &[&'static str], kept: &[String]) -> anyhow::
     Ok(())
 }
 
-/// The run whose files are in a folder, according to its summary.
+/// The run whose files are in a folder, according to the summary in the folder.
 #[derive(Debug, Default)]
 pub struct Earlier {
     pub run: String,
-    /// Day of its analysis.
+    /// Date of the analysis.
     pub date: Option<String>,
     pub is_completed: bool,
-    /// Files that the summary lists, and the summary itself.
+    /// Names of the files that the summary lists, and the name of the summary.
     names: BTreeSet<String>,
 }
 
-/// Reads the summary of a folder. `None` if the folder has no summary of a run.
+/// Reads the summary of a folder. `None` if the folder contains no summary of a run.
 pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     let file = match File::open(folder.join(SUMMARY)) {
         Ok(file) => file,
@@ -81,19 +81,19 @@ pub fn earlier(folder: &Path) -> io::Result<Option<Earlier>> {
     }))
 }
 
-/// Returns the folder for the files of a run. A run that has not completed replaces no report of a completed one: its
-/// files go into a subfolder of its own.
+/// Returns the folder for the files of a run. If the folder has the report of a completed run and this run has not
+/// completed, the files of this run go into a subfolder.
 pub fn for_run(folder: &Path, run: &str, is_completed: bool) -> io::Result<PathBuf> {
     let is_kept = |earlier: &Earlier| earlier.is_completed && earlier.run != run;
     let aside = !is_completed && earlier(folder)?.as_ref().is_some_and(is_kept);
     Ok(if aside { own_folder(folder, run) } else { folder.to_owned() })
 }
 
-/// Removes the files that a run wrote into its subfolder, before it had the whole folder.
+/// Removes the files that a run wrote into its subfolder before it was allowed to write into the folder.
 pub fn clear_own(folder: &Path, run: &str, names: &[&'static str]) -> anyhow::Result<()> {
     let aside = own_folder(folder, run);
     clear(&aside, names, &[])?;
-    // The subfolder is missing, or holds files of other people.
+    // The subfolder may be missing, or may contain files of people.
     let _ = fs::remove_dir(aside);
     Ok(())
 }
@@ -102,7 +102,7 @@ fn own_folder(folder: &Path, run: &str) -> PathBuf {
     folder.join(run)
 }
 
-/// Writes a file in one step: another process may be reading the old one.
+/// Writes a file atomically, because another process may be reading the old file.
 pub fn put(folder: &Path, name: &str, text: &str) -> anyhow::Result<()> {
     let shown = || folder.join(name).display().to_string();
     fs::create_dir_all(folder).with_context(shown)?;

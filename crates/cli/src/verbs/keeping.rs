@@ -56,7 +56,7 @@ pub(super) async fn hold(
     Ok(Exit::Ok)
 }
 
-/// Describes a hold by person, time and reason, as the rest of a sentence.
+/// Describes a legal hold by person, time and reason, as the end of a sentence.
 fn whose(hold: &Hold, did: &str) -> String {
     let why = hold.reason.as_deref().map(|why| format!(": {}", plain::line(why).trim_end_matches('.')));
     format!("{}{did} {}{}", plain::line(&hold.by), time::ago(&hold.at), why.unwrap_or_default())
@@ -90,7 +90,7 @@ pub(super) async fn erase(
             print_message("No run has this subject.");
         }
     }
-    // The exit code reports that content is left.
+    // The exit code reports whether content is left.
     let is_done = [&done.not_ended, &done.held, &done.failed].iter().all(|left| left.is_empty());
     Ok(if is_done { Exit::Ok } else { Exit::Failed })
 }

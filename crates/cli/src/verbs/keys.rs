@@ -1,6 +1,6 @@
-//! `keys`: names and secrets for agents and services.
+//! `keys`: manages the keys of agents and services.
 //!
-//! Only the secret goes to standard output, to be piped to its place. Explanations go to standard error.
+//! Only the secret goes to standard output, so that it can be piped. Explanations go to standard error.
 
 use holdshort_protocol::{Key, KeyStatus, KeyWithSecret, MakeKey, Role, RotateKey, plain};
 

@@ -1,4 +1,4 @@
-//! The actions of the verbs, one file per group.
+//! Implementation of the verbs, one file per group.
 
 mod answers;
 mod assign;
@@ -46,7 +46,7 @@ use crate::config_file::is_flag_set;
 use crate::exit::{Exit, usage};
 use crate::pack::Packs;
 
-/// Settings of every verb.
+/// Settings that apply to every verb.
 struct Scene {
     reach: Reach,
     json: bool,
@@ -131,9 +131,9 @@ fn init(packs: Packs, workflow: &str, to: Option<&Path>) -> anyhow::Result<Exit>
     Ok(Exit::Ok)
 }
 
-/// Rejects a named server for verbs that ask none, since ignoring it would be a surprise. One in the environment is for
-/// other verbs: `demo`, `serve` and `init` ignore it. Verbs on a journal reject it, since they would change a journal
-/// that the person did not mean.
+/// Rejects `--server` for verbs that use no server, instead of ignoring it silently. A server in the environment is
+/// ignored by `demo`, `serve` and `init`. Verbs that open a journal themselves reject it too, because they would change
+/// a different journal than the person expects.
 fn refuse_server(scene: &Scene, verb: &Verb) -> anyhow::Result<()> {
     let (verb, is_of_journal) = match verb {
         Verb::Demo { .. } => ("demo", false),

@@ -1,4 +1,4 @@
-//! `people`: lists, sets and removes the people who may sign in and decide, and their absences.
+//! `people`: lists, sets and removes the people who may sign in and decide, and sets their absences.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ fn lines(person: &Person) -> Vec<String> {
     out
 }
 
-/// Lists the open interrupts assigned to the removed person.
+/// Lists the open interrupts that were assigned to the removed person.
 fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     let paint = Paint::stdout();
     let mut out = Vec::new();
@@ -127,8 +127,8 @@ fn left_lines(removed: &RemovedPerson, words: &str) -> Vec<String> {
     out
 }
 
-/// Resolves a day to its midnight in the person's time zone, or in UTC if that is unknown. Any other text is left to
-/// the server.
+/// Converts a date to midnight in the person's time zone, or in UTC if the time zone is unknown. Any other text is sent
+/// to the server unchanged.
 async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<String> {
     let Ok(day) = Date::strptime("%Y-%m-%d", &until) else { return Ok(until) };
     let known: Person = client.get(&path(person, "")).await?;
@@ -136,7 +136,7 @@ async fn moment(client: &Client, person: &str, until: String) -> anyhow::Result<
     Ok(format!("{:.3}", day.to_zoned(zone)?.timestamp()))
 }
 
-/// Parses addresses, each as `CHANNEL=ADDRESS`.
+/// Parses addresses of the form `CHANNEL=ADDRESS`.
 fn addresses(given: &[String]) -> anyhow::Result<BTreeMap<String, String>> {
     let pair = |text: &String| {
         let (channel, address) = text.split_once('=').ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `plan`: the plans of a run as graphs. With `--follow`, every change of them until the run has ended.
+//! `plan`: prints the plans of a run as graphs. With `--follow`, prints every change of the plans until the run ends.
 
 use holdshort_protocol::{Interrupt, Kind, List, Plan, Run};
 
@@ -46,7 +46,7 @@ fn show(scene: &Scene, plans: &[Plan]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the plans that an agent proposed itself, with their outcomes, if no plan is a graph.
+/// Prints the plans that an agent proposed on its own, with their outcomes, if no plan is a graph.
 async fn written(client: &Client, run: &Run) -> anyhow::Result<()> {
     let paint = Paint::stdout();
     let asked = client.list("/v1/interrupts", &[("run", run.id.as_str())]).await?;
@@ -86,7 +86,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
             }
             Item::Broken(error) => return Err(error),
         };
-        // A failed read is repeated with the next event.
+        // A failed read is retried at the next event.
         let now = match read(client, &run.id).await {
             Ok(now) => now,
             Err(error) if ends || !crate::client::is_passing(&error) => return Err(error),
@@ -104,7 +104,7 @@ async fn follow_on(scene: &Scene, client: &Client, run: Run, mut known: Vec<Plan
     anyhow::bail!("the event stream ended unexpectedly")
 }
 
-/// Prints only changes: a line for each subtask with a new status, or the whole graph if it is a new one.
+/// Prints only changes: one line per subtask with a changed status, or the whole graph if the graph is new.
 fn changed(scene: &Scene, known: &[Plan], now: &[Plan]) -> anyhow::Result<()> {
     if scene.json {
         return show(scene, now);

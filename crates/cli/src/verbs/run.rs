@@ -1,4 +1,4 @@
-//! `run`: a workflow in the person's own repository, on the running server or on one started in this process.
+//! `run`: starts a workflow in the person's repository, on the running server or on a server in this process.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use crate::terminal::card;
 use crate::terminal::follow::{self, Form, LeaveReason, Outcome};
 use crate::terminal::paint::Paint;
 
-/// End reason of a run that was completed only in part.
+/// End reason of a run that completed only a part of its task.
 pub(super) const PARTIAL: &str = "partial";
 
 pub(super) const ANY_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
@@ -67,7 +67,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     }
     embed::in_the_folder()?;
     can_start(scene.packs, &args, is_prepared)?;
-    // A configuration that names a model has the effect of `--model`.
+    // A model in the configuration of a pack has the same effect as `--model`.
     args.model.model = args.model.model.or_else(|| start.config.as_ref()?.model.clone());
     has_model(&args.model)?;
     log::start("off", log::Format::of_environment()?.unwrap_or_default())?;
@@ -101,7 +101,7 @@ pub(super) async fn run(scene: &Scene, mut args: crate::args::Run) -> anyhow::Re
     exit
 }
 
-/// Reads the options of packs. Returns `None` if none of them is set.
+/// Reads the options of packs. Returns `None` if no option of a pack is set.
 fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Option<pack::Start>> {
     let arguments = pack::RunArguments {
         workflow: &args.workflow,
@@ -112,7 +112,7 @@ fn prepare_with_pack(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Op
     packs.iter().find_map(|pack| pack.start(&arguments).transpose()).transpose()
 }
 
-/// Returns the request that starts the run, the folder for its files, and the folders created for it.
+/// Returns the request that starts the run, the folder for the run's files, and the list of folders that were created.
 fn start(
     packs: Packs,
     args: &crate::args::Run,
@@ -198,7 +198,7 @@ async fn on_server(
     follow_run(scene, &client, &shown.id, None, files).await
 }
 
-/// Returns the error for a server without a model. A `--model` on this command line has no effect on it.
+/// Returns the error for a server without a model. `--model` on this command line does not change a running server.
 pub(super) fn no_model(client: &Client, model: &ModelArgs) -> anyhow::Error {
     let named = if model.model.is_some() { ", and the `--model` given here has no effect there" } else { "" };
     usage(format!(
@@ -212,7 +212,7 @@ pub(super) fn is_rehearsal(model: &ModelArgs) -> bool {
     model.model.as_deref() == Some(REHEARSAL)
 }
 
-/// Checks the command line before anything is started. Errors of the environment come later.
+/// Checks the command line before anything is started. Errors of the environment are reported later.
 fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow::Result<()> {
     let folder = args.workflows.as_deref();
     let open = holdshort_server::open_workflows(folder, &People::default(), &packs.for_server());
@@ -232,7 +232,8 @@ fn can_start(packs: Packs, args: &crate::args::Run, is_prepared: bool) -> anyhow
 }
 
 pub(super) fn has_model(args: &ModelArgs) -> anyhow::Result<()> {
-    // The script must be there when the run is resumed, and `attach` does not know a person's own workflows.
+    // The script of a rehearsal must be available when the run is resumed, but `attach` does not know a person's own
+    // workflows.
     if is_rehearsal(args) {
         return Err(usage(with_program_name(
             "`rehearsal` is a script, not the name of a provider's model: `holdshort demo` plays the shipped ones, and \
@@ -263,15 +264,15 @@ fn input(packs: Packs, args: &crate::args::Run) -> anyhow::Result<Value> {
     }
 }
 
-/// Rejects a pack's workflow without its option. A hint about `--workspace` would be wrong: the option gives folder and
-/// input.
+/// Rejects a workflow of a pack if the option of the pack is missing. The usual hint about `--workspace` would be
+/// wrong, because the pack's option sets the folder and the input.
 fn described(packs: Packs, workflow: &str) -> anyhow::Result<()> {
     packs
         .for_workflow(workflow)
         .map_or(Ok(()), |pack| Err(usage(with_program_name(pack.texts().missing_input_hint))))
 }
 
-/// Returns the absolute path of the workspace. The server checks the rest.
+/// Returns the absolute path of the workspace. The server checks everything else.
 pub(super) fn workspace(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let Some(path) = path else { return Ok(None) };
     let path = path.canonicalize().map_err(|error| usage(format!("{}: {error}", path.display())))?;
@@ -290,8 +291,8 @@ fn introduce(run: &Run) {
     }
 }
 
-/// Follows a run, and prints how to come back to it. `embedded` are the arguments that start the server again, if it
-/// ends with this process. `files` is the folder for the files of a pack's run.
+/// Follows a run, and prints the command that resumes following it. `embedded` contains the arguments that start an
+/// embedded server again. `files` is the folder for the files of a pack's run.
 pub(super) async fn follow_run(
     scene: &Scene,
     client: &Client,
@@ -310,10 +311,10 @@ pub(super) async fn follow_run(
         Outcome::Ended(_) => {}
         Outcome::Left(left) => leave(client, run, *left, embedded, files).await,
     }
-    // The outcome is printed by now. An error with the files does not change it.
+    // The outcome is already printed, and an error while writing the files does not change it.
     match (&outcome, files) {
         (_, Some(folder)) => {
-            // An embedded server stops once the run is left, so the run rests.
+            // An embedded server stops when the person leaves the run, so the run pauses.
             let rests = embedded.is_some() && matches!(outcome, Outcome::Left(_));
             for pack in packs.iter() {
                 pack.leave_files(client, run, pack::Files { folder, rests, json }).await;
@@ -389,12 +390,12 @@ async fn leave(client: &Client, run: &str, left: LeaveReason, embedded: Option<&
     print_message(&format!("  {} attach {run}{words}{}", holdshort(), output_words(files)));
 }
 
-/// Returns the argument that writes the files of a run to their folder.
+/// Returns the argument with which a command writes the files of a run into their folder.
 pub(super) fn output_words(files: Option<&Path>) -> String {
     files.map(|folder| format!(" --output-dir {}", quoted(&folder.display().to_string()))).unwrap_or_default()
 }
 
-/// Stops an embedded server. A second Ctrl-C does not wait for it.
+/// Stops an embedded server. A second Ctrl-C ends the process without waiting.
 pub(super) async fn end_of(embedded: Embedded) {
     tokio::select! {
         () = embedded.stop() => {}
@@ -402,7 +403,7 @@ pub(super) async fn end_of(embedded: Embedded) {
     }
 }
 
-/// Reads a file of this machine, or standard input.
+/// Reads a file of this machine, or standard input for `-`.
 pub(super) fn file_or_stdin(path: &Path) -> anyhow::Result<String> {
     if path == Path::new("-") {
         return std::io::read_to_string(std::io::stdin()).context("standard input is not text");

@@ -1,4 +1,4 @@
-//! `serve`: a server that runs until a signal stops it.
+//! `serve`: runs a server until a signal stops it.
 
 use holdshort_protocol::Info;
 use holdshort_server::Crew;
@@ -22,7 +22,7 @@ use crate::terminal::paint::Paint;
 
 pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     raise_files();
-    // Before the server starts, so that an early signal stops it as well.
+    // Signal handlers are installed before the server starts, so that an early signal stops the server as well.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
@@ -67,7 +67,7 @@ pub(super) async fn serve(scene: &Scene, serve: Serve) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the plan of a server with these settings.
+/// Converts the settings into the plan of a server.
 pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings) -> anyhow::Result<Plan> {
     let crew =
         Crew::from_variables(&|name| std::env::var(name).ok()).map_err(|wrong| usage(wrong.to_string()))?;
@@ -100,10 +100,11 @@ pub(super) fn plan(scene: &Scene, data_dir: &DataDir, settled: EffectiveSettings
     })
 }
 
-/// Raises the limit of open files. Each stream needs one, and the initial limit is often far below the maximum.
+/// Raises the limit of open files to its maximum. Each stream needs an open file, and the initial limit is often far
+/// below the maximum.
 fn raise_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // If that fails, streams beyond the limit wait until others end.
+    // If raising the limit fails, streams beyond the limit wait until other streams end.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
@@ -142,7 +143,7 @@ fn answering(info: &Info, args: &ModelArgs) -> String {
     format!("{} ({}){at}", info.model.name, info.model.provider)
 }
 
-/// Describes a sandbox level.
+/// Describes the protection level of the sandbox.
 pub(super) fn sandbox(level: &str) -> String {
     match level {
         "full" => "full: commands write only in the workspace, and have no network",

@@ -1,4 +1,4 @@
-//! `show`: prints an interrupt as a card, or a run.
+//! `show`: prints a card of an interrupt, or a run.
 
 use std::io::IsTerminal;
 
@@ -68,7 +68,8 @@ pub(super) async fn show(scene: &Scene, given: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the run of an interrupt. `None` for a reviewer, who may not read runs: the card shows what a reviewer needs.
+/// Returns the run of an interrupt. `None` for a reviewer, because reviewers may not read runs. The card contains
+/// everything that a reviewer needs.
 async fn run_of(client: &Client, interrupt: &Interrupt) -> anyhow::Result<Option<Run>> {
     match client.get(&format!("/v1/runs/{}", interrupt.run)).await {
         Ok(run) => Ok(Some(run)),
@@ -131,7 +132,7 @@ fn run(run: &Run, words: &str, paint: Paint) {
         None => {}
     }
     let task = run.input.get("task").and_then(Value::as_str);
-    // Every run begins with an input, so a missing one was erased.
+    // Every run starts with an input, so a null input was erased.
     let input = if run.input.is_null() { "(erased)".to_owned() } else { run.input.to_string() };
     line("input", &plain::line(task.unwrap_or(&input)));
     if let Some(erased) = &run.erased {
@@ -154,8 +155,8 @@ fn run(run: &Run, words: &str, paint: Paint) {
     }
 }
 
-/// Prints the text of a workflow's result once: its phases and released items often repeat it. Any other result, such
-/// as the outcome of one question, is printed whole.
+/// Prints the text of a workflow's result once, although its phases and released items often repeat the text. Any other
+/// result, such as the outcome of one question, is printed completely.
 fn result(run: &Run, words: &str, paint: Paint) {
     let text = string(&run.result, "text").trim_end();
     let is_of_phases = run.result.get("phases").is_some();

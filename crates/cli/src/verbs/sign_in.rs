@@ -1,4 +1,4 @@
-//! Signing in and out: a browser by a link to a server on this machine, or this terminal at a server elsewhere.
+//! Sign-in and sign-out: of a browser with a link to a server on this machine, or of this terminal at a remote server.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 use crate::terminal::time;
 
-/// Longest wait for a sign-in, even if the server allows more.
+/// Maximum time to wait for a sign-in, even if the server allows more time.
 const LONGEST_WAIT: Duration = Duration::from_mins(30);
-/// Shortest pause between two polls, even if the server asks for less.
+/// Minimum pause between two polls, even if the server allows a shorter pause.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// `login`: prints a link, or signs this terminal in at a remote server with an identity provider.
+/// `login`: prints a login link, or signs this terminal in at a remote server with an identity provider.
 pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Result<Exit> {
     let Some(server) = elsewhere(scene, person.as_deref())? else {
         return links::login(scene, person).await;
@@ -31,7 +31,7 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     let client = Client::unknown(&server)?;
     let provider: LoginProvider = match client.get("/v1/login/provider").await {
         Ok(provider) => provider,
-        // People sign in there with links and keys.
+        // This server has no identity provider, so people sign in with links and keys.
         Err(error) if code(&error) == Some(Code::NotFound) => return links::login(scene, person).await,
         Err(error) => return Err(error),
     };
@@ -58,7 +58,8 @@ pub(super) async fn login(scene: &Scene, person: Option<String>) -> anyhow::Resu
     Ok(Exit::Ok)
 }
 
-/// Returns the server for a sign-in of this terminal. None for the server of the data folder, whose token is here.
+/// Returns the remote server at which this terminal has to sign in. `None` for the server of the data folder, because
+/// its token is on this machine.
 fn elsewhere(scene: &Scene, person: Option<&str>) -> anyhow::Result<Option<Url>> {
     let has_token = std::env::var("HOLDSHORT_TOKEN").is_ok_and(|token| !token.is_empty());
     let Some(named) = scene.reach.server.as_deref().filter(|_| person.is_none() && !has_token) else {
@@ -116,7 +117,8 @@ fn may_pass(error: &anyhow::Error) -> bool {
     is_passing(error) || matches!(code(error), Some(Code::IdentityUnavailable | Code::TooManyRequests))
 }
 
-/// `logout`: ends this login, or all of them. The stored token is removed as soon as the server answers.
+/// `logout`: ends this login, or all logins of the person. The stored token is deleted as soon as the server has
+/// responded.
 pub(super) async fn logout(scene: &Scene, everywhere: bool) -> anyhow::Result<Exit> {
     let client = scene.client()?;
     let ended = client.delete(if everywhere { "/v1/logins" } else { "/v1/login" }).await;

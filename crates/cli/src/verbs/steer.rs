@@ -9,10 +9,10 @@ use crate::client::id_of;
 use crate::exit::{Exit, usage};
 use crate::output::{print_json, print_text};
 
-/// Verb of the API, and the message after its success.
+/// Action in the URL of the API, and the message that is printed after success.
 type Act = (&'static str, &'static str);
 
-/// An action on a run, and its counterpart for a session.
+/// An action on a run, and the corresponding action on a session.
 #[derive(Clone, Copy)]
 pub(super) struct Steer {
     run: Act,

@@ -1,4 +1,4 @@
-//! `stop`: ends a command or its trial. Without a call id it ends the only one that runs.
+//! `stop`: ends a command or its trial. Without a call id, it ends the only running command.
 
 use std::collections::BTreeMap;
 
@@ -34,12 +34,12 @@ pub(super) async fn stop(
     Ok(Exit::Ok)
 }
 
-/// Returns true for a valid call id, which becomes a part of a URL.
+/// Returns true for a valid call id. The id becomes a part of a URL.
 fn is_id(call: &str) -> bool {
     call.strip_prefix("call_").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Returns the only command that runs.
+/// Returns the id of the running command if exactly one command is running.
 async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<String> {
     let run: Run = client.get(&format!("/v1/runs/{run}")).await?;
     let none = || usage(format!("no command of {} is running", run.id));
@@ -69,7 +69,7 @@ async fn find_running_command(client: &Client, run: &str) -> anyhow::Result<Stri
     }
 }
 
-/// Commands of a run, each with true while it runs.
+/// Map from the call id of each command to true while the command is running.
 #[derive(Default)]
 struct Commands(BTreeMap<String, bool>);
 
@@ -83,7 +83,7 @@ impl Commands {
         let Some(is_at_work) = self.0.get_mut(call) else { return };
         match event.kind.as_str() {
             "trial_started" => *is_at_work = true,
-            // A call with a changeset writes it, and cannot be stopped.
+            // A call with a changeset only writes the changeset, and cannot be stopped.
             "tool_started" => *is_at_work = event.data.get("changeset").is_none(),
             "tool_tried" | "trial_lost" | "trial_impossible" | "tool_finished" | "tool_returned"
             | "tool_lost" | "tool_doubted" => *is_at_work = false,

@@ -1,4 +1,4 @@
-//! `freeze`, `unfreeze`: stop and release the whole installation, or a part of it.
+//! `freeze`, `unfreeze`: freeze the whole installation or one target, and lift freezes.
 
 use holdshort_protocol::{Freeze, FreezeOf, Frozen, Interrupt, List, Run, System, Workflow, plain};
 use holdshort_workflow::nearest;
@@ -13,7 +13,7 @@ use crate::program_name::holdshort;
 use crate::shell::quoted;
 use crate::terminal::paint::Paint;
 
-/// Prints the freezes that explain why no work starts, with person and reason.
+/// Prints the freezes that explain why no work starts, with the person and the reason of each freeze.
 pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     let paint = Paint::stderr();
     for line in warnings(&freezes(client).await.held, client.server_arguments(), matters) {
@@ -21,14 +21,14 @@ pub(super) async fn warn(client: &Client, matters: impl Fn(&Frozen) -> bool) {
     }
 }
 
-/// Freezes, as far as the caller may read them.
+/// Freezes that the caller may read.
 pub(super) struct Freezes {
     pub held: Vec<Frozen>,
-    /// True if the list is complete.
+    /// True if the list of freezes is complete.
     pub is_all: bool,
 }
 
-/// Reads all freezes. A caller with fewer rights gets those that hold the interrupts they may read.
+/// Reads all freezes. A caller with fewer permissions gets the freezes of the interrupts that the caller may read.
 pub(super) async fn freezes(client: &Client) -> Freezes {
     if let Ok(system) = client.get::<System>("/v1/system").await {
         return Freezes { held: system.freezes, is_all: true };
@@ -43,7 +43,7 @@ pub(super) async fn freezes(client: &Client) -> Freezes {
     Freezes { held: freezes, is_all: false }
 }
 
-/// Returns a line for each freeze that matters, up to [`WARNINGS`].
+/// Returns one line per relevant freeze, for at most [`WARNINGS`] freezes.
 pub(super) fn warnings(freezes: &[Frozen], words: &str, matters: impl Fn(&Frozen) -> bool) -> Vec<String> {
     let matter: Vec<&Frozen> = freezes.iter().filter(|frozen| matters(frozen)).collect();
     let mut lines: Vec<String> = matter.iter().take(WARNINGS).map(|frozen| warning(frozen, words)).collect();
@@ -67,7 +67,7 @@ fn warning(frozen: &Frozen, words: &str) -> String {
     plain::line(&line).into_owned()
 }
 
-/// Prints the freezes that hold a run, or may hold it later through one of its agents.
+/// Prints the freezes that affect a run now, or may affect it later through one of its agents.
 pub(super) async fn warn_of(client: &Client, run: &Run) {
     let Ok(System { freezes, .. }) = client.get("/v1/system").await else { return };
     let is_of_agent = freezes.iter().any(|frozen| frozen.agent.is_some());
@@ -85,7 +85,7 @@ pub(super) fn freeze_covers_run(frozen: &Frozen, run: &Run, agents: &[String]) -
         && is_of_agent
 }
 
-/// Returns the agents of a workflow. Empty if they are unknown.
+/// Returns the agents of a workflow. Empty if the agents are unknown.
 async fn agents_of(client: &Client, workflow: &str) -> Vec<String> {
     let all = workflows(client).await.unwrap_or_default();
     all.into_iter().find(|known| known.name == workflow).map(|known| known.agents).unwrap_or_default()
@@ -111,13 +111,13 @@ pub(super) async fn freeze(scene: &Scene, of: args::FreezeOf, reason: String) ->
     Ok(Exit::Ok)
 }
 
-/// Returns a warning about a probable typing error in a name. The name is frozen all the same: a workflow may be added
-/// later, or be removed while its runs wait. External agents are listed nowhere.
+/// Returns a warning if a name is probably misspelled. The name is frozen anyway: a workflow may be added later, or be
+/// removed while its runs wait. No list contains the names of external agents.
 async fn doubt(client: &Client, of: &FreezeOf) -> Option<String> {
     let all = workflows(client).await.ok()?;
     let (name, there) = match of {
         FreezeOf { workflow: Some(name), .. } => {
-            // The workflow of external agents has no file.
+            // The workflow of external agents has no file, so the list of workflows omits it.
             let external = std::iter::once("external".to_owned());
             (name, all.into_iter().map(|known| known.name).chain(external).collect::<Vec<_>>())
         }
@@ -168,7 +168,7 @@ pub(super) async fn unfreeze(scene: &Scene, of: args::FreezeOf) -> anyhow::Resul
     print_system(scene, &system, &lines)
 }
 
-/// Returns the command that lifts a freeze, at the same server.
+/// Returns the command that lifts a freeze on the same server.
 fn lift(of: &FreezeOf, words: &str) -> String {
     let FreezeOf { run, workflow, agent } = of;
     let named = [("--run", run), ("--workflow", workflow), ("--agent", agent)];
@@ -196,7 +196,6 @@ fn print_system(scene: &Scene, system: &System, lines: &[String]) -> anyhow::Res
     Ok(Exit::Ok)
 }
 
-/// Describes a freeze.
 fn line(frozen: &Frozen) -> String {
     let what = part(&freeze_target(frozen)).unwrap_or_else(|| "everything".to_owned());
     let Frozen { reason, by, at, .. } = frozen;
@@ -204,7 +203,7 @@ fn line(frozen: &Frozen) -> String {
     plain::line(&format!("frozen since {at} by {by}: {what}{reason}")).into_owned()
 }
 
-/// Describes the named part. `None` for everything.
+/// Describes the target of a freeze. `None` for the whole installation.
 fn part(of: &FreezeOf) -> Option<String> {
     let FreezeOf { run, workflow, agent } = of;
     let mut named = [("run", run), ("workflow", workflow), ("agent", agent)].into_iter();

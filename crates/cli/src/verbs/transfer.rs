@@ -31,7 +31,7 @@ pub(super) async fn export(scene: &Scene, export: Export) -> anyhow::Result<Exit
     let (moved, from) = (written?, journal::describe_location(scene, &export.store)?);
     let words = format!("Exported {} from {from}.", describe_counts(&moved));
     match (export.file.as_os_str() == STDOUT, scene.json) {
-        // Standard output holds the journal.
+        // Standard output contains the exported journal, so messages go to standard error.
         (true, _) => print_message(&words),
         (false, true) => print_json(&json!({ "from": from, "moved": moved }))?,
         (false, false) => print_text(&words),
@@ -47,7 +47,7 @@ async fn write(
     if file.as_os_str() == STDOUT {
         return Ok(transfer::export(journal, runs, &mut BufWriter::new(io::stdout())).await?);
     }
-    // Readable by its owner only, like the journal.
+    // The exported file gets the same permissions as the journal: only its owner may read it.
     let mut out = NewFile::create(file)?;
     let moved = transfer::export(journal, runs, &mut out).await.context("nothing was exported")?;
     out.finish()?;
@@ -64,7 +64,7 @@ pub(super) async fn import(scene: &Scene, import: Import) -> anyhow::Result<Exit
     let journal = Arc::new(open_or_make(scene, &import.store).await?);
     let done = async {
         let moved = match transfer::import(&*journal, BufReader::new(&file)).await {
-            // No event was written, and a repeat would not help.
+            // No event was written, and a retry would not help.
             Err(error @ (Error::Differs { .. } | Error::KeyDiffers { .. })) => return Err(error.into()),
             imported => imported.context(UNFINISHED)?,
         };

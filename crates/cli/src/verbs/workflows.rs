@@ -1,4 +1,4 @@
-//! `workflows`: lists the workflows that can be started, and checks files.
+//! `workflows`: lists the workflows that can be started, and checks workflow files.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,8 @@ pub(super) async fn workflows(scene: &Scene) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Checks files. Problems are the result, so they go to standard output, one a line as in compilers.
+/// Checks workflow files. The problems are the result, so they go to standard output, one problem per line as in
+/// compilers.
 pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>) -> anyhow::Result<Exit> {
     let wrong = |error: holdshort_server::WorkflowsError| usage(error.to_string());
     let given = match file {
@@ -85,7 +86,7 @@ pub(super) async fn check(scene: &Scene, paths: &[PathBuf], file: Option<&Path>)
 const NOBODY_GIVEN: &str = "No people are configured, so only the operator decides here: use --people FILE, or start the server that has \
                             them.";
 
-/// Returns the people of the server. None if no server runs, or if it does not list them.
+/// Returns the people of the server. `None` if no server runs, or if the server does not list its people.
 async fn of_server(scene: &Scene) -> Option<People> {
     let listens =
         || DataDir::resolve(scene.reach.data.as_deref()).is_ok_and(|data| data.listening().is_some());

@@ -45,8 +45,8 @@ fn a_command_stands_with_its_directory_and_its_walls() {
     assert!(!render_with_options(&interrupt(Kind::ToolApproval), "I look around.\n").contains('│'));
 }
 
-/// A judged call of an external agent is drawn like a native one. Text that the agent adds is quoted, and a request
-/// without a call is all quoted.
+/// An inspected call of an external agent is printed like a native call. Further text from the agent is quoted. A
+/// request without a call is quoted completely.
 #[test]
 fn a_judged_call_of_another_agent_is_a_call() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -76,7 +76,7 @@ fn a_judged_call_of_another_agent_is_a_call() {
     assert!(!text.contains("\"command\""), "it is drawn once: {text}");
 }
 
-/// Arguments are what the external agent runs. A change that it draws next to them hides none.
+/// An external agent runs the arguments of its call. A change that the agent adds to the card hides no argument.
 #[test]
 fn the_change_of_another_agent_hides_no_argument() {
     let mut asked = interrupt(Kind::ToolApproval);
@@ -166,7 +166,7 @@ fn nothing_of_an_agent_reaches_the_terminal_bare() {
     }
 }
 
-/// Appends the text to every free string.
+/// Appends the text to every string that an agent can choose.
 fn taint(value: &mut Value, evil: &str) {
     match value {
         Value::String(text) => text.push_str(evil),
@@ -182,7 +182,8 @@ fn taint(value: &mut Value, evil: &str) {
     }
 }
 
-/// A question of the server, such as one about a disabled channel, is not shown as one of an external agent.
+/// A question of the server, such as a question about a disabled channel, is not printed as a question of an external
+/// agent.
 #[test]
 fn what_the_server_asks_is_no_agent_elsewhere() {
     let mut asked = interrupt(Kind::Question);
@@ -194,7 +195,7 @@ fn what_the_server_asks_is_no_agent_elsewhere() {
     }
 }
 
-/// Each cut line is counted, in every part of the card.
+/// Every cut line is counted, in all parts of the card.
 #[test]
 fn cut_lines_are_counted() {
     let view = View { paint: Paint::plain(), uncut: false, alone: false, said: "" };
@@ -208,7 +209,7 @@ fn cut_lines_are_counted() {
     }
 }
 
-/// A reply, a question or a review is complete on its card, even if the agent has just said the same.
+/// A reply, a question or a review is printed completely on its card, even if the agent has just printed the same text.
 #[test]
 fn what_is_decided_on_is_on_the_card() {
     let long = (0..100).map(|i| format!("line {i}")).collect::<Vec<_>>().join("\n");
@@ -225,7 +226,7 @@ fn what_is_decided_on_is_on_the_card() {
     }
 }
 
-/// The schema of an answer is included in the number of cut lines.
+/// The count of cut lines includes the schema of an answer.
 #[test]
 fn a_cut_schema_is_counted() {
     let mut asked = interrupt(Kind::Question);
@@ -236,7 +237,8 @@ fn a_cut_schema_is_counted() {
     assert!(cut_lines(&asked, view) > 40);
 }
 
-/// An external agent chooses labels and draws changes. Its labels appear with their effects, its changes behind a bar.
+/// An external agent chooses labels and draws changes. Its labels are printed with the effects of the options, and its
+/// changes behind a bar.
 #[test]
 fn labels_and_changes_of_an_agent_elsewhere_are_its_own() {
     let mut asked = interrupt(Kind::Review);

@@ -1,4 +1,4 @@
-//! Input on a card: parsed by its prompt, sent as a decision, and confirmed or refused on the screen.
+//! Input on a card: parsed by the prompt of the card, sent as a decision, and confirmed or refused on the screen.
 
 use holdshort_protocol::Decision;
 
@@ -19,7 +19,7 @@ impl Chat<'_> {
             let Some(asking) = &mut self.asking else { return Ok(Next::On) };
             match reaction {
                 Reaction::Ask(mut lines) => {
-                    // At a terminal the label stays before the cursor.
+                    // At a terminal the label in front of the cursor is already printed.
                     if in_script && !asking.prompt.is_choosing() {
                         lines.push(format!("  {}", asking.prompt.label().trim_end_matches("> ")));
                     }
@@ -73,7 +73,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Sends a decision and prints the result. Returns lines if the person is asked again.
+    /// Sends a decision and prints the result. Returns lines to print if the person has to decide again.
     async fn decide(&mut self, decision: Decision) -> Option<Vec<String>> {
         let prompt = &mut self.asking.as_mut()?.prompt;
         // The next line of a script was written before a person could see the list.
@@ -113,7 +113,7 @@ impl Chat<'_> {
                     self.withdraw();
                     None
                 }
-                // The card is shown again in its new version.
+                // The interrupt has changed, so its card is shown again.
                 Some(Code::Stale) => {
                     self.note("It has changed since you read it.");
                     self.withdraw();

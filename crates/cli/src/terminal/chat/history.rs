@@ -1,18 +1,19 @@
-//! Input history of conversations: one JSON string a line, in a file that only its owner can read. Never a decision.
+//! Input history of conversations: one JSON string per line, in a file that only its owner can read. The history
+//! contains no decisions.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Newest entries that are offered.
+/// Maximum number of entries that are offered, newest first.
 pub(super) const ENTRIES: usize = 1_000;
-/// Largest entry that is stored. Longer ones were pasted.
+/// Maximum size of a stored entry. Longer entries were probably pasted.
 const ENTRY_BYTES: usize = 16 * 1024;
-/// Size above which the file is rewritten with its newest entries.
+/// File size above which the file is rewritten with its newest entries only.
 const FILE_BYTES: usize = 1024 * 1024;
 
-/// Returns the entries, oldest first. An unreadable file gives none.
+/// Returns the entries, oldest first. An unreadable file has no entries.
 pub(super) fn read(path: &Path) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
     let mut entries: Vec<String> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
@@ -25,7 +26,7 @@ pub(super) fn read(path: &Path) -> Vec<String> {
     entries
 }
 
-/// Returns true for an entry worth storing. An empty text, or one letter, is an answer and not a message.
+/// Returns true for an entry worth storing. An empty text or a single letter is an answer, not a message.
 pub(super) fn is_kept(text: &str) -> bool {
     text.trim().len() > 1 && text.len() <= ENTRY_BYTES
 }
@@ -35,7 +36,7 @@ pub(super) fn add(path: &Path, text: &str) {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     }
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    // A failed write is ignored; the conversation goes on.
+    // A write error is ignored, and the conversation continues.
     let _ = file.and_then(|mut file| file.write_all(line_of(text).as_bytes()));
 }
 

@@ -75,29 +75,31 @@ struct State {
     forgets: bool,
     /// True if Ctrl-C was among the discarded keys.
     is_struck: bool,
-    /// True if the edited line was taken off the screen. The next key begins another line.
+    /// True if the edited line was removed from the screen. The next key begins a new line.
     is_taken: bool,
-    /// The line that is being edited, if any.
+    /// The line that is being edited. `None` if no line is being edited.
     line: Option<Edited>,
 }
 
-/// A line as it is on the screen.
+/// A line in the state in which the screen shows it.
 #[derive(Debug, Default)]
 struct Edited {
     label: String,
     text: String,
-    /// Position of the cursor, in bytes.
+    /// Position of the cursor, in bytes from the start of the line.
     at: usize,
 }
 
 impl Edited {
-    /// Prints above the line and draws it again unchanged, so the editor finds its cursor. The editor's own printer
-    /// waits for a key when several came at once.
+    /// Prints text above the line and draws the line again unchanged, so that the editor's idea of the cursor stays
+    /// correct. The printer of the editor library is not used, because it waits for a key when several texts arrive at
+    /// once.
     fn above(&self, text: &str) {
         self.redraw(text, &self.text);
     }
 
-    /// Prints above the line and replaces its text. The cursor stays in its row, where the editor expects it.
+    /// Prints text above the line and replaces the text of the line. The cursor stays in its row, as the editor
+    /// expects.
     fn redraw(&self, text: &str, line: &str) {
         let columns = usize::from(console::Term::stdout().size().1).max(1);
         let whole = format!("{}{}", self.label, self.text);
@@ -135,7 +137,7 @@ impl Edited {
 
 fn write_out(text: &str) {
     let mut out = std::io::stdout().lock();
-    // Output to a closed terminal is dropped.
+    // Output to a closed terminal is discarded.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
@@ -168,7 +170,7 @@ impl Keys {
 }
 
 impl Keyboard {
-    /// Starts the thread that reads. `history` is the file of earlier input.
+    /// Starts the thread that reads the keyboard. `history` is the file with the input history.
     pub(super) fn open(history: PathBuf) -> anyhow::Result<Self> {
         let (ask, asked) = thread_mpsc::channel();
         let (sender, typed) = mpsc::channel(1);
@@ -193,7 +195,7 @@ impl Keyboard {
         self.tty.is_some()
     }
 
-    /// Drops keys typed while no line was requested. Only a Ctrl-C among them is remembered.
+    /// Discards keys that were typed while no line was requested. Only a Ctrl-C among these keys is remembered.
     pub(super) fn forget(&self) {
         if self.is_live() && !self.is_asked {
             let mut state = self.keys.state();
@@ -202,7 +204,7 @@ impl Keyboard {
         }
     }
 
-    /// Takes the edited text off the screen and returns it. The next key begins another line.
+    /// Removes the edited text from the screen and returns it. The next key begins a new line.
     pub(super) fn take_begun(&mut self) -> Option<String> {
         self.is_withdrawn = self.is_asked && !self.is_live();
         let mut state = self.keys.state();
@@ -227,7 +229,7 @@ impl Keyboard {
         }
     }
 
-    /// Sets the number of options that one key chooses from; 0 for a card without them.
+    /// Sets the number of options that a single key can select. 0 disables the selection with a single key.
     pub(super) fn take_digits(&self, options: usize) {
         let mut state = self.keys.state();
         if state.digits.0 != options || options > 0 {
@@ -235,7 +237,7 @@ impl Keyboard {
         }
     }
 
-    /// Returns the next input. Dropping the future loses no input.
+    /// Returns the next input. Cancelling the future loses no input.
     pub(super) async fn next(&mut self, label: &str) -> anyhow::Result<Typed> {
         if std::mem::take(&mut self.keys.state().is_struck) {
             return Ok(Typed::Interrupt);
@@ -274,7 +276,7 @@ impl Keyboard {
 
 type Lines = Editor<Whole, MemHistory>;
 
-/// Returns an editor. `None` if the terminal cannot be edited on; then lines are read one by one.
+/// Returns a line editor. `None` if the terminal does not support one; whole lines are then read instead.
 fn editor(keys: &Arc<Keys>, history: &std::path::Path) -> Option<Lines> {
     let config = Config::builder().max_history_size(history::ENTRIES).ok()?.bracketed_paste(true).build();
     let kept = MemHistory::with_config(&config);
@@ -305,7 +307,8 @@ fn edit(
             state.is_taken = false;
             std::mem::take(&mut state.forgets)
         };
-        // Keys that arrived with those of the last line wait in the editor. A new editor drops them.
+        // Keys that arrived together with the last line wait inside the editor. Creating a new editor discards these
+        // keys.
         if forgets {
             let Some(new) = self::editor(keys, history) else {
                 let why = std::io::Error::other("the line editor cannot be restarted");
@@ -333,7 +336,7 @@ fn edit(
                 Ok(Typed::Interrupt)
             }
             (Err(ReadlineError::Eof), _) => Ok(Typed::End),
-            // The window was resized: the line is drawn again.
+            // The window was resized, so the line is drawn again.
             (Err(ReadlineError::Signal(_)), _) => Ok(Typed::Text { text: String::new(), begun }),
             (Err(ReadlineError::Io(error)), _) => Err(error),
             (Err(error), _) => Err(std::io::Error::other(error)),
@@ -344,7 +347,7 @@ fn edit(
     }
 }
 
-/// Reads one line for each request.
+/// Reads one line per request.
 fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Result<Typed>>) {
     let mut lines = std::io::stdin().lock();
     while asked.recv().is_ok() {
@@ -365,7 +368,7 @@ fn read(asked: &thread_mpsc::Receiver<String>, sender: &mpsc::Sender<std::io::Re
     }
 }
 
-/// Helper of the editor: continues a line after a backslash, and records each change of the line.
+/// Helper of the line editor: continues a line that ends with a backslash, and records each change of the line.
 struct Whole(Arc<Keys>);
 
 impl Helper for Whole {}
@@ -393,7 +396,8 @@ impl Validator for Whole {
     }
 }
 
-/// Records the start time of a line, replaces a line that was taken, and accepts the key of an option.
+/// Handles the first key of a line: records the start time, replaces a line that was removed from the screen, and accepts the key of an
+/// option.
 struct Watch(Arc<Keys>);
 
 impl ConditionalEventHandler for Watch {
@@ -407,7 +411,8 @@ impl ConditionalEventHandler for Watch {
             event.get(0),
             Some(KeyEvent(KeyCode::BracketedPasteStart, _) | KeyEvent(KeyCode::Char('C'), Modifiers::CTRL))
         );
-        // A paste follows the text that was taken. The line keeps its start time, and so is not sent.
+        // A paste is appended to the text that was removed. The line keeps its old start time, so it is not sent to the
+        // new card.
         if is_taken && is_paste_or_ctrl_c {
             return None;
         }

@@ -1,7 +1,7 @@
 //! A conversation in the terminal. Typed text becomes a message of a session, and the progress of the session's runs is
 //! printed above the input line.
 //!
-//! All state comes from the journal. The same session may be open in another client, and leaving the conversation
+//! All state comes from the journal. A session may be open in several clients, and leaving the conversation
 //! changes nothing. `keyboard.rs` handles the terminal, `open_card.rs` the current card, `answer.rs` the decisions on
 //! cards, `speech.rs` the text of agents, `turn.rs` the person's turns, `ctrl_c.rs` Ctrl-C, `slash.rs` the commands
 //! with `/`. Input that the person began to type before a card was shown never decides on that card.
@@ -457,7 +457,7 @@ impl Chat<'_> {
 
     async fn typed(&mut self, typed: Typed) -> anyhow::Result<Next> {
         // The input belongs to a turn that is still unknown. No agent has received it yet, so a Ctrl-C after this input
-        // counts as the second Ctrl-C.
+        // is treated as the second Ctrl-C.
         if let Typed::Text { text, .. } = &typed
             && !self.interrupting.is_empty()
             && !matches!(text.trim(), "/quit" | "/exit" | "/help" | "/?")

@@ -1,4 +1,4 @@
-//! Commands of a conversation, which begin with `/`. Never sent to the agent; an unknown one is reported.
+//! Commands of a conversation, which begin with `/`. They are never sent to the agent. An unknown command is reported.
 
 use holdshort_protocol::{
     Event, Grant, GrantScope, Interrupt, Kind, List, Plan, Run, Session, SessionState, UndoChanges, plain,
@@ -23,10 +23,10 @@ const HELP: [(&str, &str); 10] = [
     ("Ctrl-C", "interrupt the agent, even during a reply or a command; twice leaves"),
 ];
 
-/// Workflow of a run that takes back changes, which is not a piece of work.
+/// Workflow of an undo. A run of this workflow is not counted as work.
 const UNDO: &str = "undo";
 
-/// Cost of runs.
+/// Sum of the cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
     input: u64,
@@ -102,7 +102,7 @@ impl Chat<'_> {
         let mut lines: Vec<String> =
             plans.items.iter().flat_map(|each| plan::render(each, self.paint)).collect();
         if lines.is_empty() {
-            // The last plan that an agent proposed itself, open or decided.
+            // The last plan that an agent proposed on its own, open or decided.
             let asked = self.client.list("/v1/interrupts", &[("run", run)]).await?;
             let asked: Vec<Interrupt> =
                 asked.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?;
@@ -198,7 +198,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Revokes the grant that had this number in the last list. The list may have changed since.
+    /// Revokes the grant with this number in the last printed list, even if the list has changed since.
     async fn revoke(&mut self, number: &str) -> anyhow::Result<()> {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(grant) = place.and_then(|place| self.grants.get(place)).cloned() else {
@@ -211,7 +211,7 @@ impl Chat<'_> {
     }
 
     async fn undo(&mut self) -> anyhow::Result<()> {
-        // For a copilot that waits for the person, the changes of its last round.
+        // If the copilot waits for the person's turn, only the changes of its last round are undone.
         let turn = self.resting().map(|turn| turn.run.clone());
         let rests = |run: &Run| turn.as_ref() == Some(&run.id);
         let is_last = |run: &Run| (run.status.is_terminal() || rests(run)) && run.workflow != UNDO;
@@ -261,7 +261,7 @@ impl Chat<'_> {
         Ok(cost)
     }
 
-    /// Returns the event that requested the last round of a run; 0 for its first round.
+    /// Returns the sequence number of the event that requested the last round of a run. 0 for the first round.
     async fn before_round(&self, run: &Run) -> anyhow::Result<u64> {
         let mut to = 0;
         self.client
@@ -274,7 +274,6 @@ impl Chat<'_> {
         Ok(to)
     }
 
-    /// Returns the runs of the session, newest first.
     async fn session_runs(&self) -> anyhow::Result<Vec<Run>> {
         let runs = self.client.list("/v1/runs", &[("session", &self.session)]).await?;
         Ok(runs.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?)

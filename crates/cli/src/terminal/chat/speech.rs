@@ -1,4 +1,4 @@
-//! Text of an agent, printed line by line as it arrives. Pure; the final event has the authoritative text.
+//! Text of an agent, printed line by line while it arrives. Pure. The final event contains the authoritative text.
 
 use super::Chat;
 use crate::terminal::paint::Paint;
@@ -7,10 +7,10 @@ use crate::terminal::quote::{Cap, quote};
 #[derive(Debug)]
 pub(super) struct Speech {
     paint: Paint,
-    /// Run and step of the text.
+    /// Ids of the run and the step to which the text belongs.
     whose: (String, String),
     text: String,
-    /// Number of printed bytes.
+    /// Number of bytes that are already printed.
     told: usize,
 }
 
@@ -19,7 +19,7 @@ impl Speech {
         Self { paint, whose: Default::default(), text: String::new(), told: 0 }
     }
 
-    /// Adds a piece. Returns the lines that are complete.
+    /// Appends a piece of text. Returns the lines that are now complete.
     pub(super) fn add(&mut self, whose: (&str, &str), lead: &str, piece: &str) -> Vec<String> {
         let mut out = Vec::new();
         if (&*self.whose.0, &*self.whose.1) != whose {
@@ -69,7 +69,7 @@ impl Speech {
         out
     }
 
-    /// Ends an incomplete text, with a notice if a part was printed.
+    /// Ends an incomplete text. Returns a notice if a part of the text was already printed.
     pub(super) fn cut(&mut self) -> Vec<String> {
         let was_told = self.told > 0;
         self.forget();
@@ -82,7 +82,7 @@ impl Speech {
         self.told = 0;
     }
 
-    /// Returns the length of a full line that has no line break yet, and the start of the next line.
+    /// Returns the length of a line that fills the terminal width without a line break, and the start of the next line.
     fn full(&self) -> Option<(usize, usize)> {
         let room = self.paint.width.saturating_sub(16).max(20);
         let rest = &self.text[self.told..];
@@ -117,7 +117,7 @@ impl Speech {
 }
 
 impl Chat<'_> {
-    /// Prints a piece of an agent's text as it arrives.
+    /// Prints a piece of an agent's text while it arrives.
     pub(super) fn print_piece(&mut self, run: &str, step: &str, piece: &str) {
         let Some(known) = self.runs.get(run) else { return };
         match known.projector.is_heard(step) {
@@ -131,7 +131,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Prints text that arrived before its step was known, if it is for a person.
+    /// Prints text that arrived before its step was known, if the text is for a person.
     pub(super) fn print_early_text(&mut self, run: &str, step: &str) {
         if let Some(text) = self.early.remove(&(run.to_owned(), step.to_owned())) {
             self.print_piece(run, step, &text);
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn however_it_arrives_it_is_told_once() {
         let whole = "First line.\n\nA paragraph that is longer than one line is wide.\n- item\nEnd";
-        // A long line may break at different places. No word is lost or repeated, and each line fits.
+        // A long line may be wrapped at different positions. No word is lost or repeated, and each line fits.
         let words = |lines: &[String]| {
             assert!(lines.iter().all(|line| console::measure_text_width(line) <= 40), "{lines:?}");
             let text = lines.iter().map(|line| line.split_once('│').map_or("", |(_, text)| text.trim()));
@@ -169,7 +169,7 @@ mod tests {
         let pieces =
             ["\n\nFirst line.\n\nA para", "graph that is longer than one line is", " wide.\n- item\nEnd"];
         assert_eq!(words(&printed_lines(&pieces, whole)), expected);
-        // Without a preview, the event brings the whole text.
+        // Without previews, the final event contains the complete text.
         assert_eq!(printed_lines(&[], "Short.\n"), ["", "ada │ Short."]);
         assert_eq!(printed_lines(&["Short."], "Short."), ["", "ada │ Short."]);
         assert_eq!(printed_lines(&["Short.\n"], "Short.\n"), ["", "ada │ Short."]);

@@ -1,5 +1,5 @@
-//! Turns of the person: after a round of a copilot, and after an interruption. A turn has no card: the next text typed
-//! is for it. Never decides by text: text is a message in the session, and the journal records it there.
+//! Turns of the person: after a round of a copilot, and after an interruption. A turn has no card: the next typed text
+//! is sent to its run as a message of the session. Text never decides on an interrupt.
 
 use holdshort_protocol::{Decision, Event, Interrupt, plain};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::terminal::quote::{brief, quote};
 pub(super) const GUIDE: &str =
     "Say what to do instead, or press Enter to continue as before; /done ends the task.";
 
-/// An open turn.
+/// A turn that waits for the person.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) interrupt: String,
@@ -25,13 +25,13 @@ pub(super) struct Turn {
 
 #[derive(Debug, PartialEq, Eq)]
 enum After {
-    /// Title of the question after a round.
+    /// The turn after a round, with the title of its question.
     Round(String),
     Interruption,
 }
 
 impl Turn {
-    /// Reads a turn that text can answer. Any other interrupt gets a card.
+    /// Returns a turn if the event opens an interrupt that a message can answer. Any other interrupt gets a card.
     fn from_event(event: &Event) -> Option<Self> {
         let string = |pointer: &str| event.data.pointer(pointer).and_then(Value::as_str);
         let offers = event.data.get("options").and_then(Value::as_array)?.iter();
@@ -64,12 +64,12 @@ impl Turn {
 }
 
 impl Chat<'_> {
-    /// Returns true if interrupted work waits for the person. All other questions come after it.
+    /// Returns true if interrupted work waits for the person. All other questions are asked later.
     pub(super) fn is_interrupted(&self) -> bool {
         !self.interrupting.is_empty() || self.turns.iter().any(Turn::is_of_interruption)
     }
 
-    /// Holds input until the turn is known to which it belongs.
+    /// Holds typed input until it is known to which turn the input belongs.
     pub(super) fn hold(&mut self, typed: Typed) {
         if self.held.len() < HELD_LINES {
             self.held.push_back(typed);
@@ -81,16 +81,16 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the open turn after a round. The next message is for its run.
+    /// Returns the open turn after a round. The next message goes to the run of this turn.
     pub(super) fn resting(&self) -> Option<&Turn> {
         self.turns.iter().find(|turn| !turn.is_of_interruption())
     }
 
-    /// Records a turn that opens. Returns true if the event opens one.
+    /// Records a turn that an event opens. Returns true if the event opens a turn.
     pub(super) fn record_turn(&mut self, event: &Event) -> bool {
         let Some(mut turn) = Turn::from_event(event) else { return false };
         if turn.is_of_interruption() {
-            // A person who interrupted here has seen the hint.
+            // A person who pressed Ctrl-C in this terminal has already seen the hint.
             turn.is_told = self.struck;
             self.put_away();
         } else if self.front.as_ref() != Some(&turn.run) {
@@ -108,7 +108,7 @@ impl Chat<'_> {
         Some(self.turns.remove(at))
     }
 
-    /// Prints the message of a turn, unless it was typed here and is on the screen.
+    /// Prints the message of a turn, unless the message was typed in this terminal and is already on the screen.
     pub(super) fn print_turn_message(&mut self, event: &Event, text: &str) {
         let id = event.data.get("interrupt").and_then(Value::as_str);
         let Some(turn) = self.turns.iter().find(|turn| id == Some(&turn.interrupt)) else { return };
@@ -134,8 +134,8 @@ impl Chat<'_> {
         }
     }
 
-    /// Answers each turn that offers this option, without text. After an interruption only its turns are answered.
-    /// Returns true if there was one.
+    /// Answers each turn that offers this option, without text. If there are turns after an interruption, only these
+    /// are answered. Returns true if at least one turn was answered.
     pub(super) async fn answer_turns(&mut self, option: &str) -> bool {
         let of_interruption = self.turns.iter().any(Turn::is_of_interruption);
         let offers = |turn: &&Turn| {

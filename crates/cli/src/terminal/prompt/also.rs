@@ -1,15 +1,15 @@
 //! Open calls that a grant would cover. They are listed before the grant is given, and the person chooses which of
-//! them it releases.
+//! these calls the grant releases.
 
 use holdshort_protocol::{AlsoCovered, Decision, Interrupt, InterruptStatus, Offer, plain};
 
 use super::{Paint, Prompt, Reaction, Stage};
 use crate::client::Client;
 
-/// Prompt for the answer to the list.
+/// Prompt below the list of covered calls.
 pub(crate) const KEYS: &str = "y releases them too, n only this one; or the numbers to release> ";
 
-/// Lists the calls that a grant would cover. Empty if it covers no open call.
+/// Lists the open calls that a grant would cover. Empty if the grant covers no open call.
 pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     let Some(count) = Some(covered.len()).filter(|count| *count > 0) else { return Vec::new() };
     let calls = if count == 1 { "1 other open call" } else { &format!("{count} other open calls") };
@@ -21,7 +21,7 @@ pub(crate) fn list(covered: &[AlsoCovered], paint: Paint) -> Vec<String> {
     head.into_iter().chain(lines).collect()
 }
 
-/// Returns the decision with the calls to release. `None` if the line does not answer the list.
+/// Returns the decision with the calls to release. `None` if the line is not a valid answer to the list.
 pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str) -> Option<Decision> {
     let all = || covered.iter().map(|each| each.interrupt.clone());
     let also = match line.trim().to_lowercase().as_str() {
@@ -40,13 +40,14 @@ pub(crate) fn answered(decision: &Decision, covered: &[AlsoCovered], line: &str)
     Some(Decision { also, also_shown: all().collect(), ..decision.clone() })
 }
 
-/// Describes how many calls were released with a grant.
+/// Describes how many calls the grant released.
 pub(crate) fn released(interrupt: &Interrupt) -> Option<String> {
     interrupt.resolution.as_ref()?.also_words()
 }
 
 impl Prompt {
-    /// Reads the calls that a grant would cover now, and asks about them. `None` if the decision may be sent as it is.
+    /// Reads the open calls that a grant would cover, and asks about them. `None` if the decision can be sent
+    /// unchanged.
     pub(crate) async fn ask_also(
         &mut self,
         client: &Client,
@@ -67,7 +68,7 @@ impl Prompt {
         Some(list(&self.interrupt.also_covers, paint))
     }
 
-    /// Reads the line that answers the list.
+    /// Parses the line that answers the list.
     pub(super) fn also(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         if let Some(decision) = answered(&decision, &self.interrupt.also_covers, line) {
             return Reaction::Decide(decision);

@@ -6,13 +6,14 @@ use serde_json::Value;
 use super::{Cap, Paint, Prompt, Reaction, Stage, filling, naming, quote};
 
 impl Prompt {
-    /// Returns true if Enter alone does not send a decision: it releases something risky, or skips or cancels.
+    /// Returns true if Enter alone does not send a decision, because the decision releases risky work, or skips or
+    /// cancels the request.
     pub(super) fn needs_explicit_yes(&self, decision: &Decision) -> bool {
         let offer = self.interrupt.offer(&decision.option).filter(|_| !self.in_script);
         offer.is_some_and(|offer| offer.asks_again || self.interrupt.stakes(offer).is_some())
     }
 
-    /// Describes how many lines the card cut.
+    /// Describes how many lines of the card were cut.
     pub(super) fn describe_cut(&self) -> Option<String> {
         match self.cut_lines {
             0 => None,
@@ -28,7 +29,7 @@ impl Prompt {
         })
     }
 
-    /// Reads a line after a decision was shown back.
+    /// Parses a line that is typed while a decision is shown back.
     pub(super) fn confirmed(&mut self, decision: Decision, line: &str, paint: Paint) -> Reaction {
         let word = line.to_lowercase();
         match word.as_str() {
@@ -55,7 +56,8 @@ impl Prompt {
         if let Some(reaction) = self.beside_a_form(&decision, line, paint) {
             return reaction;
         }
-        // A yes or a no could mean this decision or the interrupt. Only a number or an option's own name is clear.
+        // A yes or a no could mean this decision or the interrupt. Only the number or the name of an option is
+        // unambiguous.
         if naming::listed(&self.interrupt, line).is_none() && naming::option(&self.interrupt, line).is_some()
         {
             let key = if self.needs_explicit_yes(&decision) { "y" } else { "Enter" };
@@ -67,8 +69,8 @@ impl Prompt {
         self.choose(line, paint)
     }
 
-    /// Returns the reason to show an option back before it is sent: it is final, it releases something risky, or the
-    /// card has not shown all that it releases.
+    /// Returns the reason to show an option back before it is sent: the option is final, it releases risky work, or it
+    /// releases something that the card has not shown.
     pub(super) fn asks_again(&self, option: &str) -> Option<String> {
         self.asks_again_with(option, &Value::Null)
     }

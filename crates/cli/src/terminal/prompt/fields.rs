@@ -1,5 +1,6 @@
-//! Structured answers: a question asks for the fields of its schema one by one, each on a line. Fields of nested
-//! objects are parts of their own. A schema that is not a list of parts is answered as JSON, with its shape shown.
+//! Structured answers: the person is asked for the fields of the schema, one line per field. The fields of nested
+//! objects are asked separately. If the schema cannot be divided into fields, the answer is typed as JSON, and the
+//! prompt shows the shape of the JSON.
 
 use std::collections::VecDeque;
 
@@ -12,16 +13,16 @@ use crate::limits::{FORM_DEPTH, FORM_PARTS};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Field {
-    /// Names from the root of the answer to the field. Empty if the field is the whole answer.
+    /// Path of member names from the root of the answer to the field. Empty if the field is the whole answer.
     path: Vec<String>,
     says: String,
     blank: Blank,
-    /// Innermost object around it that may be left out, as an index into [`Filling::objects`].
+    /// Innermost optional object that contains the field, as an index into [`Filling::objects`].
     within: Option<usize>,
     takes: ValueKind,
 }
 
-/// Meaning of an empty line.
+/// Meaning of an empty line for a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     Needed,
@@ -29,19 +30,19 @@ enum Blank {
     Null,
 }
 
-/// An object in the answer. It comes before the objects inside it.
+/// An object in the answer. In the list, an object precedes the objects inside it.
 #[derive(Clone, Debug, PartialEq)]
 struct Object {
     path: Vec<String>,
     blank: Blank,
 }
 
-/// A form and its answer so far.
+/// A form, and the answer as far as it is filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filling {
     fields: Vec<Field>,
     objects: Vec<Object>,
-    /// Indexes of the fields that are still open, in order. The first one is the current part.
+    /// Indexes of the fields that are still open, in order. The first index is the current field.
     left: VecDeque<usize>,
     answer: Value,
 }
@@ -49,13 +50,13 @@ pub(super) struct Filling {
 /// Effect of a line on a form.
 #[derive(Debug, PartialEq)]
 pub(super) enum Filled {
-    /// The next part is asked, or the same part again with this message.
+    /// The next field is asked. With a message, the same field is asked again.
     On(Option<String>),
     Whole(Value),
 }
 
 impl Filling {
-    /// Returns the form of a schema: a part, or an object of parts.
+    /// Returns the form of a schema: a single field, or the fields of an object.
     pub(super) fn from_schema(schema: &Value) -> Option<Self> {
         let whole = part(schema, schema)?;
         let (fields, objects, left) = (Vec::new(), Vec::new(), VecDeque::new());
@@ -68,7 +69,7 @@ impl Filling {
                 .unwrap_or("the answer")
                 .to_owned();
             let takes = ValueKind::from_schema(whole.schema, schema, FORM_DEPTH)?;
-            // A null answer is rejected: a person without an answer skips the question.
+            // A null answer would be rejected. A person without an answer skips the question instead.
             let blank = Blank::Needed;
             filling.fields.push(Field { path: Vec::new(), says, blank, within: None, takes });
         }
@@ -76,7 +77,7 @@ impl Filling {
         (1..=FORM_PARTS).contains(&filling.left.len()).then_some(filling)
     }
 
-    /// Returns the form again, with its answers except for the refused parts.
+    /// Returns the form with all answers except those of the refused fields.
     pub(super) fn refused(mut self, problems: &[FieldError]) -> Option<Self> {
         let place = |field: &Field| {
             field.path.iter().fold("/edit".to_owned(), |place, name| format!("{place}/{}", escape(name)))
@@ -86,7 +87,7 @@ impl Filling {
             self.fields.iter().enumerate().filter(|(_, field)| told(field)).map(|(at, _)| at).collect()
         };
         let is_around = |field: &Field, pointer: &str| is_within(&place(field), pointer);
-        // The server reports a missing part at the object around it.
+        // The server reports a missing field at the object that should contain the field.
         let is_missing = |field: &Field| at(&self.answer, &field.path).is_none();
         let exactly = all(&|field, pointer| {
             is_within(pointer, &place(field)) || (is_missing(field) && is_around(field, pointer))
@@ -98,7 +99,7 @@ impl Filling {
         (!self.left.is_empty()).then_some(self)
     }
 
-    /// Returns the current part and its index.
+    /// Returns the current field and its index.
     fn now(&self) -> Option<(usize, &Field)> {
         let place = *self.left.front()?;
         Some((place, self.fields.get(place)?))
@@ -117,7 +118,7 @@ impl Filling {
         let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
         let place = |name: &str| required.iter().position(|each| *each == name);
         let mut properties: Vec<(&String, &Value)> = object.get("properties")?.as_object()?.iter().collect();
-        // Required properties come first, in the order of the schema's own list.
+        // Required properties come first, in the order of the schema's `required` list.
         properties.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
         for (name, schema) in properties {
             let found = part(schema, whole)?;
@@ -145,7 +146,7 @@ impl Filling {
         Some(())
     }
 
-    /// Returns the question for the current part.
+    /// Returns the question for the current field.
     pub(super) fn ask(&self) -> String {
         let Some((place, field)) = self.now() else { return String::new() };
         let takes = match field.takes.asks() {
@@ -160,7 +161,7 @@ impl Filling {
         format!("  {} of {}: {says}{takes}{optional}", place + 1, self.fields.len())
     }
 
-    /// Returns true if the line is a value of the current part, and therefore not a key.
+    /// Returns true if the line is a value of the current field, so that it is not treated as a key.
     pub(super) fn accepts_value(&self, line: &str) -> bool {
         self.now().is_some_and(|(_, field)| field.takes.has(line))
     }
@@ -169,7 +170,8 @@ impl Filling {
         field.blank != Blank::Needed || self.open_object(field).is_some()
     }
 
-    /// Returns the object that is left out as a whole with this part. None once a part of it is given.
+    /// Returns the optional object that is omitted if the current field is left empty. `None` if a field of this object
+    /// already has a value.
     fn open_object(&self, field: &Field) -> Option<&Object> {
         let object = self.objects.get(field.within?)?;
         at(&self.answer, &object.path).is_none().then_some(object)
@@ -203,7 +205,7 @@ impl Filling {
         Filled::Whole(self.answer.clone())
     }
 
-    /// Adds required objects of which no part was given.
+    /// Adds required objects none of whose fields has a value.
     fn settle(&mut self) {
         for object in &self.objects {
             let parent = &object.path[..object.path.len().saturating_sub(1)];
@@ -219,7 +221,7 @@ impl Filling {
         }
     }
 
-    /// Returns true if a line of JSON is the whole answer, and not the current part.
+    /// Returns true if a line of JSON is the whole answer, and not only the value of the current field.
     pub(super) fn is_whole(&self, line: &str) -> bool {
         let is_list = self.now().is_some_and(|(_, field)| field.takes.is_list());
         line.starts_with('{') || (line.starts_with('[') && self.fields.len() == 1 && !is_list)
@@ -234,7 +236,7 @@ fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, name| value.get(name))
 }
 
-/// Removes a part, if it is there.
+/// Removes a field from the answer, if the answer contains the field.
 fn take(answer: &mut Value, path: &[String]) {
     let Some((name, around)) = path.split_last() else {
         *answer = Value::Object(Map::new());

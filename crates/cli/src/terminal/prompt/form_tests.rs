@@ -1,9 +1,9 @@
-//! Tests of forms that a schema defines, asked part by part.
+//! Tests of forms that a schema defines and that are asked field by field.
 
 use super::*;
 use crate::terminal::test::interrupt;
 
-/// Fills in a question with this schema. Returns the messages, and the answer once it is complete.
+/// Fills in a question with this schema. Returns the printed messages, and the answer if it is complete.
 fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     let mut question = interrupt(Kind::Question);
     question.payload = serde_json::json!({});
@@ -22,7 +22,8 @@ fn filled(schema: Value, lines: &[&str]) -> (Vec<String>, Option<Value>) {
     (told, None)
 }
 
-/// Schemas by pydantic and zod become forms: optional values, nested objects, lists, single values, no type at all.
+/// Schemas from pydantic and zod become forms: optional values, nested objects, lists, single values, fields without a
+/// type.
 #[test]
 fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
@@ -98,7 +99,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
             "a (a whole number)",
             r#"{"a": 3}"#,
         ),
-        // An answer with objects in a list is typed as JSON. The prompt shows its shape.
+        // An answer with a list of objects is typed as JSON. The prompt shows the shape of the JSON.
         (
             r#"{"type": "array", "items": {"type": "object", "required": ["d"], "properties": {"d": {"type": "string"}, "n": {"type": "integer"}}}}"#,
             &[r#"[{"d": "mon"}]"#, ""],
@@ -123,7 +124,7 @@ fn schemas_as_libraries_write_them_are_asked_for_part_by_part() {
     assert!(told.join("\n").contains("The answer is {"), "{told:#?}");
 }
 
-/// Text typed after the form was shown back changes no part. Only `e`, `n`, JSON or another option does.
+/// While the completed form is shown back, typed text changes no field. Only `e`, `n`, JSON or an option has an effect.
 #[test]
 fn a_form_that_is_shown_back_keeps_its_parts() {
     let edited = r#"{"a": 1, "c": "new"}"#;
@@ -163,7 +164,7 @@ fn a_form_that_is_shown_back_keeps_its_parts() {
     }
 }
 
-/// A refused answer is asked again where it does not fit. The other parts stay as they were given.
+/// After a refusal, only the fields with errors are asked again. All other fields keep their values.
 #[test]
 fn a_refused_form_keeps_the_parts_that_fit() {
     let schema = serde_json::json!({"type": "object", "required": ["a", "b", "c"], "properties": {

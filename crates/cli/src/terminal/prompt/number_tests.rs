@@ -1,4 +1,4 @@
-//! Tests that a bare number chooses from no list if a number may be an answer.
+//! Tests that a number selects no option if a number can be an answer.
 
 use super::*;
 use crate::terminal::test::interrupt;
@@ -9,7 +9,7 @@ fn offering(choices: &[&str]) -> Interrupt {
     question
 }
 
-/// Returns the decision that is sent, if any, and the number of lines that it took.
+/// Returns the decision that is sent, if any, and the number of lines that were needed.
 fn sent(question: &Interrupt, lines: &[&str], in_conversation: bool) -> Option<(String, Value, usize)> {
     let mut prompt = Prompt::new(question.clone(), 0);
     for (count, line) in (1..).zip(lines) {
@@ -34,7 +34,7 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
         (&["10", "20", "1"], &["1"], "1", 1),
         (&["10", "20", "1"], &["20"], "20", 1),
         (&["3", "4", "5"], &["#1"], "3", 1),
-        // An answer in the person's own words, or a place in the list: it is shown back.
+        // The number may be an answer in the person's words, or a position in the list, so it is shown back.
         (&["3", "4", "5"], &["1", ""], "1", 2),
         (&["3", "4", "5"], &["7", ""], "7", 2),
         (&["up to 3", "up to 4"], &["2", ""], "2", 2),
@@ -55,7 +55,8 @@ fn a_choice_that_is_a_number_is_chosen_by_its_text() {
     assert_eq!(Prompt::new(question, 0).digits(), 0);
 }
 
-/// A list of objects has no form. The answer is typed as JSON, a number is an answer, and a final option is shown back.
+/// An answer that is a list of objects has no form. The answer is typed as JSON, a number is an answer, and a final
+/// option is shown back.
 #[test]
 fn an_answer_of_json_has_no_numbered_options() {
     let mut question = offering(&[]);
@@ -80,14 +81,14 @@ fn an_answer_of_json_has_no_numbered_options() {
     }
     let mut prompt = Prompt::new(question, 0);
     assert!(!prompt.keys(Paint::plain()).join("\n").contains("a number"));
-    // After a refusal the keys are shown again.
+    // After a refusal the keys are printed again.
     prompt.line("2", Paint::plain());
     prompt.line("", Paint::plain());
     let told = prompt.refused(&[], Paint::plain()).join("\n");
     assert!(told.contains("The answer is {") && told.contains("? explain"), "{told}");
 }
 
-/// A choice of an external agent may have numbers as labels. Its options are chosen by name.
+/// A choice of an external agent may have numbers as labels. Its options are then selected by name.
 #[test]
 fn options_with_numbers_for_labels_go_by_their_names() {
     let mut choice = interrupt(Kind::Choice);

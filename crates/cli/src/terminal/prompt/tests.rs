@@ -1,4 +1,4 @@
-//! Tests of lines, letters and edits, and of the decisions that they become.
+//! Tests of typed lines, letters and edits, and of the decisions that result from them.
 
 use super::*;
 use crate::terminal::test::interrupt;
@@ -8,7 +8,7 @@ fn decision(option: &str, text: Option<&str>) -> Decision {
     Decision { option, text, version: Some(1), ..Decision::default() }
 }
 
-/// Typed lines become one decision, or none.
+/// Typed lines result in one decision, or in none.
 #[test]
 fn lines_become_decisions() {
     let table: &[(Kind, &[&str], Option<Decision>)] = &[
@@ -25,7 +25,7 @@ fn lines_become_decisions() {
         (Kind::ToolApproval, &["5 use integers", ""], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["no need for it", ""], Some(decision("reject", Some("no need for it")))),
         (Kind::ToolApproval, &["use integers", "1"], Some(decision("approve", None))),
-        // After a decision is shown back, yes and no are about that decision, and name no option.
+        // While a decision is shown back, yes and no are about this decision and select no option.
         (Kind::ToolApproval, &["use integers", "y"], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["use integers", " YES"], Some(decision("reject", Some("use integers")))),
         (Kind::ToolApproval, &["use integers", "n"], None),
@@ -50,7 +50,7 @@ fn lines_become_decisions() {
         (Kind::Error, &["leave it", "r"], None),
         (Kind::PlanApproval, &["tests first", ""], Some(decision("revise", Some("tests first")))),
         (Kind::Question, &["1"], Some(decision("answer", Some("left")))),
-        // A number outside every list is an answer. A skip has to be confirmed.
+        // A number that selects nothing is an answer. Skipping a question must be confirmed.
         (Kind::Question, &["7"], None),
         (Kind::Question, &["7", ""], Some(decision("answer", Some("7")))),
         (Kind::Question, &["7", "n", "1"], Some(decision("answer", Some("left")))),
@@ -85,7 +85,8 @@ fn lines_become_decisions() {
     }
 }
 
-/// A script cannot see text shown back. Text that releases nothing is sent at once, so that no later line replaces it.
+/// A script cannot react to text that is shown back. Text that releases nothing is therefore sent at once, so that no
+/// later line replaces the text.
 #[test]
 fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     let table = [
@@ -111,7 +112,7 @@ fn in_a_script_words_that_release_nothing_are_sent_at_once() {
     }
 }
 
-/// A cut card shows the number of cut lines below its options, and asks once more before a release.
+/// A card with cut lines shows the number of these lines below its options, and a release must be confirmed.
 #[test]
 fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     let paint = Paint::plain();
@@ -128,7 +129,7 @@ fn lines_that_a_card_cut_are_counted_before_it_goes_on() {
     assert_eq!(looked.line("1", paint), Reaction::Decide(decision("approve", None)));
 }
 
-/// A number outside every list is not sent as text: it is shown back in a conversation too.
+/// A number that selects nothing is not sent as text. It is shown back first, in a conversation too.
 #[test]
 fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     let paint = Paint::plain();
@@ -140,7 +141,7 @@ fn a_number_beside_suggested_answers_is_shown_back_in_a_conversation() {
     );
 }
 
-/// Hidden parts of a card are named before they are released. A refusal needs no confirmation.
+/// A confirmation names the hidden parts of a card before they are released. A refusal needs no confirmation.
 #[test]
 fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     let paint = Paint::plain();
@@ -163,7 +164,7 @@ fn what_a_card_has_not_shown_is_said_before_it_is_released() {
     assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
 }
 
-/// Each option has a letter, and text is shown back before it is sent (contract A31, with E34).
+/// Each option has a letter. Text is shown back before it is sent (contract A31, with E34).
 #[test]
 fn around_a_step_letters_and_words_mean_what_they_did() {
     let before = ["approve", "edit", "skip", "reject"];
@@ -200,7 +201,7 @@ fn around_a_step_letters_and_words_mean_what_they_did() {
     }
 }
 
-/// A few words end a conversation. Any other text is said in it (contract A31).
+/// A few fixed words end a conversation. Any other text is sent as a message (contract A31).
 #[test]
 fn a_turn_is_ended_by_its_words() {
     let (all, few): (&[&str], &[&str]) = (&["submit", "continue", "done", "exit"], &["submit", "done"]);
@@ -251,7 +252,7 @@ fn an_edit_is_shown_back_before_it_is_sent() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// The editor lists the changed paths of a trial, one on a line. The remaining lines are kept.
+/// The editor lists the changed paths of a trial, one path per line. The lines that the person leaves are kept.
 #[test]
 fn changes_are_kept_by_file() {
     let mut tried = interrupt(Kind::ToolApproval);
@@ -261,7 +262,7 @@ fn changes_are_kept_by_file() {
         .map(|path| serde_json::json!({ "path": path, "does": "created", "kind": "file", "not_text": true }));
     tried.payload["trial"] =
         serde_json::json!({ "changes": made, "not_shown": 7, "keep": { "parts": parts, "not_shown": 7 } });
-    // The card does not show all of the trial, but all of the kept part.
+    // The card does not show the complete trial, but it shows all changes that the person keeps.
     tried.unseen = Some("Not shown here: 7 more paths.".to_owned());
     let row = holdshort_core::interrupt::option(
         holdshort_core::interrupt::Kind::ToolApproval,
@@ -290,7 +291,7 @@ fn changes_are_kept_by_file() {
     assert_eq!(prompt.line("", Paint::plain()), Reaction::Decide(expected));
 }
 
-/// A structured answer is asked part by part, unless it is typed as JSON. A draft that still has blanks is not sent.
+/// A structured answer is asked field by field, unless the person types JSON. A draft with blanks is not sent.
 #[test]
 fn an_answer_of_data_is_json() {
     let mut question = interrupt(Kind::Question);
@@ -313,7 +314,7 @@ fn an_answer_of_data_is_json() {
     assert!(shown.join("\n").contains("\"tue\""), "{shown:?}");
     let expected = Decision { edit: typed, ..decision("answer", None) };
     assert_eq!(prompt.line("", paint), Reaction::Decide(expected));
-    // The answer is dropped: its parts are asked again, and `o` leads to the options.
+    // After the answer is discarded, its fields are asked again. `o` returns to the options.
     for (back, pick) in [("n", "e"), ("o", "answer")] {
         prompt.line(back, paint);
         let Reaction::Edit(editing) = prompt.line(pick, paint) else { panic!("{pick}") };
@@ -330,7 +331,7 @@ fn an_answer_of_data_is_json() {
     }
 }
 
-/// If a number may be the answer, no option has a number.
+/// If a number can be the answer, no option has a number.
 #[test]
 fn a_number_is_an_answer_where_the_schema_takes_one() {
     let mut question = interrupt(Kind::Question);
@@ -351,8 +352,8 @@ fn a_number_is_an_answer_where_the_schema_takes_one() {
     assert!(matches!(prompt.line("answer", paint), Reaction::Edit(_)));
 }
 
-/// A question about a number of days has no suggestions. `2` is its answer, not its second option, and options go by
-/// their names.
+/// A question about a number of days has no suggestions. `2` is then the answer and not the second option. Options are
+/// selected by name.
 #[test]
 fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     let mut question = interrupt(Kind::Question);
@@ -371,7 +372,7 @@ fn a_number_is_an_answer_in_words_where_none_are_suggested() {
     assert_eq!(prompt.line("y", Paint::plain()), Reaction::Decide(decision("skip", None)));
 }
 
-/// An earlier answer is shown back, and sent with its source. `h` is plain text if there is no earlier answer.
+/// An earlier answer is shown back, and sent with the id of its question. Without earlier answers, `h` is plain text.
 #[test]
 fn an_earlier_answer_is_taken_with_h() {
     let earlier = |n: u8, answer: Value| holdshort_protocol::Suggestion {
@@ -400,7 +401,7 @@ fn an_earlier_answer_is_taken_with_h() {
             question.suggestions_from_history =
                 (1..).zip(answers).map(|(n, answer)| earlier(n, answer)).collect();
         }
-        // In a conversation text is sent as it is typed. An earlier answer is not.
+        // In a conversation, typed text is sent without being shown back. An earlier answer is shown back.
         for in_conversation in [false, true] {
             let mut prompt = Prompt::new(question.clone(), 0);
             let mut sent = None;
@@ -420,7 +421,7 @@ fn an_earlier_answer_is_taken_with_h() {
     }
 }
 
-/// One key and a reason freeze everything. The reason decides nothing, even if it is a number.
+/// One key and a reason freeze everything. A reason that is a number selects no option.
 #[test]
 fn everything_is_frozen_for_a_reason() {
     let paint = Paint::plain();

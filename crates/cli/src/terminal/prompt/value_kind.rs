@@ -1,4 +1,4 @@
-//! Values that a field of a schema accepts, and the parser of a line as such a value.
+//! Values that a field of a schema accepts, and the parser that converts a typed line into such a value.
 
 use holdshort_protocol::plain;
 use serde_json::Value;
@@ -10,21 +10,21 @@ pub(super) enum ValueKind {
     Number,
     Integer,
     Flag,
-    /// One of these values.
+    /// One of the listed values.
     Of(Vec<Value>),
     /// Values separated by commas.
     List(Box<ValueKind>),
-    /// The first of these that fits.
+    /// The first of the listed kinds that accepts the line.
     Either(Vec<ValueKind>),
     Text,
-    /// JSON if the line is JSON, otherwise text.
+    /// Any value: JSON if the line is valid JSON, otherwise text.
     Any,
 }
 
-/// A field's schema without its wrappers.
+/// Schema of a field without its wrappers.
 pub(super) struct Part<'s> {
     pub schema: &'s Value,
-    /// True if null is one of its values.
+    /// True if null is a valid value of the field.
     pub nullable: bool,
 }
 
@@ -54,7 +54,7 @@ fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const").is_some_and(Value::is_null)
 }
 
-/// Returns the names of the types without null. Empty if the schema names none.
+/// Returns the names of the types without null. Empty if the schema names no types.
 pub(super) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -75,7 +75,7 @@ pub(super) fn has_null(schema: &Value) -> bool {
 }
 
 impl ValueKind {
-    /// Returns the values of a schema. None if a value cannot be typed on one line, such as an object.
+    /// Returns the values that a schema accepts. `None` if a value cannot be typed on one line, such as an object.
     pub(super) fn from_schema(schema: &Value, whole: &Value, depth: usize) -> Option<Self> {
         let depth = depth.checked_sub(1)?;
         if let Some(value) = schema.get("const") {
@@ -113,7 +113,7 @@ impl ValueKind {
         Self::either(each.collect::<Option<_>>()?)
     }
 
-    /// Combines alternatives. Text accepts every line, so it comes last.
+    /// Combines alternatives. Text accepts every line, so it is tried last.
     fn either(mut several: Vec<Self>) -> Option<Self> {
         several.sort_by_key(|it| matches!(it, Self::Text | Self::Any | Self::List(_)));
         several.dedup();
@@ -185,7 +185,7 @@ impl ValueKind {
                 by_text.or_else(by_number).cloned().ok_or_else(|| no("one of them"))
             }
             Self::List(each) => {
-                // A list whose items contain commas is typed as JSON.
+                // A list whose items contain commas must be typed as JSON.
                 if let Ok(Value::Array(items)) = serde_json::from_str(typed) {
                     return Ok(Value::Array(items));
                 }
