@@ -537,7 +537,7 @@ pub(crate) struct Serve {
     #[command(flatten)]
     pub checkpoints: KeepCheckpoints,
     /// Time for which the content of a run is kept after its end, at least `90d`; the content is then erased [default:
-    /// for ever].
+    /// the content is never erased].
     #[arg(long, value_name = "TIME", value_parser = keep_content)]
     pub keep_content: Option<u64>,
     /// Format of the log on standard error; also `HOLDSHORT_LOG_FORMAT` [default: text].

@@ -1,4 +1,5 @@
-//! Parts for the screens of packs: the client, the output, prompts in a terminal, and the folder of a run's files.
+//! Reusable parts for the screens of packs: the client, the output, prompts in a terminal, and the folder for the files
+//! of a run.
 
 pub use holdshort_engine::real::REHEARSAL;
 

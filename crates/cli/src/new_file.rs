@@ -1,4 +1,4 @@
-//! A new file that only its owner can read. Never overwrites a file, and removes an incomplete one.
+//! A new file that only its owner can read. Never overwrites an existing file. An incomplete file is deleted.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -28,7 +28,7 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), is_whole: false })
     }
 
-    /// Writes the rest, and returns when all of it is on the disk.
+    /// Writes the buffered data. Returns after all data is on the disk.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let shown = || self.path.display().to_string();
         self.out.flush().with_context(shown)?;

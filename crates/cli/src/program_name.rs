@@ -1,7 +1,7 @@
-//! Name of this program in the commands that messages show.
+//! Name of this program in the commands that messages contain.
 //!
-//! It is `holdshort` where the shell would start this program by that name. Otherwise it is the path by which the
-//! program was started, such as `target/debug/holdshort`.
+//! The name is `holdshort` if the shell would start this program under that name. Otherwise it is the path with which
+//! the program was started, such as `target/debug/holdshort`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,22 +13,23 @@ const NAME: &str = "holdshort";
 
 static CALLED: OnceLock<String> = OnceLock::new();
 
-/// Stores the name by which this process was started. Called once, before anything is printed.
+/// Stores the name with which this process was started. Must be called once, before anything is printed.
 pub(crate) fn set_program_name(argument: &OsStr) {
     CALLED.get_or_init(|| name(argument, shell::program(NAME), std::env::current_exe().ok()));
 }
 
-/// Returns the program name for a command line in a message.
+/// Returns the program name for a command in a message.
 pub fn holdshort() -> &'static str {
     CALLED.get().map_or(NAME, String::as_str)
 }
 
-/// Replaces the program in commands such as `holdshort VERB` with the name by which it was started.
+/// Replaces the program name in commands such as `holdshort VERB` with the name to print.
 pub(crate) fn with_program_name(text: &str) -> String {
     text.replace(&format!("`{NAME} "), &format!("`{} ", holdshort()))
 }
 
-/// Returns the name to show. `found` is the program called `holdshort` on the path, `running` is this program.
+/// Returns the name to print. `found` is the path of the program `holdshort` in the search path, `running` is the path
+/// of this program.
 fn name(argument: &OsStr, found: Option<PathBuf>, running: Option<PathBuf>) -> String {
     let resolved = |path: PathBuf| path.canonicalize().ok();
     let is_on_path = found.and_then(resolved).is_some_and(|found| running.and_then(resolved) == Some(found));

@@ -1,4 +1,4 @@
-//! Words of a shell: quoting, and the path of a program.
+//! Quoting for a shell, and the path of a program.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub fn quoted(word: &str) -> String {
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Returns the path of a program that is on `PATH`.
+/// Returns the path of a program in the directories of `PATH`.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let may_run = |path: &PathBuf| access(path, Access::EXEC_OK).is_ok() && path.is_file();

@@ -1,6 +1,6 @@
 //! The program: the command line of `crates/cli`, with the packs of this build.
 //!
-//! Only this crate knows the packs. The feature `packs` adds those that are shipped.
+//! Only this crate depends on packs. The feature `packs` includes the shipped packs.
 
 use holdshort_cli::pack::Packs;
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A decision allocates thousands of small pieces of memory. With the allocator of glibc that takes a sixth of its
+/// A decision allocates thousands of small blocks of memory. The glibc allocator would take a sixth of the decision's
 /// time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

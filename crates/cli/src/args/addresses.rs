@@ -30,15 +30,17 @@ pub(crate) struct AddressArgs {
     /// repeated [default: none].
     #[arg(long, value_name = "CIDR", value_parser = callback_network)]
     pub callback_allow_networks: Vec<String>,
-    /// A certificate with its chain, in PEM: the server speaks TLS. It is read again when it changes.
+    /// File with the TLS certificate and its chain, in PEM. With it the server accepts only TLS. A changed file is
+    /// loaded automatically.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
-    /// Its key, in PEM: a file that only its owner may read.
+    /// File with the private key of the certificate, in PEM. Only its owner may have permission to read it.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 }
 
-/// Parses a lease in milliseconds. A shorter one ends while its node is only busy; a longer one delays a takeover.
+/// Parses the duration of a lease into milliseconds. A shorter lease would expire while its node is only busy. A longer
+/// lease would delay the takeover of runs.
 pub(crate) fn lease(text: &str) -> Result<u64, String> {
     match duration(text)? {
         ms @ 2_000..=600_000 => Ok(ms),
@@ -46,7 +48,7 @@ pub(crate) fn lease(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses an address and a port. `localhost` is 127.0.0.1, which browsers try as well.
+/// Parses an address and a port. `localhost` is read as 127.0.0.1, which browsers try for this name too.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let address = match text.split_once(':') {
         Some(("localhost", port)) => format!("127.0.0.1:{port}"),
@@ -63,12 +65,12 @@ pub(crate) fn callback_reach(text: &str) -> Result<CallbackReach, String> {
     text.parse()
 }
 
-/// Checks a network and returns its text unchanged.
+/// Checks that a text is a network, and returns the text unchanged.
 pub(crate) fn callback_network(text: &str) -> Result<String, String> {
     range(text).map(|_| text.to_owned()).map_err(|_| "is not a network such as `10.0.0.0/8`".to_owned())
 }
 
-/// Checks a proxy and returns its text unchanged, for display.
+/// Checks that a text is a proxy address, and returns the text unchanged, for display.
 pub(crate) fn proxy(text: &str) -> Result<String, String> {
     network(text).map(|_| text.to_owned())
 }

@@ -6,25 +6,26 @@ use std::path::PathBuf;
 pub(crate) struct Decide {
     /// `int_…`
     pub interrupt: String,
-    /// One of its options: `holdshort show ID` lists them.
+    /// Id of one of the options of the interrupt: `holdshort show ID` lists them.
     pub option: String,
     /// Answer, reason or feedback.
     #[arg(long)]
     pub text: Option<String>,
-    /// Replacement of the arguments, the plan or the output: JSON, or plain text if text is edited (`-`: standard
-    /// input).
+    /// File with the replacement of the arguments, the plan or the output: JSON, or plain text if the original is text
+    /// (`-`: standard input).
     #[arg(long, value_name = "FILE")]
     pub edit: Option<PathBuf>,
-    /// Takes the answer to an earlier question, one that `show` suggests from history.
+    /// Send an earlier answer that `show` lists under this id.
     #[arg(long, value_name = "INT", conflicts_with_all = ["text", "edit"])]
     pub from: Option<String>,
-    /// Releases this open interrupt with the grant as well: one that `show` lists as covered. May be given more than once.
+    /// Release this open interrupt too, with the grant of the decision: the id of a covered interrupt that `show`
+    /// lists. May be repeated.
     #[arg(long, value_name = "INT")]
     pub also: Vec<String>,
-    /// Only if the interrupt still has this version.
+    /// Decide only if the interrupt still has this version.
     #[arg(long, value_name = "N")]
     pub version: Option<u64>,
-    /// Allow a change that the card does not show completely; without this flag it is refused.
+    /// Approve a change although the card does not show it completely; without this flag the decision is refused.
     #[arg(long)]
     pub unseen: bool,
 }

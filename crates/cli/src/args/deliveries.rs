@@ -6,10 +6,10 @@ use clap::Subcommand;
 pub(crate) enum Deliveries {
     /// List the deliveries, newest first
     List {
-        /// Only deliveries to this channel.
+        /// List only deliveries to this channel.
         #[arg(long, value_name = "NAME")]
         channel: Option<String>,
-        /// Only deliveries in this state.
+        /// List only deliveries in this state.
         #[arg(long, value_parser = ["waiting", "delivered", "failed", "dropped"])]
         state: Option<String>,
     },
@@ -18,7 +18,7 @@ pub(crate) enum Deliveries {
         /// `dlv_…`
         delivery: String,
     },
-    /// Retry a delivery now; a disabled channel is tried again
+    /// Retry a delivery now; a disabled channel is enabled again
     Retry {
         /// `dlv_…`
         delivery: String,

@@ -1,6 +1,6 @@
 //! Arguments of `freeze` and `unfreeze`.
 
-/// What a freeze holds; everything where nothing is named.
+/// Target of a freeze. Without any argument, everything is frozen.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 pub(crate) struct FreezeOf {

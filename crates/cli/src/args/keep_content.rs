@@ -5,7 +5,7 @@ use super::duration;
 /// Limits of the retention time: at least 90 days (contract E19), at most ten years.
 const KEPT_DAYS: std::ops::RangeInclusive<u64> = 90..=3_653;
 
-/// Parses the retention time into milliseconds, for the flag and the key of `holdshort.toml`.
+/// Parses the retention time into milliseconds, for the flag and for the key of `holdshort.toml`.
 pub(crate) fn keep_content(text: &str) -> Result<u64, String> {
     const DAY: u64 = 86_400_000;
     match duration(text)? {

@@ -8,7 +8,7 @@ use super::StoreArgs;
 pub(crate) struct Export {
     /// Path of the new file (`-`: standard output).
     pub file: PathBuf,
-    /// Only this run and its session; may be repeated.
+    /// Export only this run and its session; may be repeated.
     #[arg(long, value_name = "ID")]
     pub run: Vec<String>,
     #[command(flatten)]
@@ -17,7 +17,7 @@ pub(crate) struct Export {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// A file that `export` wrote. It is checked completely before anything is written.
+    /// A file that `export` wrote. The file is verified completely before anything is imported.
     pub file: PathBuf,
     #[command(flatten)]
     pub store: StoreArgs,

@@ -1,8 +1,8 @@
-//! Positions of values in `holdshort.toml` by line and column, and errors of its parser in plain words.
+//! Positions of values in `holdshort.toml` by line and column, and plain descriptions of parse errors.
 
 use toml::de::DeTable;
 
-/// Phrases of the deserializer and their plain replacements.
+/// Phrases of the deserializer, and their plain replacements.
 const WORDS: [(&str, &str); 7] = [
     ("expected a sequence", "expected a list such as `[\"…\"]`"),
     ("expected a string", "expected a quoted string"),
@@ -10,11 +10,11 @@ const WORDS: [(&str, &str); 7] = [
     ("expected u32", "expected a whole number, without quotes"),
     ("expected u64", "expected a whole number, without quotes"),
     ("expected a map", "expected a table such as `{ \"…\" = \"…\" }`"),
-    // The engine itself, which no person can be.
+    // The role of the engine is removed from the list, because no person can have it.
     (", `engine`", ""),
 ];
 
-/// Describes an error with its position. Never shows a line of the file: it may contain a secret.
+/// Describes an error with its position. Never contains a line of the file, because the line may contain a secret.
 pub(super) fn describe_error(text: &str, error: &toml::de::Error) -> String {
     let place = format_position(text, error.span().map_or(0, |span| span.start));
     let said = WORDS.iter().fold(error.message().to_owned(), |said, (of, word)| said.replace(of, word));
@@ -28,7 +28,7 @@ fn format_position(text: &str, start: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Returns the position of a value, or of the nearest table around a missing one.
+/// Returns the position of a value. If the value is missing, returns the position of the nearest table around it.
 pub(super) fn position_of_value(text: &str, steps: &[&str]) -> String {
     let table = DeTable::parse(text).ok();
     let mut steps = steps.iter();

@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 use super::paint::Paint;
 use super::quote::Cap;
 
-/// Returns the line above a diff.
+/// Returns the header line of a diff.
 pub(crate) fn head(path: &str, kind: &str, diff: &Diff, is_outside: bool, paint: Paint) -> String {
     let path = if path.is_empty() { "the file" } else { path };
     let counts = format!("{kind}, +{} −{}", diff.added, diff.removed);
@@ -59,7 +59,7 @@ pub(crate) fn between(old: &str, new: &str, paint: Paint) -> Vec<String> {
 
 fn coloured(op: &str, text: &str, paint: Paint) -> String {
     let text = plain::text(text);
-    // A line of a diff stays one line, whatever it contains.
+    // One line of a diff must be printed as exactly one line, whatever characters it contains.
     let op = if matches!(op, "+" | "-") { op } else { " " };
     let line = format!("{op} {}", text.replace('\n', "\\n").replace('\t', "    "));
     match op {

@@ -1,4 +1,4 @@
-//! Earlier answers about the same subject: listed below a question, and chosen with `h`.
+//! Earlier answers about the same subject. They are listed below a question, and selected with `h`.
 
 use holdshort_presentation::card::readable;
 use holdshort_protocol::{Decision, Interrupt, Suggestion, plain};
@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::paint::Paint;
 use super::time;
 
-/// Characters of an answer in the list. The whole answer is shown before it is sent.
+/// Maximum number of characters of an answer in the list. The complete answer is shown before it is sent.
 const SHOWN: usize = 300;
 
-/// Lists the answers with the keys that choose them.
+/// Lists the earlier answers with the keys that select them.
 pub(crate) fn lines(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     let key = |number: usize| if number == 1 { "h".to_owned() } else { format!("h{number}") };
     list_answers(interrupt, |number, _| format!("{:>2}", key(number)), paint)
 }
 
-/// Lists the answers with the values of `--from`.
+/// Lists the earlier answers with their values for `--from`.
 pub(crate) fn sources(interrupt: &Interrupt, paint: Paint) -> Vec<String> {
     list_answers(interrupt, |_, suggestion| format!("--from {}", plain::line(&suggestion.interrupt)), paint)
 }
@@ -47,13 +47,14 @@ fn list_answers(
     out
 }
 
-/// Returns the number of the answer that a line chooses: `h` is the first, `h2` the second. None for any other line.
+/// Returns the number of the earlier answer that a line selects: `h` selects the first answer, `h2` the second. `None`
+/// for any other line.
 pub(crate) fn parse_answer_number(interrupt: &Interrupt, line: &str) -> Option<usize> {
     let number = line.strip_prefix('h').filter(|_| !interrupt.suggestions_from_history.is_empty())?;
     if number.is_empty() { Some(1) } else { number.parse().ok().filter(|_| number.len() == 1) }
 }
 
-/// Returns the decision that takes an earlier answer. None if the question takes no answer.
+/// Returns the decision that sends an earlier answer. `None` if the question does not accept an answer.
 pub(crate) fn decision(interrupt: &Interrupt, suggestion: &Suggestion) -> Option<Decision> {
     let offer = interrupt.options.iter().find(|offer| offer.effect == "respond")?;
     let taken = Decision {

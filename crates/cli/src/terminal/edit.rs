@@ -1,4 +1,4 @@
-//! `$EDITOR` on a temporary file that only its owner can read.
+//! Runs `$EDITOR` on a temporary file that only its owner can read.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -7,16 +7,15 @@ use anyhow::Context;
 
 use crate::shell;
 
-/// Size limit of the saved text. The server accepts no larger request.
+/// Maximum size of the saved text. The server accepts no larger request.
 const BYTES: u64 = 1024 * 1024;
 
-/// Opens the editor on `text` and returns the saved text.
 pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     let editor = editor().context("no editor was found; set EDITOR")?;
     let mut file = tempfile::Builder::new().prefix("holdshort-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    // Runs through the shell, like `git`: the variable may hold options.
+    // The editor is started through the shell, as `git` does, because the variable may contain options.
     let status = tokio::process::Command::new("/bin/sh")
         .arg("-c")
         .arg(format!("{editor} \"$1\""))
@@ -29,7 +28,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     if !status.success() {
         anyhow::bail!("the editor `{editor}` ended with {status}; set EDITOR to another one");
     }
-    // Read by name, since some editors save by replacing the file.
+    // The file is opened again by its name, because some editors save by replacing the file.
     let mut saved = String::new();
     std::fs::File::open(file.path())?
         .take(BYTES + 1)
@@ -41,7 +40,7 @@ pub(crate) async fn edit(text: &str, suffix: &str) -> anyhow::Result<String> {
     Ok(saved)
 }
 
-/// Returns the person's editor, or a common one.
+/// Returns the editor that the person has configured, or a common editor that is installed.
 pub(crate) fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let usual = || ["sensible-editor", "nano", "vi"].into_iter().find(|name| shell::program(name).is_some());

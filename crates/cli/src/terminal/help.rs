@@ -1,4 +1,4 @@
-//! Help on options and keys: the answer to `?`.
+//! Help about options and keys. It is printed for `?`.
 
 use holdshort_protocol::{Interrupt, Offer, plain};
 
@@ -6,10 +6,10 @@ use super::paint::Paint;
 use super::{naming, time};
 use crate::program_name::holdshort;
 
-/// Column of the explanations.
+/// Column in which the explanations begin.
 const HANG: usize = 19;
 
-/// Lists every option with its effect, then the keys.
+/// Lists every option with its effect, and then the keys.
 pub(crate) fn options(interrupt: &Interrupt, words: &str, paint: Paint) -> Vec<String> {
     let mut out = vec![String::new()];
     for offer in &interrupt.options {

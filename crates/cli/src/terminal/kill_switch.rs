@@ -1,4 +1,4 @@
-//! The kill switch at a card: freezes everything, and keeps the reason.
+//! The kill switch on a card: freezes everything with a reason.
 
 use holdshort_protocol::{Freeze, System};
 

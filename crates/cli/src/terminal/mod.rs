@@ -1,8 +1,8 @@
 //! Output and input for a person: cards, lines, progress, prompts.
 //!
-//! All text of agents passes through `plain` of `protocol` before it reaches the terminal. Start at `follow.rs`.
+//! All text from agents passes through `plain` of `protocol` before it is printed. Start reading at `follow.rs`.
 
-/// Notice for a run whose model is a script.
+/// Notice for a run whose model is replaced by a script.
 pub(crate) const REHEARSES: &str = "A rehearsal: the agents' words are scripted.";
 
 pub(crate) mod card;

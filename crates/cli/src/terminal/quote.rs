@@ -1,18 +1,18 @@
-//! Text of an agent as a quotation: escaped, wrapped, behind a bar, and cut to a maximum length.
+//! Quotes text from an agent: escaped, wrapped, behind a vertical bar, and cut to a maximum length.
 
 use holdshort_protocol::plain;
 
 use super::paint::Paint;
 
-/// Part of a text that is shown.
+/// Part of a text that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cap {
     Lines(usize),
-    /// The whole text: the person asked for it.
+    /// The whole text, because the person requested it.
     None,
 }
 
-/// Returns the text behind a bar, after `lead` on its first line.
+/// Returns the text behind a vertical bar. `lead` precedes the first line.
 pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<String> {
     let indent = " ".repeat(console::measure_text_width(lead));
     let bar = paint.dim("│");
@@ -48,13 +48,13 @@ pub(crate) fn quote(text: &str, lead: &str, cap: Cap, paint: Paint) -> Vec<Strin
         .collect()
 }
 
-/// Returns the indent of a paragraph, which keeps its wrapped lines under the first.
+/// Returns the indent of a paragraph. Its wrapped lines get the same indent.
 fn own_indent(paragraph: &str) -> &str {
     let blank = paragraph.len() - paragraph.trim_start_matches(' ').len();
     &paragraph[..blank.min(20)]
 }
 
-/// Returns the first line, cut to the given width.
+/// Returns the first line of a text, cut to the given width.
 pub(crate) fn brief(text: &str, room: usize) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
     let escaped = plain::line(first);

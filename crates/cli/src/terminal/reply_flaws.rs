@@ -1,4 +1,4 @@
-//! Reasons why a reply does not end an agent's work, briefly, for a person who follows the run.
+//! Short descriptions of the reasons why a reply does not end an agent's work, for a person who follows the run.
 
 const WORDS: [(&str, &str); 9] = [
     ("cut", "its reply was cut"),

@@ -1,5 +1,5 @@
-//! Signals that end the use of a terminal: a request to terminate, or the loss of the terminal. The reader of the
-//! keyboard handles Ctrl-C.
+//! Signals that end the use of a terminal: a request to terminate, or the loss of the terminal. The keyboard module
+//! handles Ctrl-C.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -9,8 +9,8 @@ pub(super) struct ExitSignals {
 }
 
 impl ExitSignals {
-    /// Starts to listen. `terminal` is the signal of a lost terminal. Without a terminal it is None, so that `nohup`
-    /// works.
+    /// Starts to listen. `terminal` is the signal that reports the loss of the terminal. It is `None` without a
+    /// terminal, so that `nohup` works.
     pub(super) fn new(terminal: Option<SignalKind>) -> std::io::Result<Self> {
         let hang_up = terminal.map(signal).transpose()?;
         Ok(Self { terminate: signal(SignalKind::terminate())?, hang_up })
@@ -26,7 +26,7 @@ impl ExitSignals {
 }
 
 pub(super) async fn came(signal: &mut Signal) {
-    // A signal that cannot arrive any more is never reported.
+    // `None` means that the signal cannot arrive any more, so wait forever.
     if signal.recv().await.is_none() {
         std::future::pending::<()>().await;
     }

@@ -1,9 +1,9 @@
-//! Interrupts for the tests of this folder.
+//! Interrupts for the tests of this module.
 
 use holdshort_protocol::{Interrupt, Kind};
 use serde_json::{Value, json};
 
-/// Returns an interrupt of this kind, as a server lists it.
+/// Returns an interrupt of this kind in the form in which a server lists it.
 pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     let (payload, schema) = match kind {
         Kind::ToolApproval | Kind::UnknownOutcome => (
@@ -31,7 +31,7 @@ pub(crate) fn interrupt(kind: Kind) -> Interrupt {
     };
     let kind_name = serde_json::to_value(kind).unwrap();
     let core: holdshort_core::interrupt::Kind = serde_json::from_value(kind_name).unwrap();
-    // All options but the one that keeps a part of the changes.
+    // All options except the one that keeps only some changes.
     let rows = core.row().options.iter().filter(|row| row.id != holdshort_core::interrupt::KEEP_SOME);
     let options = rows.map(holdshort_core::interrupt::Offer::from_row).map(|offer| {
         json!({

@@ -1,4 +1,4 @@
-//! `audit checkpoint` and `receipt`: proofs that others can check without Holdshort.
+//! `audit checkpoint` and `receipt`: proofs that can be verified without Holdshort.
 
 use std::io::Write;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub(super) async fn receipt(scene: &Scene, receipt: &Receipt) -> anyhow::Result<
     Ok(Exit::Ok)
 }
 
-/// Writes a file for its owner only, since it holds the content of events.
+/// Writes a file that only its owner may read, because the file contains the content of events.
 fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let mut file = NewFile::create(path)?;
     file.write_all(bytes).with_context(|| path.display().to_string())?;

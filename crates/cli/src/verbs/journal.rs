@@ -1,4 +1,4 @@
-//! Opens the journal itself, for the verbs that need it while no server uses it.
+//! Opens the journal directly, for verbs that need it while no server uses it.
 
 use anyhow::Context;
 use holdshort_store::{self as store, Store, postgres};
@@ -9,7 +9,7 @@ use crate::data_dir::DataDir;
 use crate::embed;
 use crate::exit::usage;
 
-/// Opens an existing journal, in the data folder or in the database.
+/// Opens an existing journal in the data folder or in the database.
 pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     if at.store.is_none() && !data_dir.holds_journal() {
@@ -18,7 +18,7 @@ pub(super) async fn open(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store>
     open_or_make(scene, at).await
 }
 
-/// Opens the journal, and creates it if there is none.
+/// Opens the journal, or creates it if it does not exist.
 pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Result<Store> {
     let data_dir = DataDir::resolve(scene.reach.data.as_deref())?;
     let journal = describe_location(scene, at)?;
@@ -39,7 +39,7 @@ pub(super) async fn open_or_make(scene: &Scene, at: &StoreArgs) -> anyhow::Resul
     }
 }
 
-/// Returns the location of the journal for a verb.
+/// Returns the location of the journal.
 pub(super) fn location(at: &StoreArgs) -> store::Location {
     match embed::database(at) {
         Some(config) => store::Location::Database(config),

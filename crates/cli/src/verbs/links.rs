@@ -1,6 +1,6 @@
-//! Links for a browser: one signs it in, one decides on one interrupt.
+//! Links to open in a browser: a login link, or a link that decides on one interrupt.
 //!
-//! Only the link goes to standard output, to be copied or piped. Explanations go to standard error.
+//! Only the link goes to standard output, so that it can be copied or piped. Explanations go to standard error.
 
 use holdshort_protocol::{Link, LinkRequest, LoginLinkRequest, plain};
 
@@ -50,7 +50,7 @@ fn show(scene: &Scene, link: &Link, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the way to sign a browser in at a server that has just started. The link is printed on terminals only, never
+/// Returns a login link for a browser, at a server that has just started. The link is printed only on a terminal, never
 /// into a file.
 pub(super) fn invitation(embedded: &Embedded, words: &str, paint: Paint) -> anyhow::Result<String> {
     if !paint.is_terminal {

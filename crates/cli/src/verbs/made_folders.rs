@@ -1,10 +1,10 @@
-//! Folders that are created before a run starts, and removed if it does not start.
+//! Folders that are created before a run starts, and deleted if the run does not start.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders created for a run. Empty ones are removed on drop if it does not start.
+/// Folders that were created for a run. Empty folders are deleted on drop, unless the run has started.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct MadeFolders(Vec<PathBuf>);
@@ -18,7 +18,7 @@ impl MadeFolders {
         fs::create_dir_all(folder)
     }
 
-    /// Keeps the folders, since the run has started.
+    /// Keeps the folders, because the run has started.
     pub(super) fn keep(mut self) {
         self.0.clear();
     }
@@ -27,7 +27,7 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         for folder in self.0.iter().rev() {
-            // A folder that is not empty stays.
+            // A folder that is not empty cannot be removed, and is kept.
             let _ = fs::remove_dir(folder);
         }
     }

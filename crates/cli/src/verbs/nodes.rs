@@ -1,4 +1,4 @@
-//! `nodes`: lists the servers that share the journal, and the runs that each drives.
+//! `nodes`: lists the servers that share the journal, and the runs that each server executes.
 
 use holdshort_protocol::{Node, plain};
 

@@ -1,4 +1,4 @@
-//! `ready`: checks that the server can serve (`/readyz`), for the tools that start and monitor it.
+//! `ready`: checks that the server is ready (`/readyz`), for tools that start and monitor the server.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::output::{print_json, print_text};
 
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Asks again for up to `wait_ms`. An error that time does not change, such as a wrong token, ends it at once.
+/// Repeats the check for up to `wait_ms`. A permanent error, such as a wrong token, ends the check at once.
 pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result<Exit> {
     let until = Instant::now() + Duration::from_millis(wait_ms.unwrap_or(0));
     let health = loop {
@@ -29,7 +29,7 @@ pub(super) async fn ready(scene: &Scene, wait_ms: Option<u64>) -> anyhow::Result
     Ok(Exit::Ok)
 }
 
-/// Finds the server each time: it may not have published its address yet.
+/// Finds the server again for each check, because it may not have published its address before.
 async fn ask(scene: &Scene) -> anyhow::Result<Health> {
     scene.client()?.get("/readyz").await
 }

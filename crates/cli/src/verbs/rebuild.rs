@@ -1,4 +1,4 @@
-//! `rebuild`: writes every row of the lists again from the journal.
+//! `rebuild`: rebuilds all rows of the lists from the journal.
 
 use std::sync::Arc;
 

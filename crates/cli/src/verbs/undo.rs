@@ -1,5 +1,5 @@
-//! `undo` and `merge`: start a run of one call whose changes a person releases. Both start a server in this process if
-//! none uses the data folder.
+//! `undo` and `merge`: start a run with a single call whose changes a person must approve. Both start a server in this
+//! process if no server uses the data folder.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(super) async fn merge(scene: &Scene, run: &str, paths: Vec<String>) -> anyho
     begin_somewhere(scene, &asked).await
 }
 
-/// Request that starts a run, and the sentence that is printed then.
+/// Request that starts a run, and the sentence that is printed after the start.
 struct BeginRequest<T> {
     path: String,
     body: T,

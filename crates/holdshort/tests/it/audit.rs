@@ -1,4 +1,4 @@
-//! Tests of `audit head` and `audit verify`, with a server and without one.
+//! Tests of `audit head` and `audit verify`, with and without a server.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     assert_eq!((told.code, told.out.contains(&format!("continues from {noted}."))), (0, true), "{told:?}");
     assert_eq!(serving.stop().0, 0);
 
-    // Without a server the folder is read. A file may hold heads that were noted at different times.
+    // Without a server, the folder is read directly. A file may contain heads that were noted at different times.
     let later = home.run(&["audit", "head"]).out;
     let heads = home.path().join("heads.txt");
     fs::write(&heads, format!("2026-11-01 {printed}\n{json}\n{later}")).unwrap();
@@ -37,7 +37,8 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
         (&json!(true), &json!(2), &json!(later.trim_end()))
     );
 
-    // The folder in its state before the last event, head file included: only the later head shows the loss.
+    // The folder is reset to its state before the last event, including the head file. Only a head that was noted later
+    // reveals the loss.
     let data = home.data();
     let serving = home.serve(&[]);
     home.json(&["freeze", "--reason", "a look"]);
@@ -67,7 +68,7 @@ fn a_head_that_was_noted_shows_whether_the_journal_goes_on_from_there() {
     );
 }
 
-/// An emptied or removed journal is reported as damaged, and not as an earlier version or an empty folder.
+/// An emptied or deleted journal is reported as damaged, not as an old version or an empty folder.
 #[test]
 fn a_journal_that_was_emptied_or_taken_away_is_said_to_be_gone() {
     let home = Home::new();
@@ -140,12 +141,12 @@ fn the_events_of_the_journal_are_a_table_for_others() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// A reader that closes the pipe, like `| head -1`, is not an error.
+/// A reader that closes the pipe, such as `| head -1`, is not an error.
 #[test]
 fn an_export_that_nobody_reads_on_ends_quietly() {
     let home = Home::new();
     let serving = home.serve(&[]);
-    // More than fits into a pipe.
+    // The output is larger than the buffer of a pipe.
     let reason = "x".repeat(1_900);
     for n in 0..48 {
         let name = format!("agent-{n}");

@@ -1,4 +1,4 @@
-//! Tests of `backup`: a copy made while a server runs, and its use.
+//! Tests of `backup`: a copy that is made while a server runs, and a server that uses the copy.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const AGENTS: usize = 16;
 
-/// Agents that ask one question after the other until they are stopped.
+/// Agents that ask one question after another until they are stopped.
 struct Load {
     is_over: Arc<AtomicBool>,
     answered: Arc<AtomicU64>,
@@ -83,7 +83,7 @@ async fn a_copy_made_under_load_is_whole_and_starts_frozen() {
     );
     assert!(!copy.join("tokens.json").exists(), "no secret is copied");
 
-    // The copy has all interrupts that were answered before, and none that was opened after it.
+    // The copy contains all interrupts that were answered before the backup, and none that was opened after it.
     let restored = home.serve(&["--data", copied]);
     let there = {
         let database = rusqlite::Connection::open(copy.join("holdshort.db")).unwrap();
@@ -95,7 +95,7 @@ async fn a_copy_made_under_load_is_whole_and_starts_frozen() {
     assert!((before..=after + AGENTS as u64).contains(&there), "{before} {there} {after}");
     assert!(there < all);
 
-    // Everything is frozen until a person has looked.
+    // In the copy everything is frozen until a person lifts the freeze.
     let inbox = home.run(&["inbox", "--data", copied]);
     assert!(inbox.err.contains("Everything is frozen"), "{inbox:?}");
     let lifted = home.json(&["unfreeze", "--data", copied]);
@@ -112,7 +112,8 @@ fn the_reason_of_the_freeze_names_the_backup() {
     let serving = home.serve(&[]);
     home.json(&["freeze", "--workflow", "pair", "--reason", "a look"]);
     serving.kill();
-    // A folder left by a killed server can be copied too, although its log is not in its database yet.
+    // The folder of a killed server can be copied too, although SQLite has not yet moved its write-ahead log into the
+    // database.
     let copy = home.path().join("copy");
     let copied = copy.to_str().unwrap();
     assert_eq!(home.json(&["backup", copied])["events"], json!(1));
@@ -146,7 +147,7 @@ fn what_is_there_is_never_written_over() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// A frozen journal keeps its own freeze and reason in the copy.
+/// The copy of a frozen journal keeps the existing freeze and its reason.
 #[test]
 fn a_copy_of_what_was_frozen_starts_too() {
     let home = Home::new();

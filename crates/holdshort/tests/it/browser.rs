@@ -1,4 +1,4 @@
-//! Tests of links for a browser, next to a terminal.
+//! Tests of links for a browser, used next to a terminal.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::terminal::{PROMPT, Terminal};
@@ -6,7 +6,7 @@ use reqwest::header::{COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// A page whose login link was opened.
+/// A browser that has opened a login link.
 struct Browser {
     runtime: Runtime,
     http: reqwest::Client,
@@ -78,7 +78,7 @@ fn links_are_printed_to_be_copied() {
     let home = Home::new();
     let serving = home.serve(&[]);
     let address = serving.started["listening"].as_str().unwrap();
-    // The link that is printed at the start, and a new one.
+    // The login link that is printed at the start, and a newly created login link.
     Browser::open(serving.started["login"].as_str().unwrap());
     let ran = home.run(&["login"]);
     assert!(ran.code == 0 && ran.err.contains("once") && ran.out.lines().count() == 1, "{ran:?}");

@@ -60,7 +60,7 @@ impl Scene {
         terminal
     }
 
-    /// Runs a script with these lines.
+    /// Runs the command with these lines as its standard input.
     fn piped(&self, arguments: &[&str], lines: &str) -> CommandOutput {
         use std::io::Write;
         let mut child = self
@@ -90,7 +90,7 @@ fn runs(line: &str) {
     }
 }
 
-/// Returns the session id in a text.
+/// Returns the session id that a text contains.
 fn session_of(text: &str) -> String {
     let word = text.split_whitespace().find(|word| word.starts_with("ses_"));
     word.unwrap_or_else(|| panic!("no session: {text}")).to_owned()
@@ -110,7 +110,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let work = scene.work();
     let mut terminal = scene.chat(&["--workspace", &work]);
 
-    // Several lines are one message, if they are pasted or continued with a backslash.
+    // Several lines form one message if they are pasted or continued with a backslash.
     terminal.type_raw("\u{1b}[200~greet\nthe world\u{1b}[201~");
     terminal.expect("the world");
     terminal.type_raw(" \\\rplease\r");
@@ -119,7 +119,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     let told = scene.model.requests()[0].texts().join("\n");
     assert!(told.contains("greet\nthe world \nplease"), "{told}");
 
-    // An answer is sent as it is typed.
+    // An answer is sent without being shown back.
     terminal.type_raw("hello, 2 times\r");
     terminal.expect("✓ Answer");
     let card = terminal.expect("d leave");
@@ -127,17 +127,17 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.type_raw("approve\r");
     terminal.expect("✓ ");
 
-    // One key decides. The card above it shows the call.
+    // A single key decides. The card above shows the call.
     let card = terminal.expect("d leave");
     assert!(card.contains("I write hello.txt.") && card.contains("+ hello"), "{card}");
     terminal.expect(PROMPT);
-    // Enter is for the case that the key arrived before the card was shown long enough.
+    // Enter is needed if the key arrived before the card had been shown long enough.
     terminal.type_raw("1\r");
     terminal.expect("✓ Approve");
     terminal.expect("✓ write_file hello.txt");
     scene.runtime.block_on(scene.model.wait_for_requests(4));
 
-    // The line is free while the agent works. An unknown command is not sent.
+    // The person can type while the agent works. An unknown command is not sent.
     terminal.type_raw("/paln\r");
     terminal.expect("There is no /paln; nothing was sent.");
     terminal.type_raw("use tabs\r");
@@ -149,7 +149,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     terminal.expect("It goes on.");
     scene.model.release();
     terminal.expect("copilot │ Greeted.");
-    // The person's turn has no card: the next text typed is for it.
+    // The person's turn has no card: the next typed text answers it.
     let turn = terminal.expect("Say what is next, or /done.");
     assert!(turn.contains("Does this meet your needs?") && !turn.contains("Holding short"), "{turn}");
     let requests = scene.model.requests();
@@ -173,13 +173,13 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert!(card.contains("1 file deleted") && card.contains("hello.txt"), "{card}");
     terminal.expect(PROMPT);
     terminal.type_raw("approve\r");
-    // It deletes a file, so it needs a yes.
+    // The call deletes a file, so a `yes` is needed.
     terminal.expect("y sends it");
     terminal.type_raw("y\r");
     terminal.expect("✓ Undo the changes");
     terminal.expect("✓ Done.");
     assert_eq!(scene.text("hello.txt"), None);
-    // A second undo is rejected, since it would find nothing to do.
+    // A second undo is rejected, because nothing is left to undo.
     terminal.type_raw("/undo\r");
     terminal.expect("already undone");
     terminal.type_raw("/done\r");
@@ -196,7 +196,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(code, 0, "{left}");
     assert!(left.contains("Left. To come back:\n  holdshort chat --session ses_"), "{left}");
 
-    // Back again: the messages and the input history are there.
+    // After resuming, the messages and the input history are still available.
     let session = session_of(&left);
     let mut terminal = Terminal::open(&scene.home, &["chat", "--session", &session], &[]);
     let shown = terminal.expect("and be brief");
@@ -213,7 +213,7 @@ fn a_conversation_from_a_question_to_an_undo_and_back_again() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Ctrl-C interrupts a reply, a command and an open card. Each time the person has the next turn.
+/// Ctrl-C interrupts a reply, a command and an open card. After each interruption it is the person's turn.
 #[test]
 fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let scene = Scene::new();
@@ -234,7 +234,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     let shown = terminal.expect("and was interrupted there");
     assert!(shown.contains("First the readme"), "{shown}");
 
-    // The next message continues the work, and the model knows its interrupted reply.
+    // The next message continues the work, and the model receives its interrupted reply.
     terminal.type_raw("only the readme\r");
     terminal.expect("It goes on.");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
@@ -242,7 +242,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     assert!(told.iter().any(|text| text.starts_with("I will rewrite all")), "{told:?}");
     assert!(told.last().unwrap().contains("only the readme"), "{told:?}");
 
-    // During a command: an empty line continues the work.
+    // After an interruption during a command, an empty line continues the work.
     runs("sleep\x00631.25\0");
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
@@ -250,7 +250,7 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     terminal.type_raw("\r");
     terminal.expect("It goes on.");
 
-    // While a card is open.
+    // Ctrl-C while a card is open.
     terminal.expect("d leave");
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
@@ -259,7 +259,8 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     scene.runtime.block_on(scene.model.wait_for_requests(4));
     assert_eq!(scene.text("a.txt"), None);
 
-    // The second Ctrl-C leaves, and prints how to come back. The run waits for the next message.
+    // The second Ctrl-C leaves, and prints the command that resumes the conversation. The run waits for the next
+    // message.
     terminal.type_raw("\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("\u{3}");
@@ -274,14 +275,14 @@ fn ctrl_c_interrupts_whatever_the_agent_is_at() {
     terminal.expect("Done in part");
     terminal.type_raw("/continue\r");
     terminal.expect("Nothing is interrupted.");
-    // Before the prompt the key belongs to the terminal itself.
+    // Before the first prompt, the terminal itself handles the key.
     terminal.expect(PROMPT);
     terminal.type_raw("\u{4}");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Commands of the chat do not wait for the agent.
+/// Commands of the chat work while the agent is working.
 #[test]
 fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     let scene = Scene::new();
@@ -301,7 +302,7 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.expect("✓ write_file a.txt");
     scene.runtime.block_on(scene.model.wait_for_requests(2));
 
-    // During a pause the agent's reply starts nothing, and messages are kept.
+    // During a pause, a reply of the agent starts no call, and messages are stored.
     terminal.type_raw("/resume\r");
     terminal.expect("Nothing is paused.");
     terminal.type_raw("/pause\r");
@@ -316,7 +317,7 @@ fn it_is_paused_and_grants_are_taken_back_while_the_agent_works() {
     terminal.expect("/grants lists them, /grants revoke N revokes one.");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"));
 
-    // The grant is revoked while the agent works: the next write asks again.
+    // The grant is revoked while the agent works, so the next write needs a decision.
     terminal.type_raw("/grants revoke 1\r");
     terminal.expect("revoked; the next call asks for approval again.");
     terminal.type_raw("/grants\r");
@@ -352,7 +353,7 @@ fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     scene.push([Scripted::Held("I begin".to_owned())]);
     let work = scene.work();
     let mut terminal = scene.chat(&["--workspace", &work]);
-    // One write, so that the editor reads all of it at once.
+    // Both parts are sent in one write, so that the editor reads them together.
     terminal.type_raw("rewrite it\r\u{3}");
     terminal.expect("Interrupted. Say what to do instead");
     terminal.type_raw("/done\r");
@@ -363,7 +364,7 @@ fn ctrl_c_counts_also_where_it_comes_with_the_line_before_it() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Returns a chat whose agent was interrupted in the middle of its reply, before any event of that has arrived.
+/// Returns a chat whose agent was interrupted in the middle of its reply. No event of the interruption has arrived yet.
 fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Proxy) {
     scene.push([Scripted::Held("I begin\n".to_owned())]);
     let proxy = Proxy::to(serving.started["listening"].as_str().unwrap());
@@ -382,7 +383,7 @@ fn interrupted_without_events(scene: &Scene, serving: &Serving) -> (Terminal, Pr
     (terminal, proxy)
 }
 
-/// Text typed before the turn is known waits for it. A second Ctrl-C leaves at once.
+/// Text that was typed before the turn is known waits for the turn. A second Ctrl-C leaves at once.
 #[test]
 fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     let scene = Scene::new();
@@ -395,7 +396,7 @@ fn ctrl_c_leaves_also_where_words_wait_for_the_turn() {
     assert_eq!(code, 4, "{left}");
     assert!(left.contains("Not sent: only the readme"), "{left}");
     proxy.release_events();
-    // If the event arrives first, the text is the turn, and the next Ctrl-C is a first one again.
+    // If the event arrives first, the text answers the turn, and the next Ctrl-C interrupts again.
     let (mut terminal, proxy) = interrupted_without_events(&scene, &serving);
     scene.push([Scripted::text("Adapted.")]);
     terminal.type_raw("only the readme\r");
@@ -438,7 +439,7 @@ fn lines_that_wait_for_the_turn_are_no_more_than_a_few() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// The card shows the plan. The planner's text around it is printed once.
+/// The card shows the plan. The rest of the planner's text is printed once.
 #[test]
 fn a_plan_is_shown_by_its_card_and_not_as_json() {
     let scene = Scene::new();
@@ -479,7 +480,8 @@ fn two_terminals_are_in_one_conversation() {
     let mut two = scene.chat(&["--session", &session]);
     one.type_raw("write it\r");
     one.expect("d leave");
-    // A message typed in one terminal is printed in the other, and only once in its own.
+    // A message that is typed in one terminal is printed in the other terminal. It is printed only once in its own
+    // terminal.
     let shown = two.expect("d leave");
     assert!(shown.contains("operator │ write it") && shown.contains("I write a.txt."), "{shown}");
     two.expect(PROMPT);
@@ -489,7 +491,8 @@ fn two_terminals_are_in_one_conversation() {
     assert!(shown.contains("No longer asked:") && shown.contains("by operator (cli)"), "{shown}");
     assert!(!shown.contains("operator │ write it"), "{shown}");
     two.expect("Say what is next");
-    // A turn taken in one terminal is printed in the other, as a message and not as a decision.
+    // An answer to a turn that is typed in one terminal is printed in the other terminal, as a message and not as a
+    // decision.
     two.type_raw("what is in it?\r");
     let told = two.expect("Say what is next");
     assert!(told.contains("copilot │ A letter.") && !told.contains("operator"), "{told}");
@@ -501,7 +504,7 @@ fn two_terminals_are_in_one_conversation() {
     two.type_raw("\u{3}");
     assert_eq!(two.end().0, 0);
 
-    // An open interrupt is asked again after leaving and coming back.
+    // An open interrupt is shown again after the conversation is left and resumed.
     scene.push([write("b.txt", "b\n")]);
     one.type_raw("and b\r");
     one.expect("d leave");
@@ -532,7 +535,7 @@ fn a_script_says_one_thing_after_the_other() {
     let ran = scene.piped(&arguments, "write\nthe first\napprove\n/cost\nand now?\n");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(scene.text("a.txt").as_deref(), Some("a\n"), "{ran:?}");
-    // The last turn is open, and does not delay the exit: the next message is the person's.
+    // The last turn is open and does not delay the exit, because it waits for the person's next message.
     for shown in ["Which?", "✓ Approve", "copilot │ Written.", "3 requests", "copilot │ Nothing more."]
     {
         assert!(ran.out.contains(shown), "{shown}: {ran:?}");
@@ -540,7 +543,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
     let session = session_of(&ran.out);
 
-    // The end of input leaves open interrupts open. The embedded server starts again with the next command.
+    // At the end of input, open interrupts stay open. The next command starts an embedded server again.
     scene.push([write("b.txt", "b\n"), Scripted::text("Written.")]);
     let arguments = [&["--session", &session], &scene.chosen()[..]].concat();
     let ran = scene.piped(&arguments, "write b\n");
@@ -550,7 +553,7 @@ fn a_script_says_one_thing_after_the_other() {
     assert_eq!((ran.code, scene.text("b.txt").as_deref()), (0, Some("b\n")), "{ran:?}");
 }
 
-/// The copilot remembers its own work, and an undo takes back the last round alone.
+/// The copilot remembers its own work, and an undo reverts only the last round.
 #[test]
 fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     let scene = Scene::new();
@@ -568,13 +571,13 @@ fn rounds_of_a_conversation_are_one_run_and_are_taken_back_one_by_one() {
     assert_eq!((ran.code, scene.text("a.txt").as_deref()), (0, Some("a\n")), "{ran:?}");
     let told = scene.model.requests()[2].body["messages"].to_string();
     assert!(told.contains("write_file") && told.contains("now b"), "{told}");
-    // The copilot reads about the undo once, together with the next message.
+    // The copilot is informed about the undo once, together with the next message.
     let told = scene.model.requests()[4].body["messages"].to_string();
     assert_eq!(told.matches("undone changes").count(), 1, "{told}");
     assert!(told.contains("as they were before: `a.txt`"), "{told}");
 }
 
-/// A router's reply is for the run: neither the reply nor its preview is printed.
+/// A router's reply is for the run only: neither the reply nor its preview is printed.
 #[test]
 fn what_a_router_says_is_not_shown() {
     let scene = Scene::new();
@@ -616,7 +619,7 @@ fn a_rehearsal_is_called_one() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// The line after a refusal belongs to the next question, and does not release the refused call.
+/// The line after a refusal answers the next question, and does not release the refused call.
 #[test]
 fn in_a_script_a_refusal_is_sent_at_once() {
     let scene = Scene::new();
@@ -629,7 +632,7 @@ fn in_a_script_a_refusal_is_sent_at_once() {
     assert!(told.contains("no, not that one"), "{told}");
 }
 
-/// After an undo in a run that has ended, the next run reads about it in the conversation.
+/// After an undo in a run that has ended, the conversation of the next run mentions the undo.
 #[test]
 fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
     let scene = Scene::new();
@@ -645,7 +648,7 @@ fn the_next_run_of_a_conversation_knows_what_was_taken_back() {
     assert!(told.contains("(took back changes)") && told.contains("`a.txt`"), "{told}");
 }
 
-/// If an agent ends its work itself, each message starts a run.
+/// If an agent ends its run after each answer, each message starts a new run.
 #[test]
 fn another_workflow_is_spoken_to_by_its_name() {
     let scene = Scene::new();
@@ -685,7 +688,8 @@ fn a_session_that_can_not_be_spoken_to_is_an_error() {
     assert_eq!(serving.stop().0, 0);
 }
 
-/// Text begun for a card that another person decides is shown back. It is sent neither as a message nor as an answer.
+/// If another person decides on a card, text that was begun for this card is shown. It is sent neither as a message nor
+/// as an answer.
 #[test]
 fn text_begun_for_a_card_that_is_gone_is_sent_nowhere() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! Tests of `holdshort.toml`: which source of a value wins, and errors with their lines.
+//! Tests of `holdshort.toml`: precedence of the sources of a value, and errors with line numbers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn write(home: &Home, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns the error of `serve` for an invalid file.
+/// Returns the error of `serve` for an invalid configuration file.
 fn refused(home: &Home, text: &str) -> String {
     write(home, text);
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
@@ -82,7 +82,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
         json!(["flagged", "flag"])
     );
 
-    // Another file, and a flag that overrides it.
+    // A configuration file in another place, and a flag that overrides a key of the file.
     let other = home.path().join("other.toml");
     fs::write(&other, "listen = \"127.0.0.1:1\"\n").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
@@ -92,7 +92,7 @@ fn a_flag_wins_over_the_environment_that_over_the_file_and_that_over_the_default
     assert!(!serving.started["listening"].as_str().unwrap().ends_with(":1"));
 }
 
-/// The warning that the server prints at its start is available before, from every source of the address.
+/// The warning that the server prints at its start is available before the start too, whatever source the address has.
 #[test]
 fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
     const WARNING: &str =
@@ -115,7 +115,7 @@ fn a_database_that_is_spoken_to_in_the_clear_is_warned_of() {
         let doctor = with(&["doctor"], address);
         assert_eq!(joined(&doctor.out).contains(&format!("– store {WARNING}")), warns, "{doctor:?}");
     }
-    // No server listens at this address, and the address does not say that it is this machine.
+    // No server listens at this address, and the address does not show that it belongs to this machine.
     let serve = with(&["serve", "--listen", "127.0.0.1:0"], "postgres://me:hidden@0.0.0.0:1/x");
     assert!(serve.code == 2 && joined(&serve.err).contains(WARNING), "{serve:?}");
 
@@ -203,8 +203,8 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(ran.code == 2 && ran.err.contains("does not exist"), "{ran:?}");
 }
 
-/// The doctor reports each error that stops `serve`, with the same exit code. This includes errors in named files and
-/// in the environment.
+/// The doctor reports each error that stops `serve`, with the same exit code. These include errors in the environment
+/// and in files that the configuration names.
 #[test]
 fn the_doctor_reads_what_a_start_reads() {
     let home = Home::new();
@@ -245,7 +245,7 @@ fn the_doctor_reads_what_a_start_reads() {
     }
 }
 
-/// A database's password is never shown.
+/// The password of a database is never printed.
 #[test]
 fn a_secret_stays_in_its_file() {
     let home = Home::new();
@@ -261,11 +261,11 @@ fn a_secret_stays_in_its_file() {
     assert!(!report.to_string().contains("hunter2"));
 }
 
-/// `docs/reference/config.md` has every key that the file takes, and no other.
+/// `docs/reference/config.md` contains exactly the keys that the configuration file accepts.
 #[test]
 fn the_page_has_every_key() {
     let home = Home::new();
-    // The error for an unknown key lists the known ones.
+    // The error for an unknown key lists all known keys.
     let known = |text: &str| -> BTreeSet<String> {
         let said = refused(&home, text);
         let (_, list) =
@@ -290,7 +290,7 @@ fn the_page_has_every_key() {
     assert_eq!(rows("Claims"), known("[[identity.jwt]]\nclaims = { unknown = 1 }"));
 }
 
-/// Headers of a collector are secrets, and are never shown.
+/// The headers for a trace collector are secrets, and are never printed.
 #[test]
 fn headers_of_a_collector_are_shown_nowhere() {
     const SECRET: &str = "collector-secret-0d1e";

@@ -1,4 +1,4 @@
-//! Tests that the model is named before a run starts, and that no model is chosen silently.
+//! Tests that a run starts only with an explicitly named model. No model is chosen silently.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ fn with_a_key(home: &Home, arguments: &[&str]) -> CommandOutput {
     )
 }
 
-/// Returns text without the line breaks of a terminal.
+/// Removes the line breaks that wrap text for a terminal.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -48,7 +48,7 @@ fn a_key_alone_chooses_no_model_and_every_start_says_so() {
     assert!(joined(&told.join(" ")).contains(&format!("model {UNNAMED}{UNTIL}")), "{told:?}");
 }
 
-/// A credential of systemd is accepted, although its access list makes it look readable by its group.
+/// A systemd credential is accepted, although its access list makes it look readable by its group.
 #[test]
 fn a_key_may_be_a_credential_of_systemd() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Tests of the demo in rehearsal: played by a person, left and resumed, decided from elsewhere.
+//! Tests of the demo in rehearsal mode: played by a person, left and resumed, decided from another terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Plays to the first change: answers a question by number and a plan by name. The test runs before it change nothing,
-/// and ask no person.
+/// Plays until the first change: answers a question by number and a plan by name. The tests that run before change
+/// nothing and need no decision.
 fn to_the_first_change(terminal: &mut Terminal) {
     let header = terminal.expect("REHEARSAL");
     assert!(header.contains("data") && header.contains("(the journal of this run)"), "{header}");
@@ -37,7 +37,7 @@ fn to_the_first_change(terminal: &mut Terminal) {
 #[test]
 fn a_person_plays_it_to_its_end() {
     let home = Home::new();
-    // The editor changes the arguments of an edit. The new comment is the person's.
+    // The editor changes the arguments of an edit. The new comment is written by the person.
     let editor = home.path().join("editor.sh");
     std::fs::write(
         &editor,
@@ -71,7 +71,8 @@ fn a_person_plays_it_to_its_end() {
     terminal.expect("✓ Edit and approve");
     terminal.expect("periods.py (edited)");
 
-    // The card shows the changes of the command. The person refuses it in free text, which is shown back first.
+    // The card shows the changes of the command. The person refuses the command with free text, which is shown back
+    // first.
     let card = terminal.expect(PROMPT);
     assert!(card.contains("$ python3 -m examples.render") && card.contains("files changed"), "{card}");
     assert!(card.contains("+ all of it: 133.87"), "{card}");
@@ -81,14 +82,14 @@ fn a_person_plays_it_to_its_end() {
     terminal.type_line("the examples can wait");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Reject:") && shown.contains("the examples can wait"), "{shown}");
-    // A yes confirms the text shown back, and not the call.
+    // The `yes` confirms the text that is shown back. It does not approve the call.
     terminal.type_line("yes");
     terminal.expect("✓ Reject: the examples can wait");
 
     let card = terminal.expect(PROMPT);
     assert!(card.contains("Holding short: review") && card.contains("all tests pass"), "{card}");
     assert!(card.contains("Not written anew."), "{card}");
-    // The quotation is not the last line of that result, a note about files that git ignores.
+    // The quoted line is not the last line of the result, which is a note about ignored files.
     assert!(card.contains("unittest -v`: exit code 0."), "{card}");
     terminal.type_line("1");
     terminal.expect("! Completed in part: some of the work was not done.");
@@ -101,7 +102,7 @@ fn a_person_plays_it_to_its_end() {
     assert!(read(&package.join("periods.py")).contains("starts the next one"));
 }
 
-/// After refusals the report at the end is true: the fault is not fixed, and all files are unchanged.
+/// After refusals the final report is correct: the fault is not fixed, and all files are unchanged.
 #[test]
 fn what_is_refused_is_not_told_as_done() {
     let home = Home::new();
@@ -128,7 +129,7 @@ fn what_is_refused_is_not_told_as_done() {
     assert!(rest.contains("What changed\n  nothing\n"), "{rest}");
 }
 
-/// Environment variables can name programs, configuration and templates for git. The demo's git uses none of them.
+/// Environment variables can name programs, configuration and templates for Git. The Git of the demo uses none of them.
 #[test]
 fn git_of_the_demo_takes_nothing_from_the_environment() {
     let home = Home::new();
@@ -190,7 +191,8 @@ fn new_files_are_changes_too() {
     assert!(String::from_utf8_lossy(&diff.stdout).contains("+++ b/report.md"), "{diff:?}");
 }
 
-/// Flow 1 of the copilot (contract A26): a vague task is clarified, planned and carried out; then it adapts.
+/// Flow 1 of the copilot (contract A26): the copilot clarifies a vague task, plans it and carries it out. Then it
+/// adapts to feedback.
 #[test]
 fn a_copilot_asks_plans_works_and_adapts() {
     let home = Home::new();
@@ -220,7 +222,8 @@ fn a_copilot_asks_plans_works_and_adapts() {
     assert!(code == 0 && rest.contains("2 files changed"), "{rest}");
 }
 
-/// A rehearsal without further text reports that after each message. The run goes on, and ends as the person decides.
+/// A rehearsal whose script has ended reports this after each message. The run continues, and ends when the person
+/// decides so.
 #[test]
 fn a_rehearsal_that_has_no_more_words_says_so_and_how_to_get_a_model() {
     let home = Home::new();
@@ -259,7 +262,7 @@ fn own_words_answer_a_question() {
     terminal.type_line("the period that ends, of course");
     let shown = terminal.expect("Enter sends it");
     assert!(shown.contains("Answer:") && shown.contains("│ the period that ends, of course"), "{shown}");
-    // New text replaces it.
+    // The new text replaces the text that is shown back.
     terminal.type_line("the period that ends, then");
     terminal.expect("Enter sends it");
     terminal.type_line("");
@@ -332,7 +335,7 @@ fn others_decide_and_cancel_while_a_person_is_beside_it() {
         })
         .collect();
     assert_eq!(kinds[kinds.len() - 3..], ["run_paused", "message_added", "run_resumed"]);
-    // A whole session is paused in the same way: open interrupts wait, and nothing goes on by itself.
+    // A session is paused in the same way: open interrupts wait, and no run continues by itself.
     let session = plan["session"].as_str().unwrap();
     let ran = home.run(&["pause", session]);
     assert_eq!(

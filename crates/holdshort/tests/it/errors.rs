@@ -1,4 +1,4 @@
-//! Tests that errors are clear, and have the exit codes that scripts rely on.
+//! Tests that errors are clear, and have the exit codes on which scripts rely.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::server::real;
@@ -56,7 +56,7 @@ fn what_is_not_there_is_said() {
         let ran = home.run(arguments);
         assert!(ran.code == *code && ran.err.contains(text) && ran.out.is_empty(), "{arguments:?}: {ran:?}");
     }
-    // Errors for scripts are one line of JSON.
+    // With `--json`, an error is one line of JSON.
     for (arguments, exit, code) in [
         (&["show", "run_00000000000000000000000000"][..], 1, "not_found"),
         (&["attach", "int_00000000000000000000000000"], 2, "usage"),
@@ -72,13 +72,13 @@ fn what_is_not_there_is_said() {
             "{error}"
         );
     }
-    // The token is from another data folder.
+    // This token is from another data folder.
     let other = Home::new();
     drop(other.serve(&[]));
     let ran = other.run(&["inbox", "--server", address]);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("uses another data folder"), "{ran:?}");
-    // The token is unknown, and the folder is right.
+    // This token is unknown, although the data folder is correct.
     let mut command = home.command(real());
     let ran = command.args(["inbox", "--data", home.data().to_str().unwrap()]).env("HOLDSHORT_TOKEN", "xx");
     let ran = holdshort_testkit::home::CommandOutput::from_output(ran.output().unwrap());
@@ -212,7 +212,7 @@ fn a_log_filter_that_means_nothing_is_refused() {
     }
 }
 
-/// A model on the command line has an effect on an embedded server only, and not on one that runs already.
+/// `--model` on the command line configures an embedded server only. It has no effect on a running server.
 #[test]
 fn a_server_without_a_model_takes_none_from_the_command_line() {
     let home = Home::new();
@@ -232,7 +232,8 @@ fn a_server_without_a_model_takes_none_from_the_command_line() {
     serving.stop();
 }
 
-/// A named server means the server's journal, so verbs on a local folder reject the option.
+/// A verb that works on a local folder rejects `--server`, because the person would expect it to use the server's
+/// journal.
 #[test]
 fn what_works_on_a_folder_takes_no_server() {
     let home = Home::new();
@@ -246,7 +247,7 @@ fn what_works_on_a_folder_takes_no_server() {
         let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
         let is_refused = ran.code == 2 && ran.err.contains("HOLDSHORT_SERVER is for other verbs");
         assert_eq!(is_refused, arguments[0] != "init", "{ran:?}");
-        // The flag is rejected, even if the environment names a server.
+        // The flag is rejected, even if the environment names a server too.
         command.args(["--server", "https://hold.example.org"]);
         let ran = holdshort_testkit::home::CommandOutput::from_output(command.output().unwrap());
         assert!(ran.code == 2 && ran.err.contains("--server is for other verbs"), "{ran:?}");

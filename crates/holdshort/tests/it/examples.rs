@@ -26,7 +26,7 @@ fn start(
     (child, errors)
 }
 
-/// Returns the interrupt for which the agent waits.
+/// Returns the id of the interrupt for which the agent waits.
 fn read_interrupt_id(errors: &mut BufReader<std::process::ChildStderr>) -> String {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
@@ -60,14 +60,14 @@ fn the_python_agent_is_approved() {
                "cause": "decision"})
     );
     assert_eq!(agent.wait().unwrap().code(), Some(0));
-    // The agent reports that it used the approval. The terminal shows that, too.
+    // The agent reports that it used the approval, and the terminal shows that report.
     let mut told = String::new();
     errors.read_to_string(&mut told).unwrap();
     let used = told.split(": ").next().unwrap_or_default().to_owned();
     assert!(used.starts_with("used at 2"), "{told}");
     let shown = home.run(&["show", &id]);
     assert!(shown.out.contains(&format!("{used} by agent")), "{told} {shown:?}");
-    // The run's result shows the whole decision, and not only its text.
+    // The run's result contains the whole decision, not only its text.
     let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();
     let shown = home.run(&["show", &run]).out;
     for line in [r#""outcome": "approved""#, r#""text": "go on""#] {
@@ -96,7 +96,7 @@ fn the_shell_agent_is_answered() {
     assert_eq!((&found["outcome"], &found["text"]), (&json!("answered"), &json!("eu-west")));
     assert_eq!(agent.wait().unwrap().code(), Some(0));
 
-    // The agent succeeds only after an answer.
+    // The agent exits successfully only after an answer.
     let (mut agent, mut errors) = start(&home, &serving, "sh", "agent.sh");
     let id = read_interrupt_id(&mut errors);
     let run = home.json(&["show", &id])["run"].as_str().unwrap().to_owned();

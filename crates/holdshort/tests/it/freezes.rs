@@ -1,4 +1,4 @@
-//! Tests of `freeze` and `unfreeze` for parts: where freezes are shown, and the reaction to a misspelt name.
+//! Tests of `freeze` and `unfreeze` with a target: where freezes are shown, and the warning about a misspelled name.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
@@ -59,7 +59,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert_ne!(ran.code, 0);
     assert!(ran.err.contains("by operator (a look)") && ran.err.contains("`holdshort doctor`"), "{ran:?}");
 
-    // For a part that is not frozen the output lists the freezes, and the commands that lift them at the same server.
+    // If the target is not frozen, the output lists all freezes, and the commands that lift them on the same server.
     let address = serving.started["listening"].as_str().expect("an address");
     let ran = home.run(&["unfreeze", "--server", address, "--workflow", "pai"]);
     assert!(ran.out.starts_with("Workflow pai is not frozen on its own.\n"), "{ran:?}");
@@ -67,7 +67,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert!(lift.contains(&format!("unfreeze --workflow pair --server {address}`")), "{ran:?}");
     let ran = home.run(&["unfreeze"]);
     assert!(ran.out.starts_with("Not everything is frozen.\n"), "{ran:?}");
-    // The output names the lifted freeze, and those that remain.
+    // The output names the lifted freeze and the remaining freezes.
     for (name, lifted) in [("pair", "Workflow pair"), ("piar", "Workflow piar")] {
         let ran = home.run(&["unfreeze", "--workflow", name]);
         let said = format!("{lifted} is not frozen on its own any more.\n");
@@ -82,7 +82,7 @@ fn a_slip_in_a_name_is_said_and_another_reason_refused() {
     assert!(ran.out.contains("agent nobody: a look"), "{ran:?}");
 }
 
-/// One key at a card freezes everything, after the person has given a reason.
+/// A single key on a card freezes everything, after the person has typed a reason.
 #[test]
 fn one_key_at_a_card_freezes_everything() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

@@ -1,5 +1,5 @@
-//! Tests that a log that cannot be written loses only its lines, while the journal goes on. A log line of a request
-//! has its id, and no secret.
+//! Tests that an unwritable log only loses its lines, while the journal is still written. Each log line of a request
+//! contains the request id, and no secret.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{Answer, send_plain};
 
-/// Starts a server that logs everything to this standard error.
+/// Starts a server that logs everything to the given standard error.
 fn serve(home: &Home, log: Stdio) -> Child {
     let mut child = home
         .command(real())
@@ -67,7 +67,7 @@ fn a_log_that_nobody_reads() {
     drop(reader);
 }
 
-/// Starts a server that logs to a file, as JSON.
+/// Starts a server that logs JSON to a file.
 fn serve_json(home: &Home, log: &Path, filter: &str) -> (Child, Value) {
     let mut child = home
         .command(real())
@@ -137,11 +137,11 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
         }
         made.push(id);
     }
-    // The id is returned without authentication too, for an unknown path, and for a wrong host name.
+    // The request id is also returned without authentication, for an unknown path, and for a wrong host name.
     for (line, status) in [("GET /healthz", 200), ("GET /nothing", 404), ("POST /v1/runs", 422)] {
         let answer = client.send(line, &["x-request-id: the-same"], "{}");
         assert_eq!((answer.status, answer.header("x-request-id")), (status, Some("the-same")), "{answer:?}");
-        // The caller can fix the error without the log.
+        // The caller can fix this error without the log, so the response has no request id.
         assert!(!answer.body.contains("request_id"), "{answer:?}");
     }
     let elsewhere = ["host: evil.example", "x-request-id: from-elsewhere"];
@@ -157,7 +157,7 @@ fn a_request_id_comes_back_and_stands_in_the_log() {
     }
 }
 
-/// The id in the answer to a failed request finds the reason in the log.
+/// The request id in the response to a failed request leads to the reason in the log.
 #[test]
 fn a_failure_names_its_request() {
     let home = Home::new();
@@ -198,7 +198,7 @@ fn a_failure_names_its_request() {
     assert!(of_request.len() >= 2, "why it failed has the id, too: {lines:#?}");
 }
 
-/// With everything logged, no line has a credential or text of a person.
+/// Even with all log levels enabled, no line contains a credential or a person's text.
 #[test]
 fn no_line_holds_a_secret_or_what_somebody_said() {
     const SAID: &str = "the-runway-is-27-left";

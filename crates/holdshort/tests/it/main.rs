@@ -1,4 +1,4 @@
-//! Tests of the real binary from outside: at a pseudo-terminal, from scripts, next to a server.
+//! Tests of the real binary from outside: in a pseudo-terminal, from scripts, and next to a server.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,11 +1,11 @@
-//! Tests of `run` with a model that a scripted server plays.
+//! Tests of `run` with a scripted server in the role of the model.
 
 use holdshort_testkit::home::Home;
 use holdshort_testkit::model::{Scripted, ScriptedModel};
 use holdshort_testkit::terminal::{PROMPT, Terminal};
 use serde_json::json;
 
-/// The agent's last reply.
+/// Returns the agent's last reply.
 fn finish(summary: &str) -> Scripted {
     Scripted::call("finish", json!({ "summary": summary }))
 }
@@ -20,7 +20,7 @@ fn a_run_in_a_repository_of_ones_own() {
     let work = workspace.to_str().unwrap();
     let chosen = ["--model", "scripted", "--base-url", model.base_url()];
 
-    // An answer without a decision.
+    // The agent replies without needing a decision.
     model.push("pair", finish("There is nothing to do."));
     let ran = home.run(&[&["run", "pair", "--workspace", work, "look around"], &chosen[..]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -29,7 +29,7 @@ fn a_run_in_a_repository_of_ones_own() {
         "{ran:?}"
     );
 
-    // A change to allow, with text that would clear the screen.
+    // A change needs a decision, and its text would clear the screen if it were not escaped.
     let text = "first\n\u{1b}[2Jsecond\n";
     model.push("pair", Scripted::call("write_file", json!({"path": "no\u{202e}te.txt", "content": text})));
     model.push("pair", finish("Written."));
@@ -44,7 +44,7 @@ fn a_run_in_a_repository_of_ones_own() {
     assert_eq!(terminal.end().0, 0);
     assert_eq!(std::fs::read_to_string(workspace.join("no\u{202e}te.txt")).unwrap(), text);
 
-    // Without a terminal the run is left waiting, and a server takes it up.
+    // Without a terminal the run keeps waiting, and a server that starts later continues it.
     model.push("pair", Scripted::call("run_command", json!({"command": "echo no > no.txt; exit 3"})));
     model.push("pair", finish("It failed."));
     let ran = home.run(&[&["run", "pair", "--workspace", work, "--json", "try"], &chosen[..]].concat());
@@ -60,7 +60,7 @@ fn a_run_in_a_repository_of_ones_own() {
     assert_eq!(home.json(&["grants"]), grants, "without a session: of all");
     let grant = grants[0]["id"].as_str().unwrap();
     assert_eq!(home.run(&["revoke", grant]).code, 0);
-    // The run itself fails in the end, and prints the reason.
+    // At the end the run fails and prints the reason.
     model.push("pair", Scripted::call("request_review", json!({"title": "t", "content": "c"})));
     let started = home.run(&["run", "pair", "--workspace", work, "--detach", "review"]);
     assert_eq!(started.code, 0, "{started:?}");
@@ -99,7 +99,7 @@ fn a_killed_server_comes_back_and_the_terminal_goes_on() {
     terminal.type_line("2");
     terminal.expect("no server uses");
     terminal.expect(PROMPT);
-    // The new server has another port. The client finds it by its data folder.
+    // The new server has another port. The client finds the server through its data folder.
     let _serving = home.serve(&chosen);
     terminal.expect("The server is back.");
     terminal.expect(PROMPT);

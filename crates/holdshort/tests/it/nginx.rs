@@ -1,4 +1,4 @@
-//! Tests of the nginx file in `docs/deploy.md`, with a real nginx in front of a real server.
+//! Tests of the nginx configuration in `docs/deploy.md`, with a real nginx in front of a real server.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{NAME, SOON, file, send_plain, send_tls, speak, tls_handshake};
 
-/// An nginx process, stopped with its workers on drop.
+/// An nginx process. It is stopped together with its workers on drop.
 struct Nginx(Child);
 
 impl Drop for Nginx {
@@ -33,7 +33,7 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Returns the block of the page, with the paths and ports of this test.
+/// Returns the configuration block of the page, with the paths and ports of this test.
 fn site(upstream: &str, ports: [u16; 2], tls: &Path) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deploy.md");
     let page = fs::read_to_string(page).unwrap();
@@ -41,7 +41,7 @@ fn site(upstream: &str, ports: [u16; 2], tls: &Path) -> String {
     let mut text = block.split("```").next().unwrap().to_owned();
     for (from, to) in [
         ("127.0.0.1:7349", upstream.to_owned()),
-        // The client of this test has the address that the proxy of the page has.
+        // This nginx connects to the server from the address that the page uses for the proxy.
         ("proxy_http_version 1.1;", "proxy_http_version 1.1;\n        proxy_bind 127.0.0.2;".to_owned()),
         ("listen 80;", format!("listen 127.0.0.1:{};", ports[0])),
         ("listen [::]:80;", String::new()),
@@ -98,7 +98,7 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     let moved = send_plain(&plain, "GET /healthz", &[&host], "");
     assert_eq!((moved.status, moved.header("location")), (301, Some("https://holdshort.example/healthz")));
 
-    // A sign-in link names the public address, even if the client forges its headers.
+    // A login link contains the public address, even if the client sends forged headers.
     let forged =
         ["x-forwarded-for: 198.51.100.1", "x-forwarded-host: evil.example", "x-forwarded-proto: http"];
     let link = home.run(&["login", "--as", "anna"]).out;
@@ -111,7 +111,7 @@ fn the_file_for_nginx_works_as_it_stands_in_the_page() {
     assert!(cookie.starts_with("__Host-") && cookie.ends_with("; Secure"), "{cookie}");
     assert_eq!(send_tls(&tls, "GET /healthz", &["host: evil.example"], "").status, 421);
 
-    // A WebSocket, and an event stream without buffering.
+    // A WebSocket works, and an event stream is not buffered.
     let (stream, _) = tls_handshake(&tls).unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     let upgrade = format!(

@@ -1,4 +1,4 @@
-//! Tests of the packs of the program: their additions exist once, and are documented.
+//! Tests of the packs of the program: each addition of a pack exists only once and is documented.
 #![cfg(feature = "packs")]
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn no_tool_and_no_workflow_is_there_twice() {
     assert_eq!(samples, ["coach", "codelab", "compliance", "copilot", "pair", "research"]);
 }
 
-/// A server lists the workflows of packs with its own.
+/// A server lists the workflows of packs together with its own.
 #[test]
 fn the_workflows_of_packs_are_served() {
     let home = Home::new();
@@ -44,7 +44,7 @@ fn the_workflows_of_packs_are_served() {
     server.stop();
 }
 
-/// The table of built-in tools in the documents lists the names, and the arguments with `?` if they are optional.
+/// The table of built-in tools in the documentation lists all names and arguments. An optional argument has a `?`.
 #[test]
 fn the_documents_list_every_tool_with_its_arguments() {
     let page = include_str!("../../../../docs/workflows.md");

@@ -14,7 +14,7 @@ fn where_there_is_no_group_that_is_said() {
     serving.stop();
 }
 
-/// A day begins in the person's time zone, or in UTC if they have none.
+/// A date means midnight in the person's time zone, or in UTC if the person has no time zone.
 #[test]
 fn somebody_is_away_until_a_day() {
     let home = Home::new();
@@ -33,7 +33,7 @@ fn somebody_is_away_until_a_day() {
     serving.stop();
 }
 
-/// A person who may not decide cannot snooze it. The output names the approvers.
+/// A person who may not decide on an interrupt cannot snooze it. The output names the approvers.
 #[tokio::test]
 async fn who_may_put_something_off_is_said() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Tests of `plan`: the graph of a run in the terminal, and its changes.
+//! Tests of `plan`: the graph of a plan in the terminal, and its changes.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use holdshort_testkit::home::Home;
 use holdshort_testkit::server::real;
 use serde_json::Value;
 
-/// Starts the rehearsal of `research`, which waits with its plan. Returns the run.
+/// Starts the rehearsal of `research`, which stops at its plan. Returns the run id.
 fn planned(home: &Home) -> String {
     let data = home.data();
     let ran = home.run(&["demo", "research", "--json", "--data", data.to_str().unwrap()]);
@@ -16,7 +16,7 @@ fn planned(home: &Home) -> String {
     first["run"].as_str().unwrap().to_owned()
 }
 
-/// A plan that an agent proposed itself has no graph yet. It is shown while it waits.
+/// A plan that an agent proposed on its own has no graph. It is printed while it waits for a decision.
 #[test]
 fn a_plan_that_waits_is_shown() {
     let home = Home::new();
@@ -43,7 +43,7 @@ fn a_plan_that_waits_is_shown() {
     }
     assert_eq!(home.json(&["plan", run])["items"], serde_json::json!([]));
 
-    // After the decision the plan has no open card, but the run had a plan.
+    // After the decision there is no open card with a plan, but the run still has its plan.
     assert_eq!(home.run(&["decide", id, "approve"]).code, 0);
     let shown = home.run(&["plan", run]);
     let said = format!("`holdshort show {id}` shows it.");

@@ -1,4 +1,4 @@
-//! Tests that printed commands work as they are, even if the program is not installed.
+//! Tests that printed commands can be executed unchanged, even if the program is not installed.
 
 use holdshort_testkit::home::{CommandOutput, Home};
 use holdshort_testkit::server::real;
@@ -9,7 +9,7 @@ fn where_nothing_is_installed_commands_begin_with_the_path() {
     let program = real();
     let folder = program.parent().unwrap();
     let name = program.file_name().unwrap().to_str().unwrap();
-    // Without the folder of the program. Git stays on the path.
+    // The search path lacks the folder of the program, but contains Git.
     let bare = |argument: &str, arguments: &[&str]| {
         let mut command = home.command(real());
         std::os::unix::process::CommandExt::arg0(&mut command, argument);

@@ -1,10 +1,10 @@
-//! A proxy between a client and its server. It passes everything on, and can hold the event stream back.
+//! A proxy between a client and its server. It forwards all data, and can hold back the event stream.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// Request of a client that follows all events.
+/// Start of the request for the stream of all events.
 const STREAM: &[u8] = b"GET /v1/events";
 
 #[derive(Default)]
@@ -57,8 +57,8 @@ impl Proxy {
     }
 }
 
-/// Connects a client and the server, which accepts its own name only. `names` are the client's name for it, and its
-/// own.
+/// Connects a client and the server. `names` contains the host name that the client uses for the server, and the only
+/// host name that the server accepts.
 fn connect(client: TcpStream, server: TcpStream, names: (String, String), gate: Arc<Gate>) {
     assert_eq!(names.0.len(), names.1.len(), "ports have five digits here");
     let streams = Arc::new(Mutex::new(false));
@@ -95,6 +95,6 @@ fn pass((mut from, mut to): (TcpStream, TcpStream), mut look: impl FnMut(&mut [u
             break;
         }
     }
-    // A peer that still reads sees the end.
+    // A peer that is still reading sees the end of the stream.
     let _ = to.shutdown(Shutdown::Write);
 }

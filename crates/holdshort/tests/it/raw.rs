@@ -1,4 +1,5 @@
-//! Requests written by hand, since a client library does not forge any, and TLS as a browser sees it.
+//! HTTP requests as raw text, because a client library refuses to send forged requests. Also TLS connections as a
+//! browser makes them.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,9 +12,9 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
-/// Name in the certificates of these tests.
+/// Host name in the certificates of these tests.
 pub(crate) const NAME: &str = "holdshort.example";
-/// Time limit for all requests here.
+/// Timeout of all requests in these tests.
 pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Answer {
     }
 }
 
-/// Returns a request for a connection of its own. `headers` are lines.
+/// Returns the text of a request that uses its own connection. `headers` are complete header lines.
 pub(crate) fn request(line: &str, headers: &[&str], body: &str) -> String {
     let length = format!("content-length: {}", body.len());
     let mut lines = vec![format!("{line} HTTP/1.1")];
@@ -49,7 +50,7 @@ pub(crate) fn speak(mut stream: impl Read + Write, request: &str) -> Answer {
     stream.write_all(request.as_bytes()).unwrap();
     stream.flush().unwrap();
     let mut bytes = Vec::new();
-    // Some servers end a connection without notice. The received bytes are enough.
+    // Some servers close a connection without a TLS closing message. The bytes received so far are sufficient.
     let _ = stream.read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -68,7 +69,7 @@ fn connected(at: &str) -> TcpStream {
     stream
 }
 
-/// Returns the path of a file of the tests' certificate authority, or of its certificates.
+/// Returns the path of a file of the tests' certificate authority or of its certificates.
 pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }
@@ -77,7 +78,8 @@ pub(crate) fn certificate(name: &str) -> CertificateDer<'static> {
     CertificateDer::from_pem_file(file(name)).unwrap()
 }
 
-/// Returns a connection that trusts the tests' authority for this name, and the certificate of the server.
+/// Opens a TLS connection that trusts the tests' authority for this name. Returns the connection and the server's
+/// certificate.
 pub(crate) fn tls_handshake(
     at: &str,
 ) -> Result<(StreamOwned<ClientConnection, TcpStream>, CertificateDer<'static>), String> {

@@ -1,4 +1,4 @@
-//! Tests of checkpoints and receipts as an outsider checks them: with the script of the documents, and against a
+//! Tests of checkpoints and receipts from the view of an outsider: with the script of the documentation, and against a
 //! changed journal.
 
 use std::fs;
@@ -21,14 +21,15 @@ async fn ask(serving: &Serving, body: Value) -> Value {
     response.json().await.unwrap()
 }
 
-/// Opens a number of questions.
+/// Opens `count` further questions.
 async fn ask_more(serving: &Serving, count: usize) {
     for n in 0..count {
         ask(serving, json!({"kind": "question", "title": format!("Question {n}?")})).await;
     }
 }
 
-/// Runs the script of the documents. Returns its output, or its error. It checks as much when Python optimises.
+/// Runs the script of the documentation. Returns its output or its error. The script must make the same checks with
+/// Python's optimisation enabled.
 fn checked(receipt: &Path, key: &str, interrupt: &str) -> Result<String, String> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/verify_receipt.py");
     let ran =
@@ -44,7 +45,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     let asked =
         ask(&serving, json!({"kind": "tool_approval", "title": "Delete it", "payload": {"path": "a"}})).await;
     let id = asked["id"].as_str().unwrap();
-    // Other interrupts come before and after, so its events are spread over the tree.
+    // Further interrupts come before and after the tested interrupt, so that its events are spread over the tree.
     ask_more(&serving, 20).await;
     assert_eq!(home.run(&["decide", id, "approve", "--text", "It is a copy."]).code, 0);
     ask_more(&serving, 7).await;
@@ -82,7 +83,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     };
     let mut moved = receipt.clone();
     moved["events"][decided]["index"] = json!(0);
-    // The digest covers salt and content, one after the other.
+    // The digest covers the salt followed by the content.
     let mut shifted = receipt.clone();
     let event = &mut shifted["events"][decided];
     let salt = event["salt"].as_str().unwrap().to_owned();
@@ -111,7 +112,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
         let said = checked(&path, &key, id).unwrap_err();
         assert!(said.starts_with("bad: "), "{what}: {said}");
     }
-    // A proof about another interrupt is rejected for this one.
+    // A proof about a different interrupt is rejected.
     fs::write(&path, receipt.to_string()).unwrap();
     let open = ask(&serving, json!({"kind": "question", "title": "Another?"})).await;
     let open = open["id"].as_str().unwrap();
@@ -121,7 +122,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     mixed["events"].as_array_mut().unwrap().push(strange);
     fs::write(&path, mixed.to_string()).unwrap();
     assert!(checked(&path, &key, id).unwrap_err().starts_with("bad: "), "an event of another interrupt");
-    // A file without a receipt, or an invalid key, is reported as bad, too.
+    // A file without a receipt, or an invalid key, is reported as invalid too.
     let none = home.path().join("none.json");
     fs::write(&none, "{}").unwrap();
     fs::write(&path, receipt.to_string()).unwrap();
@@ -141,7 +142,7 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(
         checked(&path, signed["key"].as_str().unwrap(), id).unwrap_err().contains("not signed with this key")
     );
-    // The script prints the name that an agent gave to an option, with escapes.
+    // The script prints the option's name that an agent chose, with escapes.
     let asked =
         ask(&serving, json!({"kind": "choice", "title": "How?", "options": [{"id": "größer"}]})).await;
     let id = asked["id"].as_str().unwrap();
@@ -151,7 +152,8 @@ async fn a_receipt_is_checked_without_holdshort_and_no_part_of_it_can_be_changed
     assert!(said.contains(r"by operator  gr\xf6\xdfer") && said.is_ascii(), "{said}");
 }
 
-/// An app reports a view; reading is not a view. The receipt and the page have the first view of each person.
+/// A client reports when a person views a card; reading the interrupt is not a view. The receipt and the page contain
+/// the first view of each person.
 #[tokio::test]
 async fn the_record_says_who_looked_first_and_when() {
     let home = Home::new();
@@ -180,7 +182,7 @@ async fn the_record_says_who_looked_first_and_when() {
     let expected =
         ["run_started", "interrupt_opened", "interrupt_viewed", "decision_made", "interrupt_resolved"];
     assert_eq!(kinds, expected, "{said}");
-    // The view has a digest of the shown content, which a holder of the receipt can compute.
+    // The record of a view contains a digest of the shown content. A holder of the receipt can compute the same digest.
     let content = |at: usize| -> Value {
         serde_json::from_str(receipt["events"][at]["content"].as_str().unwrap()).unwrap()
     };
@@ -190,7 +192,7 @@ async fn the_record_says_who_looked_first_and_when() {
     assert!(page.contains("interrupt viewed") && page.contains(&digest), "{page}");
 }
 
-/// A card shown in a terminal is a view. The decision records the time for which it was on the screen.
+/// A card that is shown in a terminal is a view. The decision records how long the card was shown.
 #[tokio::test]
 async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
     let home = Home::new();
@@ -216,7 +218,7 @@ async fn what_a_terminal_shows_is_a_look_and_what_a_pipe_takes_is_none() {
     let page = home.run(&["receipt", id, "--html"]).out;
     assert!(page.contains("with the card on screen, as the client says"), "{page}");
 
-    // A cut card is not a view until the person asks for the rest.
+    // A cut card becomes a view only after the person has requested the rest of it.
     let lines: Vec<String> = (1..=80).map(|number| format!("line {number}")).collect();
     let long = json!({"kind": "tool_approval", "title": "Post all of it", "message": lines.join("\n")});
     let asked = ask(&serving, long).await;
@@ -249,7 +251,7 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
         let against = held["against"].as_array().unwrap();
         assert!(against.len() == 3 && against.iter().all(|each| each["holds"] == true), "{held}");
     }
-    // The journal itself, without a server.
+    // The journal is read directly, without a server.
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let ran = home.run(&["audit", "verify", "--against", kept]);
@@ -266,14 +268,14 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
     let strange = other.json(&["audit", "checkpoint"])["key"].as_str().unwrap().to_owned();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &strange]);
     assert!(ran.code == 2 && ran.err.contains("not signed with this key"), "{ran:?}");
-    // A checkpoint that a crash cut off is reported. The others are valid.
+    // A checkpoint that was cut off by a crash is reported. All other checkpoints are valid.
     let whole = fs::read_to_string(kept).unwrap();
     fs::write(kept, format!("{}{whole}", &whole[..60])).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(ran.code == 0 && ran.out.contains("checkpoint 1 is ignored"), "{ran:?}");
     let told = home.json(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(told["left_out"][0].as_str().unwrap().contains("checkpoint 1"), "{told}");
-    // A head outside the checkpoints is compared, too. A cut-off head is not taken for other text.
+    // A head outside the checkpoints is compared too. An incomplete head must not be ignored as other text.
     let none = "0".repeat(24);
     for (beside, code) in [(format!("2026-11-27 2:{none}"), 1), (format!("2:{}", &none[..9]), 2)] {
         let behind_a_cut_one = format!("{}\n{beside}\n{whole}", &whole[..60]);
@@ -283,7 +285,7 @@ async fn a_journal_is_compared_with_checkpoints_that_were_kept() {
             assert_eq!(ran.code, code, "{text}: {ran:?}");
         }
     }
-    // If the heads leave no room for a checkpoint, the error reports too many heads.
+    // If the number of heads leaves no room for a checkpoint, the error reports too many heads.
     fs::write(kept, format!("{}{whole}", format!("2:{none}\n").repeat(100))).unwrap();
     let ran = home.run(&["audit", "verify", "--against", kept, "--key", &key]);
     assert!(ran.code == 2 && ran.err.contains("contains 100 heads and its checkpoints"), "{ran:?}");
@@ -326,7 +328,7 @@ async fn a_server_appends_checkpoints_while_its_journal_grows() {
     assert!(last.starts_with(&format!("{all}:root:")), "{held}");
 }
 
-/// The server proves that one checkpoint continues the other. The proof needs no journal.
+/// The server proves that one checkpoint continues another checkpoint. The proof needs no journal.
 #[tokio::test]
 async fn the_server_proves_that_a_checkpoint_continues_another() {
     let home = Home::new();
@@ -372,7 +374,7 @@ const REHEARSAL: &str = "agents:
     - text: Done.
 ";
 
-/// The receipt of a native call shows that it was allowed, started and done.
+/// The receipt of a native call shows that the call was allowed, started and completed.
 #[test]
 fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     let home = Home::new();
@@ -399,7 +401,7 @@ fn the_receipt_of_a_call_of_ours_says_what_was_carried_out() {
     let places = ["interrupt_opened", "decision_made", "tool_authorised", "tool_started", "tool_finished"]
         .map(|kind| said.find(kind).unwrap_or_else(|| panic!("{kind}: {said}")));
     assert!(places.is_sorted(), "{said}");
-    // The page is one file for people that loads nothing.
+    // The page for people is a single file that loads no other file.
     let page = home.path().join("record.html");
     let told = home.run(&["receipt", id, "--html", "--out", page.to_str().unwrap()]);
     assert_eq!((told.code, told.out.starts_with("A page in")), (0, true), "{told:?}");

@@ -1,4 +1,4 @@
-//! Tests of access from other machines: conditions of the start, and which request headers are trusted.
+//! Tests of access from other machines: preconditions for the start, and trusted request headers.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ pub(crate) fn people(home: &Home) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns the address on this machine.
+/// Returns the address of the server on this machine.
 fn at(serving: &Serving) -> String {
     let local = serving.started["local"].as_str().or(serving.started["listening"].as_str()).unwrap();
     local.strip_prefix("http://").unwrap().to_owned()
@@ -49,7 +49,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     let nobody = ["other machines could reach this server", "--people", "[[identity.jwt]]", "keys create"];
     let outside = [&["--listen", "0.0.0.0:0"][..], &PUBLIC].concat();
     refused(&outside, &nobody);
-    // A proxy on this machine makes the server reachable, too.
+    // A proxy on this machine also makes the server reachable from other machines.
     refused(&[&["--listen", "127.0.0.1:0"][..], &PUBLIC].concat(), &nobody);
     assert!(!home.data().exists(), "nothing was made");
 
@@ -62,7 +62,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
         assert_eq!(serving.started["public_url"], "https://holdshort.example");
         assert_eq!(serving.stop().0, 0);
     };
-    // A key is enough until it is revoked.
+    // One key satisfies the precondition until the key is revoked.
     let local = home.serve(&[]);
     assert_eq!(home.run(&["keys", "create", "bot"]).code, 0);
     let key = home.json(&["keys"])[0]["id"].as_str().unwrap().to_owned();
@@ -72,7 +72,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     assert_eq!(home.run(&["keys", "revoke", &key]).code, 0);
     assert_eq!(local.stop().0, 0);
     refused(&outside, &nobody);
-    // A person is enough until they are removed.
+    // One person satisfies the precondition until the person is removed.
     let local = home.serve(&[]);
     assert_eq!(home.run(&["people", "set", "ben", "--role", "operator"]).code, 0);
     assert_eq!(local.stop().0, 0);
@@ -81,7 +81,7 @@ fn other_machines_are_served_once_somebody_can_say_who_they_are() {
     assert_eq!(home.run(&["people", "remove", "ben"]).code, 0);
     assert_eq!(local.stop().0, 0);
     refused(&outside, &nobody);
-    // An issuer is enough, with all settings in the file.
+    // One token issuer satisfies the precondition. All settings are in the file.
     let config = home.data().join("holdshort.toml");
     fs::write(
         &config,
@@ -128,7 +128,7 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     }
     let twice = send_plain(&at, "GET /healthz", &["host: holdshort.example", "host: holdshort.example"], "");
     assert!(matches!(twice.status, 400 | 421), "{twice:?}");
-    // No proxy is named here, so its headers are ignored.
+    // No trusted proxy is configured here, so its headers are ignored.
     let forged =
         ["x-forwarded-host: holdshort.example", "forwarded: host=holdshort.example", "host: evil.example"];
     assert_eq!(send_plain(&at, "GET /healthz", &forged, "").status, 421);
@@ -158,7 +158,7 @@ fn host_and_origin_are_those_of_the_public_url_or_of_loopback() {
     assert!(home.run(&["doctor"]).out.contains("others use https://holdshort.example"));
 }
 
-/// Returns the clients of requests, according to the log.
+/// Returns the client address of each request in the log.
 fn clients(log: &std::path::Path) -> Vec<String> {
     let text = fs::read_to_string(log).unwrap();
     let lines = text.lines().filter(|line| line.contains("answered") && line.contains("/healthz"));
@@ -197,7 +197,7 @@ fn the_word_of_a_proxy_counts_and_that_of_nobody_else() {
     assert!(ran.code == 2 && ran.err.contains("covers every address"), "{ran:?}");
 }
 
-/// A client cannot evade its limit with a forged address, as in the fourth request.
+/// A client cannot evade its rate limit with a forged address, as the fourth request shows.
 #[test]
 fn clients_of_a_named_proxy_are_rated_apart_and_those_of_any_other_as_one() {
     const CAME: [&str; 5] =
@@ -261,7 +261,7 @@ fn links_name_the_public_url_and_cookies_are_for_tls_alone() {
     let who =
         |pair: &str| send_plain(&at, "GET /v1/login", &[ours[0], &secret, &format!("cookie: {pair}")], "");
     assert_eq!(who(pair).json()["person"], "anna");
-    // Without its prefix, any host of the domain could have set the cookie.
+    // Without the `__Host-` prefix, any host of the domain could have set the cookie.
     assert_eq!(who(pair.trim_start_matches("__Host-")).status, 401);
 
     let agent = format!("authorization: Bearer {}", serving.started["agent_token"].as_str().unwrap());

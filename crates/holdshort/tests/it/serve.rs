@@ -44,7 +44,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     let ran = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("another server uses this data folder"), "{ran:?}");
-    // A demo does not join a server. It has a folder of its own unless one is named.
+    // A demo does not use a running server. It creates its own folder unless a folder is named.
     let ran = home.run(&["demo", "--data", home.data().to_str().unwrap()]);
     assert_eq!(ran.code, 2);
     assert!(
@@ -65,7 +65,7 @@ fn serve_prints_one_line_and_stops_when_it_is_told() {
     );
 }
 
-/// A tool that starts a server waits for it with `ready`, and a monitor asks with it.
+/// A tool that starts a server uses `ready` to wait for the server, and a monitor uses it to check the server.
 #[test]
 fn ready_says_whether_it_can_serve_and_waits_until_it_can() {
     let home = Home::new();
@@ -118,7 +118,7 @@ phases:
 gates: {tool_approval: {expire_in: 2h, approvers: [release-manager]}}
 ";
 
-/// Files are checked without a server and a data folder: one file, several, or a folder.
+/// Workflow files are checked without a server and without a data folder: one file, several files, or a folder.
 #[test]
 fn workflow_files_are_checked_where_they_lie() {
     let home = Home::new();
@@ -180,7 +180,7 @@ fn workflow_files_are_checked_where_they_lie() {
     assert!(!home.data().exists(), "looking changes nothing");
 }
 
-/// The check takes the people from the server of the data folder. A file of people comes first.
+/// The check uses the people of the server that uses the data folder. A people file on the command line has precedence.
 #[test]
 fn workflow_files_are_checked_for_the_people_of_the_running_server() {
     let home = Home::new();
@@ -202,7 +202,7 @@ fn workflow_files_are_checked_for_the_people_of_the_running_server() {
     serving.stop();
 }
 
-/// A question with a schema for data is answered from a file.
+/// A question that requires structured data is answered from a file.
 #[tokio::test]
 async fn an_answer_of_data_is_sent_as_it_is() {
     let home = Home::new();
@@ -243,7 +243,7 @@ async fn an_answer_of_data_is_sent_as_it_is() {
     assert!(shown.contains("hour: 9"), "{shown}");
 }
 
-/// The check includes the people: a gate that they can never satisfy is reported at its workflow.
+/// The check includes the people: a gate that these people can never satisfy is reported with its workflow.
 #[test]
 fn a_workflow_that_nobody_could_decide_is_found_without_a_server() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! Tests of the servers that an HTTPS client accepts: those that the machine trusts, under their own names. A client
-//! for plain HTTP needs no roots.
+//! Tests of which servers an HTTPS client accepts: only servers with a certificate for their name from a trusted
+//! authority. A client for plain HTTP needs no certificate authorities.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +13,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Returns the path of a file of the tests' certificate authority, or of its certificate for `localhost`.
+/// Returns the path of a file of the tests' certificate authority or of its certificate for `localhost`.
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }
@@ -36,7 +36,7 @@ fn server() -> SocketAddr {
         for socket in listener.incoming() {
             let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut stream = StreamOwned::new(connection, socket.unwrap());
-            // A client that rejects the certificate has closed the connection here.
+            // If the client rejected the certificate, it has already closed the connection here.
             if stream.read(&mut [0; 4096]).is_ok() {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
                 let _ = stream.flush();
@@ -46,7 +46,8 @@ fn server() -> SocketAddr {
     address
 }
 
-/// Returns the doctor's report on a model server at this address, if the machine trusts the authorities in this file.
+/// Returns the doctor's report on a model server at this address, if the machine trusts the authorities in the file
+/// `trusted`.
 fn doctor(base_url: &str, trusted: &str) -> String {
     let home = Home::new();
     let mut command = home.command(real());
@@ -70,7 +71,7 @@ fn a_certificate_counts_from_who_is_trusted_and_for_its_name_alone() {
     }
 }
 
-/// A rejected certificate is reported as such. A report of a silent server would mislead people.
+/// A rejected certificate is reported as rejected. Reporting it as a server that does not respond would mislead people.
 #[test]
 fn a_server_whose_certificate_does_not_count_is_not_one_that_is_silent() {
     let home = Home::new();

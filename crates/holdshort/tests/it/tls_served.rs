@@ -1,4 +1,4 @@
-//! Tests of the server's own TLS: a handshake, and certificates that are replaced by valid and by broken ones.
+//! Tests of the server's TLS: a handshake, and certificates that are replaced by valid and by broken ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use holdshort_testkit::home::{Home, Serving, wait_for};
 
 use crate::raw::{NAME, certificate, file, send_plain, send_tls, tls_handshake};
 
-/// Replaces a file as a whole, like a certificate client.
+/// Replaces a file atomically, as certificate clients do.
 fn put(to: &Path, bytes: &[u8], mode: u32) {
     let beside = to.with_extension("new");
     fs::write(&beside, bytes).unwrap();
@@ -65,7 +65,7 @@ fn it_speaks_tls_under_its_name_and_plainly_to_the_commands_of_this_machine() {
     assert_eq!(change("https://holdshort.example"), 201);
     assert_eq!(change(&format!("https://localhost:{port}")), 201);
     assert_eq!(change(&format!("http://localhost:{port}")), 403);
-    // A WebSocket works over TLS as well.
+    // A WebSocket works over TLS too.
     let (stream, _) = tls_handshake(&at).unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     let upgrade = format!(
@@ -92,7 +92,7 @@ fn a_certificate_is_replaced_by_a_good_one_and_never_by_a_broken_one() {
         doctor["server"]["certificate_problem"].as_str().map(str::to_owned)
     };
     assert!(shows("served-first.pem") && problem().is_none());
-    // An open connection keeps its certificate.
+    // An open connection keeps using its certificate.
     let (before, _) = tls_handshake(&at).unwrap();
     files.put("second");
     wait_for("the new certificate is used", || shows("served-second.pem"));
@@ -152,7 +152,7 @@ fn files_that_can_not_be_used_stop_the_start() {
     refused(&files.arguments(), "is readable by others (mode 604): run `chmod 600`");
     assert!(!home.data().exists(), "nothing was made");
 
-    // These errors also come from the file, and in the doctor's report.
+    // Certificate errors from the configuration file are reported in the same way, and the doctor reports them too.
     fs::create_dir_all(home.data()).unwrap();
     let config = home.data().join("holdshort.toml");
     let write = |text: &str| put(&config, text.as_bytes(), 0o600);

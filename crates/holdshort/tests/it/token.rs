@@ -1,4 +1,4 @@
-//! Tests that the operator's token goes to the server of the data folder, and to no other.
+//! Tests that the operator's token is sent only to the server of the data folder.
 
 use std::net::TcpListener;
 
@@ -19,7 +19,7 @@ fn without_a_server_nothing_is_sent() {
         assert!(listener.accept().is_err(), "{what}");
     };
     inbox("stopped");
-    // A process has the id of the former server, but does not hold the lock.
+    // The process id in the file belongs to a running process, but this process does not hold the lock.
     let left = json!({"listening": format!("http://{address}"), "pid": std::process::id()});
     std::fs::write(home.data().join("server.json"), left.to_string()).unwrap();
     inbox("another process");

@@ -1,4 +1,4 @@
-//! Tests of `holdshort undo`, with a server and without one. The card shows which changes are taken back, and which
+//! Tests of `holdshort undo`, with and without a server. The card shows which changes are undone and which changes
 //! remain.
 
 use std::fs;
@@ -53,7 +53,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     let run = ran.out.split_whitespace().find(|word| word.starts_with("run_")).unwrap();
     let run = run.trim_end_matches(':').to_owned();
 
-    // Another person has changed one of the files.
+    // A person has changed one of the files after the run.
     fs::write(workspace.join("two.txt"), "mine\n").unwrap();
     let ran = home.run(&["undo", &run]);
     assert_eq!(ran.code, 4, "nobody is at a terminal: {ran:?}");
@@ -79,7 +79,7 @@ fn undo_shows_what_it_would_take_back_and_takes_it_back() {
     assert!(!workspace.join("notes").exists());
     assert_eq!(text("two.txt").as_deref(), Some("mine\n"));
 
-    // Without a server, one starts for the duration of the command. An undo can be undone.
+    // Without a server, the command starts one for its duration. An undo can itself be undone.
     assert_eq!(serving.stop().0, 0);
     let undone = open["run"].as_str().unwrap();
     let ran = home.run(&["undo", undone]);

@@ -1,4 +1,4 @@
-//! Tests of the program without packs: their additions are absent, and not mentioned.
+//! Tests of the program without packs: no addition of a pack is available or mentioned.
 #![cfg(not(feature = "packs"))]
 
 use holdshort_testkit::home::Home;

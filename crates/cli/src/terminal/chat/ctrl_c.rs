@@ -1,4 +1,4 @@
-//! Ctrl-C in a conversation: the first interrupts running work, the second leaves.
+//! Ctrl-C in a conversation: the first Ctrl-C interrupts running work, the second Ctrl-C leaves the conversation.
 
 use holdshort_protocol::{Code, Run, Status};
 use serde_json::json;
@@ -9,7 +9,6 @@ use super::{Chat, Next};
 use crate::client;
 
 impl Chat<'_> {
-    /// Handles Ctrl-C: the first interrupts, the second leaves.
     pub(super) async fn handle_ctrl_c(&mut self) -> anyhow::Result<Next> {
         if std::mem::replace(&mut self.struck, true) {
             return Ok(Next::Over);
@@ -18,7 +17,7 @@ impl Chat<'_> {
         for id in self.live() {
             match self.interrupt(&id).await {
                 Ok(now) => stopped |= now,
-                // No agent is running that could read the next message. An open question stays open.
+                // No agent of the run is running, so there is nothing to interrupt. An open question stays open.
                 Err(error) if client::code(&error) == Some(Code::NotInterruptible) => {}
                 Err(error) => self.refused(&error),
             }
@@ -41,7 +40,7 @@ impl Chat<'_> {
         }
         let now: Run = self.client.post(&format!("{path}/interrupt"), &json!({})).await?;
         let has_stopped = now.seq > before.seq && !now.open_interrupts.is_empty();
-        // Input from here on belongs to the turn, even before its event arrives.
+        // Input after the interruption belongs to the next turn, even if the event of this turn has not arrived yet.
         if has_stopped && self.runs.get(id).is_some_and(|known| known.seen < now.seq) {
             self.interrupting.insert(id.to_owned(), now.seq);
         }
@@ -52,7 +51,8 @@ impl Chat<'_> {
     }
 }
 
-/// Returns a new listener. A signal that arrived while another program had the terminal was for that program.
+/// Returns a new listener for the signal. A signal that arrived while another program used the terminal was for that
+/// program, and is discarded.
 pub(super) fn renewed(old: Signal) -> anyhow::Result<Signal> {
     drop(old);
     Ok(signal(SignalKind::interrupt())?)

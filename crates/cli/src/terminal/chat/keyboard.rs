@@ -396,8 +396,8 @@ impl Validator for Whole {
     }
 }
 
-/// Handles the first key of a line: records the start time, replaces a line that was removed from the screen, and accepts the key of an
-/// option.
+/// Handles the first key of a line: records the start time, replaces a line that was removed from the screen, and
+/// accepts the key of an option.
 struct Watch(Arc<Keys>);
 
 impl ConditionalEventHandler for Watch {

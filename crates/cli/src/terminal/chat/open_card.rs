@@ -1,4 +1,4 @@
-//! The card that a conversation shows, until it is decided or withdrawn.
+//! The card that a conversation shows until the interrupt is resolved.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use crate::terminal::card::{self, View};
 use crate::terminal::prompt::Prompt;
 
 impl Chat<'_> {
-    /// Prints a card. Returns true if it shows everything that is asked.
+    /// Prints a card. Returns true if the card shows everything that the person decides on.
     pub(super) fn ask(&mut self, interrupt: Interrupt) -> bool {
         let said = self.runs.get(&interrupt.run).map_or("", |run| run.projector.last_message());
         let view = View { paint: self.paint, uncut: false, alone: false, said };
@@ -20,7 +20,7 @@ impl Chat<'_> {
         let prompt = Prompt::new(interrupt, cut_lines);
         let is_whole = prompt.shows_all();
         if prompt.digits() > 0 && self.keyboard.is_live() {
-            // A risky or cut card asks once more.
+            // A decision on a risky or cut card must be confirmed.
             let is_sent = is_whole && !prompt.interrupt.risk.level.is_risky();
             let does = if is_sent { "decides" } else { "chooses" };
             lines.push(self.paint.dim(&format!("  a digit {does} at once")));
@@ -34,7 +34,8 @@ impl Chat<'_> {
         is_whole
     }
 
-    /// Removes a card that closed before this person decided. Text begun for it is shown back and not sent.
+    /// Removes a card whose interrupt was resolved before this person decided. Text that the person began to type for
+    /// this card is shown and not sent.
     pub(super) fn withdraw(&mut self) {
         if let Some(asking) = &self.asking {
             self.withdrawn.push((asking.shown, Instant::now()));
@@ -45,12 +46,12 @@ impl Chat<'_> {
         }
     }
 
-    /// Shows text back that was typed for a closed card.
+    /// Prints text that was typed for a removed card, and that it was not sent.
     pub(super) fn not_sent(&self, text: &str) {
         self.note(&format!("Not sent: {}", plain::line(text.trim())));
     }
 
-    /// Returns true if a line was begun while a card was shown that has closed since.
+    /// Returns true if the person began to type a line while a card was shown that has been removed since.
     pub(super) fn was_for_withdrawn(&self, begun: Instant) -> bool {
         self.withdrawn.iter().any(|(shown, gone)| (*shown..*gone).contains(&begun))
     }

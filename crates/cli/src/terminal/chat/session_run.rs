@@ -1,4 +1,4 @@
-//! A run of the session, as far as its events are printed: their lines in the terminal, and the agent of each step.
+//! A run of the session, up to the last printed event: the lines to print, and the agent of each step.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,9 @@ use super::Chat;
 use crate::terminal::paint::Paint;
 use crate::terminal::projector::Projector;
 
-/// A run of the session.
 pub(super) struct SessionRun {
     pub(super) projector: Projector,
-    /// Sequence number of the last event.
+    /// Sequence number of the last processed event.
     pub(super) seen: u64,
     pub(super) is_live: bool,
     pub(super) agents: BTreeMap<String, String>,
@@ -23,7 +22,7 @@ impl SessionRun {
         Self { projector: Projector::new(paint, words), seen: 0, is_live: true, agents: BTreeMap::new() }
     }
 
-    /// Applies an event and returns its lines.
+    /// Processes an event and returns the lines to print.
     pub(super) fn note(&mut self, event: &Event) -> Vec<String> {
         self.seen = self.seen.max(event.seq);
         let string = |key: &str| event.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -45,7 +44,7 @@ impl Chat<'_> {
         self.runs.iter().filter(|(_, known)| known.is_live).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns the run that gets the next message.
+    /// Returns the id of the front run if it is live. The next message goes to this run.
     pub(super) fn live_front(&self) -> Option<String> {
         let front = self.front.as_ref()?;
         self.runs.get(front).filter(|known| known.is_live).map(|_| front.clone())

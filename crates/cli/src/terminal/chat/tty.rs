@@ -1,7 +1,7 @@
 //! Terminal mode during a conversation.
 //!
-//! Between two lines keys are not echoed, and Ctrl-C is an ordinary key that waits for the next line. A signal could
-//! arrive while the editor takes the terminal over, and would be lost.
+//! Between two lines, keys are not echoed, and Ctrl-C is an ordinary key that waits for the next line. A Ctrl-C signal
+//! could otherwise be lost if it arrived while the editor changes the terminal mode.
 
 use std::io::Write;
 
@@ -13,19 +13,19 @@ const CTRL_C: u8 = 3;
 
 #[derive(Debug)]
 pub(super) struct Tty {
-    /// Mode before the conversation.
+    /// Terminal mode before the conversation.
     before: Termios,
 }
 
 impl Tty {
-    /// Sets the mode. Returns None if the current mode cannot be read.
+    /// Sets the terminal mode of a conversation. Returns `None` if the current mode is unreadable.
     pub(super) fn take() -> Option<Self> {
         let tty = Self { before: tcgetattr(stdin()).ok()? };
         tty.take_back();
         Some(tty)
     }
 
-    /// Restores the earlier mode for another program.
+    /// Restores the previous terminal mode, so that another program can use the terminal.
     pub(super) fn lend(&self) {
         set(&self.before);
     }
@@ -40,12 +40,12 @@ impl Tty {
         set(&quiet);
     }
 
-    /// Drops unread keys. Returns true if Ctrl-C was one of them.
+    /// Discards unread keys. Returns true if one of them was Ctrl-C.
     pub(super) fn forget() -> bool {
         let mut has_interrupt = false;
         let mut keys = [0; 1_024];
         while ioctl_fionread(stdin()).is_ok_and(|waiting| waiting > 0) {
-            // A terminal that cannot be read is closing. The next read reports it.
+            // A terminal that is unreadable is closing. The next read reports the error.
             let Ok(count @ 1..) = read(stdin(), &mut keys) else { break };
             has_interrupt |= keys[..count].contains(&CTRL_C);
         }
@@ -54,16 +54,16 @@ impl Tty {
 }
 
 impl Drop for Tty {
-    /// Restores the earlier mode: the editor may be in the middle of a line.
+    /// Restores the previous terminal mode, even if the editor is in the middle of a line.
     fn drop(&mut self) {
         set(&self.before);
-        // Output to a closed terminal is dropped.
+        // Output to a closed terminal is discarded.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(b"\x1b[?2004l").and_then(|()| out.flush());
     }
 }
 
-/// Sets the mode. Errors of a closed terminal are ignored.
+/// Sets the terminal mode. Errors of a closed terminal are ignored.
 fn set(mode: &Termios) {
     let _ = tcsetattr(stdin(), OptionalActions::Drain, mode);
 }

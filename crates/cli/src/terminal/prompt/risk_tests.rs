@@ -1,4 +1,4 @@
-//! Tests that a risky call is released by a yes to what is at stake, and by no key alone.
+//! Tests that a risky call is released only by a `yes` after the risk was shown, and never by a single key.
 
 use holdshort_protocol::Level;
 
@@ -34,19 +34,19 @@ fn what_is_risky_takes_a_yes_to_what_is_at_stake() {
         }
         assert!(shown.contains(STAKES), "{kind:?} {typed:?}: {shown}");
         assert_eq!(prompt.label(), "y sends it, n drops it, or type something else> ");
-        // A second Enter is not a yes.
+        // A second Enter is not a `yes`.
         let Reaction::Ask(_) = prompt.line("", paint) else { panic!("{kind:?} {typed:?}: sent by Enter") };
         assert!(matches!(prompt.line("y", paint), Reaction::Decide(_)), "{kind:?} {typed:?}: not sent");
     }
     let mut prompt = risky(Kind::ToolApproval);
     prompt.line("1", paint);
     assert_eq!(prompt.line("n", paint), Reaction::Ask(vec!["  Not sent.".to_owned()]));
-    // A decision that releases nothing, or nothing risky, is sent at once.
+    // A decision that releases nothing risky is sent at once.
     assert!(matches!(risky(Kind::ToolApproval).line("5", paint), Reaction::Decide(_)));
     assert!(matches!(Prompt::new(interrupt(Kind::ToolApproval), 0).line("1", paint), Reaction::Decide(_)));
 }
 
-/// A critical risk is called critical, next to the notice about hidden parts.
+/// A critical risk is called critical in the confirmation, together with the notice about hidden parts.
 #[test]
 fn what_is_at_stake_stands_beside_what_was_not_shown() {
     let mut interrupt = interrupt(Kind::ToolApproval);
@@ -59,7 +59,7 @@ fn what_is_at_stake_stands_beside_what_was_not_shown() {
     );
 }
 
-/// A script gets no second question: its next line was written before a person could see the risk.
+/// A script gets no second question, because its next line was written before the risk could be shown.
 #[test]
 fn a_script_is_asked_nothing_more() {
     let said =
