@@ -1,8 +1,9 @@
-// Requests to the native API as the signed-in person. The browser adds the cookie; the secret is sent as a header.
+// Requests to the native API as the signed-in person. The browser adds the session cookie, and the secret is sent as a
+// header.
 import { secret } from "./secret";
 import type { ProblemBody } from "./types";
 
-/** A request that failed: an RFC 9457 problem, or no answer at all (`code` is `unreachable`). */
+/** Error of a request: an RFC 9457 problem, or no response (`code` is `unreachable`). */
 export class Problem extends Error {
   readonly code: string;
   readonly status: number;
@@ -17,7 +18,7 @@ export class Problem extends Error {
     this.body = body;
   }
 
-  /** Returns the address of the page that explains the code; undefined if the server did not answer. */
+  /** Returns the URL of the page that explains the code. Undefined if the server did not respond. */
   get page(): string | undefined {
     return this.body.type?.startsWith("/docs/errors/") ? this.body.type : undefined;
   }
@@ -27,7 +28,7 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 let onSignedOut = () => {};
 
-/** Sets the callback that runs when the server no longer accepts this browser's login. */
+/** Sets the callback that is called when the server no longer accepts the login of this browser. */
 export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
 }
@@ -62,7 +63,7 @@ export const post = <T>(path: string, body?: unknown, headers?: Record<string, s
 export const put = <T>(path: string, body: unknown) => call<T>("PUT", path, body);
 export const remove = <T>(path: string) => call<T>("DELETE", path);
 
-/** Returns a query string of the parameters that have a value. */
+/** Returns a query string with the parameters that have a value. */
 export function query(parameters: Record<string, string | number | undefined>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();

@@ -1,4 +1,4 @@
-// Frames of the WebSocket `/v1/ws` that the app sends and reads, as described in docs/asyncapi.json.
+// Frames of the WebSocket `/v1/ws` that the app sends and receives, as described in docs/asyncapi.json.
 import type { Event, Preview, ProblemBody } from "./types";
 
 export type Topic = "inbox" | "run" | "all";

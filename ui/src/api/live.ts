@@ -1,5 +1,5 @@
-// The app's only WebSocket. It reconnects by itself and resumes each subscription after the last event received. Every
-// subscriber therefore gets each event once, across restarts of the server.
+// The app's only WebSocket. It reconnects automatically and resumes each subscription after the last received event.
+// Each subscriber therefore gets each event exactly once, even if the server restarts.
 import type { ClientFrame, ServerFrame, Topic } from "./frames";
 import { secret } from "./secret";
 import type { Event, Preview, ProblemBody } from "./types";
@@ -9,35 +9,35 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Follow {
   topic: Topic;
   run?: string;
-  /** Sequence of the last known event. For runs only. */
+  /** Sequence number of the last known event. For runs only. */
   since?: number;
   previews?: boolean;
   event: (event: Event) => void;
   preview?: (preview: Preview) => void;
-  /** Called when the subscription is active. Data read before may be stale. */
+  /** Called when the subscription is active. Data that was read before may be stale. */
   started?: () => void;
 }
 
 interface Subscription extends Follow {
   id: string;
   position?: string;
-  /** True if one of its events cannot be read. */
+  /** True if an event of the subscription is unreadable. */
   isBroken?: boolean;
 }
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** The connection is considered dead after this long without a frame, answers to our own pings included. */
+/** Time without any frame, including replies to our pings, after which the connection is considered dead. */
 const SILENCE_MS = 40_000;
 const PING_MS = 15_000;
-/** Delay before the app subscribes again after the server ended a subscription. */
+/** Delay before the app subscribes again after the server has ended a subscription. */
 const AGAIN_MS = 2_000;
 const UNAUTHENTICATED = 4401;
 
 export class Live {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #changed: (connection: Connection) => void;
-  /** Resolves to true if this browser is still signed in, or if no server can tell. */
+  /** Resolves to true if this browser is still signed in, or if no server responds. */
   readonly #mayStay: () => Promise<boolean>;
   #socket: WebSocket | undefined;
   #welcome = false;
@@ -158,7 +158,10 @@ export class Live {
     }
   }
 
-  /** Starts from the beginning if the position belongs to another journal, such as after a restored backup. */
+  /**
+   * Handles a rejected subscription. If its position belongs to a different journal, for example after a backup was
+   * restored, the subscription starts from the beginning.
+   */
   #refused(subscription: Subscription, problem: ProblemBody): void {
     if (problem.errors?.some((error) => error.pointer === "/position")) {
       subscription.position = undefined;
@@ -168,7 +171,10 @@ export class Live {
     }
   }
 
-  /** Drops the subscription of a finished run, which has no more events. Resumes any other from its position. */
+  /**
+   * Handles the end of a subscription. The subscription of a finished run is removed, because no more events follow.
+   * Any other subscription resumes from its position.
+   */
   #ended(subscription: Subscription): void {
     if (subscription.topic === "run" && !subscription.isBroken) {
       this.#subscriptions.delete(subscription.id);

@@ -1,4 +1,5 @@
-// The half of a login that is kept in the origin's local storage. The other half is a cookie that scripts cannot read.
+// The secret of a login, stored in the origin's local storage. A login also needs a session cookie, which scripts
+// cannot read.
 
 const KEY = "holdshort.secret";
 

@@ -1,4 +1,4 @@
-// The wire types that the app uses, under short names. All come from the OpenAPI document.
+// The wire types that the app uses, with short names. All types come from the OpenAPI document.
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -53,7 +53,7 @@ export type SubtaskStatus = Schemas["SubtaskStatus"];
 export type System = Schemas["System"];
 export type Verification = Schemas["Verification"];
 export type Workflow = Schemas["Workflow"];
-/** A problem as received (RFC 9457). */
+/** A problem in the form in which the server sends it (RFC 9457). */
 export type ProblemBody = Schemas["Problem"];
 
 export interface List<T> {

@@ -1,4 +1,4 @@
-// Elapsed or remaining time in its largest sensible unit.
+// Elapsed or remaining time in its largest suitable unit.
 import { t } from "../texts";
 
 export function age(from: string, now: number): string {
@@ -13,7 +13,7 @@ export function unit(seconds: number): string {
   return t("time.days", { n: Math.round(seconds / 86_400) });
 }
 
-/** Returns the local time of an instant, to the second. */
+/** Returns the local time of a timestamp, to the second. */
 export function moment(at: string): string {
   return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }

@@ -1,23 +1,23 @@
-// Words that imitate others because letters of other scripts look like Latin ones. The component that draws texts of
-// agents names these words; every text below it marks the foreign letters.
+// Words that imitate other words because letters of other scripts look like Latin letters. The component that shows
+// texts of agents sets these words. Every text below this component marks the foreign letters.
 import { getContext, setContext } from "svelte";
 import type { Piece } from "./plain";
 
 const WORDS = Symbol();
 
-/** Sets the words for all texts below the calling component. Call it while the component is created. */
+/** Sets the words for all texts below the calling component. Call this function while the component is created. */
 export function markWords(words: () => string[]): void {
   setContext(WORDS, words);
 }
 
-/** Returns the words of the parent component. Call it while the component is created. */
+/** Returns the words that a parent component has set. Call this function while the component is created. */
 export function markedWords(): () => string[] {
   return getContext<(() => string[]) | undefined>(WORDS) ?? (() => []);
 }
 
 export const isForeign = (letter: string): boolean => letter > "~";
 
-/** Returns the pieces with the foreign letters of these words as pieces of their own. */
+/** Splits the pieces further, so that each foreign letter of these words is a separate piece. */
 export function withForeign(pieces: Piece[], words: string[]): Piece[] {
   return words.reduce((before, word) => before.flatMap((piece) => (piece.hidden || piece.foreign ? [piece] : apart(piece, word))), pieces);
 }

@@ -1,2 +1,3 @@
-// Separator of facts in one sentence. The line may break before the dot, never after it, so no line ends in a dot.
+// Separator of facts in one sentence. A line may break before the dot, but not after it, so that no line ends with a
+// dot.
 export const DOT = " ·\u00a0";

@@ -1,4 +1,4 @@
-// The last part of a path, which identifies a repository on one line.
+// Returns the last component of a path, which identifies a repository on one line.
 
 export function lastPart(path: string | null | undefined): string | undefined {
   return path?.split("/").filter(Boolean).at(-1);

@@ -1,4 +1,4 @@
-// Colours of outcomes and of subtasks, one table each. `status.ts` has those of runs.
+// Colours of outcomes and colours of subtasks, one table each. `status.ts` has the colours of runs.
 import type { Outcome, SubtaskStatus } from "../api/types";
 
 export type Tone = "hold" | "clear" | "stop" | "accent" | "plain";

@@ -1,4 +1,4 @@
-// The current time, updated every second. Ages and deadlines are drawn from it.
+// The current time, updated every second. Ages and deadlines depend on it.
 
 export const clock = $state({ now: Date.now() });
 

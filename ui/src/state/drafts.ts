@@ -1,4 +1,4 @@
-// Text that a person has typed and not sent. It is kept per subject in this tab, also across a reload.
+// Text that a person has typed but not sent. It is stored per subject in this tab, and survives a reload.
 
 const PREFIX = "holdshort.draft.";
 
@@ -8,9 +8,9 @@ export const drafts = {
     if (text === "") sessionStorage.removeItem(PREFIX + key);
     else sessionStorage.setItem(PREFIX + key, text);
   },
-  /** Returns true if a draft is kept below a key. */
+  /** Returns true if a draft is stored whose key begins with `prefix`. */
   any: (prefix: string): boolean => Object.keys(sessionStorage).some((key) => key.startsWith(PREFIX + prefix)),
-  /** Removes all drafts below a key: `int_…` removes everything typed on that card. */
+  /** Removes all drafts whose key begins with `prefix`: `int_…` removes everything that was typed on this card. */
   forget(prefix: string): void {
     for (const key of Object.keys(sessionStorage)) {
       if (key.startsWith(PREFIX + prefix)) sessionStorage.removeItem(key);

@@ -1,32 +1,38 @@
-// The inbox: the open interrupts in the server's order. It updates itself while the page is open.
+// The inbox: the open interrupts in the server's order. It is updated while the page is open.
 import { get, query } from "../api/client";
 import type { Event, Interrupt, List, Vote } from "../api/types";
 import { route } from "./route.svelte";
 import { live, session } from "./session.svelte";
 
-/** Maximum number of rows. The server has the rest. */
+/** Maximum number of rows. Further interrupts stay on the server. */
 export const SHOWN = 200;
-/** Delay that gathers a burst of events into one read. */
+/** Delay in which events are collected before one read. */
 const GATHER_MS = 60;
 const AGAIN_MS = 2_000;
 
 export const inbox = $state({
   items: [] as Interrupt[],
-  /** All open interrupts of the signed-in person, regardless of the filter. */
+  /** All open interrupts that the signed-in person can see, regardless of the filter. */
   all: [] as Interrupt[],
   more: false,
   loaded: false,
-  /** Filter of the list: all that the person may see, those that name the person, or those of the person's groups. */
+  /**
+   * Filter of the list: all visible interrupts, interrupts that name the person, or interrupts of the person's groups.
+   */
   which: {} as { assignee?: "me"; group?: "mine" },
-  /** Number of new interrupts in the last read that had any, and the count of such reads. Screen readers announce
-   *  it. */
+  /**
+   * `n` is the number of new interrupts in the last read with new interrupts. `reading` counts such reads. Screen
+   * readers announce the change.
+   */
   arrived: { n: 0, reading: 0 },
-  /** Interrupts that expired while the page was open, until the person dismisses each. */
+  /** Interrupts that expired while the page was open. Each is removed when the person dismisses it. */
   expired: [] as { id: string; title: string }[],
 });
 
-/** Returns the vote of a person if it agrees with the newest vote: any other vote is reset, or settles nothing. If one
- *  person may vote in several stages, returns the vote in the current stage. */
+/**
+ * Returns the vote of a person if it agrees with the newest vote. Any other vote was reset, or does not contribute. If
+ * one person may vote in several stages, returns the person's vote in the current stage.
+ */
 export function standing({ votes = [], assignment }: Interrupt, who: string | undefined): Vote | undefined {
   const newest = votes.at(-1);
   const { distinct, stage } = assignment;
@@ -34,8 +40,10 @@ export function standing({ votes = [], assignment }: Interrupt, who: string | un
   return own && newest && own.option === newest.option && own.edit_of === newest.edit_of ? own : undefined;
 }
 
-/** Returns the number of interrupts that wait for the signed-in person. Excludes those that others decide, and those
- *  that wait for others after the person's vote. */
+/**
+ * Returns the number of interrupts that wait for the signed-in person. Excludes interrupts on which only other people
+ * decide, and interrupts on which the person has already voted.
+ */
 export const waiting = (): number =>
   inbox.all.filter((item) => item.you?.may_decide !== false && !standing(item, session.me?.person)).length;
 
@@ -45,7 +53,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let reading = false;
 let again = false;
 
-/** Calls the listener for every interrupt that opens, is decided on or is resolved. */
+/** Calls the listener for every interrupt that is opened, decided on or resolved. */
 export function whenInboxChanges(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -54,7 +62,7 @@ export function whenInboxChanges(listener: Listener): () => void {
 /** Changes the filter of the list. */
 export function show(which: typeof inbox.which): void {
   inbox.which = which;
-  // Interrupts of the new list are not announced as new arrivals.
+  // Interrupts that the new filter adds are not announced as new.
   inbox.loaded = false;
   soon();
 }
@@ -76,10 +84,10 @@ export function followInbox(): () => void {
   });
 }
 
-/** Notes an expired interrupt, which otherwise would vanish from the list without a trace. */
+/** Adds a note about an expired interrupt, so that the person notices why it is no longer in the list. */
 async function noteExpiry(data: unknown): Promise<void> {
   const { interrupt: id, cause } = data as { interrupt: string; cause: string };
-  // A person who has the card open sees the outcome there.
+  // If the person has the card open, the card shows the outcome.
   if (cause !== "expiry" || (route.now.view === "inbox" && route.now.interrupt === id)) return;
   const known = inbox.all.find((item) => item.id === id) ?? (await get<Interrupt>(`/v1/interrupts/${id}`).catch(() => undefined));
   if (known) inbox.expired = [{ id, title: known.title }, ...inbox.expired];
@@ -111,8 +119,8 @@ async function read(): Promise<void> {
     inbox.more = Boolean(page.next_cursor);
     inbox.loaded = true;
   } catch {
-    // The server is away or busy: the connection banner shows it, and the app reads again. A new sign-in reads with the
-    // connection.
+    // The server is unreachable or busy. The connection banner shows this, and the app tries to read again. After a new
+    // sign-in, the new connection triggers the read.
     if (session.door !== "signed_out") setTimeout(soon, AGAIN_MS);
   } finally {
     reading = false;

@@ -1,5 +1,5 @@
-// True if single letters are commands. People who use speech input, or hit keys by accident, can switch them off (WCAG
-// 2.1.4). Remembered in this browser.
+// True if single letters are commands. People who use speech input or who hit keys by accident can switch these
+// commands off (WCAG 2.1.4). The choice is stored in this browser.
 
 const KEY = "holdshort.letters";
 

@@ -1,5 +1,5 @@
-// The current view, read from the address bar. Links are plain links; a click on one stays in the app. A view opens at
-// its top, and going back restores its scroll position.
+// The current view, read from the address bar. Links are plain links. A click on a link to another view stays in the
+// app. A view opens at its top, and going back restores the scroll position.
 import { tick } from "svelte";
 
 export type Route =
@@ -42,11 +42,11 @@ export function routeOf(path: string, hash: string): Route {
 
 export const route = $state({
   now: routeOf(location.pathname, location.hash),
-  /** True after the person navigated within the app: the focus follows. Before that the focus is the browser's. */
+  /** True after the person has navigated within the app. From then on, the app moves the focus to the new view. */
   moved: false,
 });
 
-// Views draw their content after the browser would have restored the scroll position.
+// The app restores the scroll position itself, because views draw their content too late for the browser.
 history.scrollRestoration = "manual";
 
 function read(): void {
@@ -73,7 +73,7 @@ document.addEventListener("click", (click) => {
   if (click.defaultPrevented || click.button !== 0 || click.metaKey || click.ctrlKey || click.shiftKey || click.altKey) return;
   const link = (click.target as Element | null)?.closest?.("a");
   if (!link || link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
-  // The browser follows a link to a place on this page, and moves the focus.
+  // The browser itself handles a link to a position on this page, and moves the focus.
   if (link.hash && link.pathname === location.pathname) return;
   // Pages of the server, such as /docs/errors/stale, are not views of the app.
   if (routeOf(link.pathname, "").view === "nowhere") return;

@@ -1,4 +1,4 @@
-// The signed-in person, facts about the server, and the connection to it. One per page.
+// The signed-in person, facts about the server, and the connection to the server. There is one session state per page.
 import { get, post, remove, whenSignedOut } from "../api/client";
 import { type Connection, Live } from "../api/live";
 import { secret } from "../api/secret";
@@ -8,12 +8,12 @@ type Door = "opening" | "signed_in" | "signed_out";
 
 export const session = $state({
   door: "opening" as Door,
-  /** The signed-in person. Undefined until the server has answered. */
+  /** The signed-in person. Undefined until the server has responded. */
   me: undefined as Identity | undefined,
   /** True if there are people other than the local operator. */
   others: false,
   connection: "connecting" as Connection,
-  /** True if the connection was open before. Only then is its loss reported. */
+  /** True if the connection was open at least once. A lost connection is reported only then. */
   wasOpen: false,
   info: undefined as Info | undefined,
 });
@@ -27,7 +27,7 @@ export const live = new Live((connection) => {
   session.connection = connection;
   if (connection === "open") {
     session.wasOpen = true;
-    // Another server version may listen there now, and the person's roles may have changed.
+    // The server may have been updated, and the person's roles may have changed.
     void readMe().then(readInfo, () => undefined);
   }
 }, isSignedIn);
@@ -43,7 +43,9 @@ async function readInfo(): Promise<void> {
   if (seesAll()) session.info = await get<Info>("/v1/info").catch(() => session.info);
 }
 
-/** Returns true if the person may see things without an owner. A reviewer may not. */
+/**
+ * Returns true if the person may see objects that no assignment names. A person whose only role is reviewer may not.
+ */
 export const seesAll = (): boolean => session.me?.roles.some((role) => role !== "reviewer") !== false;
 
 async function readMe(): Promise<void> {
@@ -61,14 +63,14 @@ export async function open(): Promise<void> {
   try {
     await readMe();
   } catch {
-    // A 401 has signed the browser out already. For a server that is away, the app waits.
+    // If the status was 401, the browser is already signed out. If the server is unreachable, the app waits.
     if (session.door === "signed_out") return;
   }
   session.door = "signed_in";
   live.start();
 }
 
-/** Redeems the code of a login link or of a provider's sign-in. Returns the address to open next. */
+/** Redeems the code of a login link or of an identity provider's sign-in. Returns the URL to open next. */
 export async function redeem(code: string): Promise<string> {
   const login = await post<{ secret: string; to?: string }>("/v1/login", { code });
   secret.keep(login.secret);
@@ -77,8 +79,10 @@ export async function redeem(code: string): Promise<string> {
   return login.to ?? "/";
 }
 
-/** Signs out here, or in all browsers and terminals. If the server cannot be reached for all, every login stays, this
- *  one included. */
+/**
+ * Signs out in this browser, or in all browsers and terminals. If the server is unreachable, a sign-out everywhere
+ * changes nothing, and this browser stays signed in too.
+ */
 export async function leave(everywhere = false): Promise<void> {
   if (everywhere) await remove("/v1/logins");
   else await remove("/v1/login").catch(() => undefined);

@@ -1,4 +1,4 @@
-// Light, dark, or the system's theme. Remembered in this browser.
+// Light theme, dark theme, or the system's theme. The choice is stored in this browser.
 
 export type Theme = "system" | "light" | "dark";
 

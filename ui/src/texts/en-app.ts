@@ -1,4 +1,4 @@
-// English texts for sign-in and the list of keys. They load with their views, not with the first page.
+// English texts for sign-in and the list of keys. They load together with their views, not with the first page.
 
 export const app = {
   "keys.title": "Keys",

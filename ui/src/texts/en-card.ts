@@ -1,4 +1,4 @@
-// English texts for parts of a card that load later: edit fields, the outcome, and the texts that a person can reuse.
+// English texts for parts of a card that load later: edit fields, the outcome, and leftover texts.
 
 export const card = {
   "card.proposals": "Proposals",

@@ -1,4 +1,4 @@
-// English texts for session grants and rejected calls. They load with their views, not with the first page.
+// English texts for session grants and refused calls. They load together with their views, not with the first page.
 
 export const grants = {
   "grants.title": "Grants",

@@ -1,4 +1,4 @@
-// English texts about people and approvers. They load with the views that use them, not with the first page.
+// English texts about people and approvers. They load together with the views that use them, not with the first page.
 
 export const people = {
   "which.title": "Filter",

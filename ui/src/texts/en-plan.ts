@@ -1,4 +1,4 @@
-// English texts for plans. They load with the views that draw plans, not with the first page.
+// English texts for plans. They load together with the views that show plans, not with the first page.
 
 export const plan = {
   "card.diff.before": "Before",

@@ -1,4 +1,5 @@
-// English texts for a run, the list of runs and a new run. They load with their views, not with the first page.
+// English texts for a run, the list of runs and a new run. They load together with their views, not with the first
+// page.
 
 export const run = {
   "status.queued": "queued",

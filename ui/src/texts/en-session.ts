@@ -1,4 +1,4 @@
-// English texts for conversations. They load with the views that draw them, not with the first page.
+// English texts for conversations. They load together with the views that show conversations, not with the first page.
 
 export const session = {
   "session.state.open": "open",

@@ -1,5 +1,5 @@
-// English texts for the installation: freezes, keys of agents, the journal. They load with their views, not with the
-// first page.
+// English texts about the installation: freezes, keys of agents, the journal. They load together with their views, not
+// with the first page.
 
 export const system = {
   "system.title": "System",

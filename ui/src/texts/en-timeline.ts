@@ -1,4 +1,5 @@
-// English texts for the timeline of a run: a label for each event. They load with the run, not with the first page.
+// English texts for the timeline of a run: a label for each type of event. They load together with the run, not with
+// the first page.
 
 export const timeline = {
   "run.event.erased.part": "events {from} to {to}, {because}",

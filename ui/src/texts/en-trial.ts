@@ -1,4 +1,4 @@
-// English texts for a trial of a command. They load with the part of the card that shows it, not with the first page.
+// English texts for the trial of a command. They load together with the trial, not with the first page.
 
 export const trial = {
   "trial.title": "Trial result",

@@ -1,4 +1,5 @@
-// English texts for the buttons that read aloud and dictate. They load with them, not with the first page.
+// English texts for the buttons that read aloud and that dictate. They load together with these buttons, not with the
+// first page.
 
 export const voice = {
   "card.answers": "Suggested answers",

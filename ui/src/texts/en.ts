@@ -1,4 +1,4 @@
-// English texts, sorted by place.
+// English texts, sorted by the part of the app that shows them.
 
 export const en = {
   "app.name": "Holdshort",

@@ -1,4 +1,4 @@
-// The texts of the app, by key. English is split into files by subject; `t` fills in placeholders such as `{name}`.
+// The texts of the app, by key. English is split into files by subject. `t` fills in placeholders such as `{name}`.
 import { en } from "./en";
 import type { app } from "./en-app";
 import type { card } from "./en-card";
@@ -17,7 +17,7 @@ export type Texts = Record<Key, string>;
 
 const texts = { ...en } as Texts;
 
-/** Adds the texts of a view that loads later. Its module calls this. */
+/** Adds the texts of a view that loads later. The module of the view calls this function. */
 export function add(more: Partial<Texts>): void {
   Object.assign(texts, more);
 }
@@ -26,7 +26,10 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   return texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
-/** Returns the text of a key that is built at run time, such as `kind.question`; without one, the server's own word. */
+/**
+ * Returns the text for a key that is built at run time, such as `kind.question`. If there is no text, returns the
+ * server's value.
+ */
 export function word(group: string, name: string): string {
   return texts[`${group}.${name}` as Key] ?? name.replaceAll("_", " ");
 }

@@ -1,4 +1,4 @@
-// Parts outside the first load. Each is a chunk of its own, fetched when the browser is idle.
+// Components that are not part of the first load. Each is a separate chunk, loaded when the browser is idle.
 
 let rare: Promise<typeof import("./card/Rare.svelte")>;
 
@@ -11,7 +11,7 @@ export const later = {
   people: () => import("./people/People.svelte"),
   system: () => import("./system/System.svelte"),
   halt: () => import("./system/Halt.svelte"),
-  // Requested once: a part that has loaded is drawn together with its card.
+  // Requested only once. If the component has already loaded, it is drawn together with its card.
   rare: () => (rare ??= import("./card/Rare.svelte")),
   which: () => import("./people/Which.svelte"),
   assigned: () => import("./card/assigned/Assigned.svelte"),
@@ -24,7 +24,7 @@ export const later = {
   keys: () => import("./Keys.svelte"),
 };
 
-/** Fetches all parts, so that a view opens at once, and also while the server is away. */
+/** Loads all components early, so that a view opens at once, even while the server is unreachable. */
 export function fetchAll(): void {
   const fetch = () => Object.values(later).forEach((load) => load().catch(() => undefined));
   if ("requestIdleCallback" in window) requestIdleCallback(fetch, { timeout: 3_000 });

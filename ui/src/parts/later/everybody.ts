@@ -1,9 +1,9 @@
-// The lists of people and groups, for readers with that right.
+// The lists of people and groups, for readers with permission to list them.
 import { get } from "../../api/client";
 import type { Group, List, Person } from "../../api/types";
 import { seesAll } from "../../state/session.svelte";
 
-/** Returns all pages of a list; empty if the reader may not see it. */
+/** Returns the items of all pages of a list. Empty if the reader may not read the list. */
 async function all<T>(path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null | undefined = seesAll() ? "" : undefined;
@@ -18,5 +18,5 @@ async function all<T>(path: string): Promise<T[]> {
 
 export const everybody = () => all<Person>("/v1/people");
 
-/** Returns the groups that have members or set hours. */
+/** Returns the groups that have members or working hours. */
 export const everyGroup = () => all<Group>("/v1/groups");

@@ -1,4 +1,4 @@
-// The active freezes as the server reports them, and the one dialog that freezes or lifts.
+// The active freezes as reported by the server, and the dialog that freezes or lifts.
 import { get } from "../../api/client";
 import type { Frozen, System } from "../../api/types";
 import { whenInboxChanges } from "../../state/inbox.svelte";
@@ -6,14 +6,14 @@ import { session } from "../../state/session.svelte";
 import { plain } from "../plain";
 import { t } from "./system-words";
 
-/** A part of the installation. The whole installation if no member is set. */
+/** Target of a freeze. Without any member, the target is the whole installation. */
 export type Part = Pick<Frozen, "run" | "workflow" | "agent">;
 export type Kind = "all" | "run" | "workflow" | "agent";
 
 export const halt = $state({
   freezes: [] as Frozen[],
   isRead: false,
-  /** Subject of the open dialog. */
+  /** Action and target of the open dialog. */
   dialog: undefined as { what: "freeze"; part?: Part } | { what: "lift"; freeze: Frozen } | undefined,
 });
 
@@ -25,12 +25,14 @@ export function take(system: System): void {
 }
 
 export async function readFreezes(): Promise<void> {
-  // The server is away or busy. The app reads again when it reconnects.
+  // The server is unreachable or busy. The freezes are read again after the connection is restored.
   await get<System>("/v1/system").then(take, () => undefined);
 }
 
-/** Reads the freezes again after each freeze event. Only persons who may read these events receive them in the
- *  inbox. */
+/**
+ * Reads the freezes again after each event about freezes. The inbox topic contains these events only for people who
+ * may read all runs.
+ */
 export function followFreezes(): () => void {
   return whenInboxChanges(({ type }) => {
     if (type.endsWith("frozen")) void readFreezes();
@@ -49,7 +51,7 @@ export function words(part: Part): string {
   return t(`freeze.${kindOf(part)}`, { name: nameOf(part) });
 }
 
-/** Returns the freezes that hold up a run or one of its agents. */
+/** Returns the freezes that affect a run or one of its agents. */
 export function holding(run: string, workflow: string | undefined, agents: readonly string[]): Frozen[] {
   return halt.freezes.filter(
     (frozen) =>

@@ -17,10 +17,10 @@ export function left(seconds: number): string {
   return t("time.seconds", { n: seconds });
 }
 
-/** Remaining seconds below which every second is shown, and the interrupt is named on every page. */
+/** Number of remaining seconds below which every second is shown, and every page shows the interrupt. */
 export const SOON = 300;
 
-/** Formats seconds for a list: one unit, or two if little time is left. */
+/** Formats seconds for a list: with one unit, or with two units if little time is left. */
 export function due(seconds: number): string {
   return seconds > SOON ? unit(seconds) : left(seconds);
 }
@@ -32,7 +32,7 @@ function pair(large: Unit, n: number, small: Unit, rest: number): string {
   return Math.floor(rest) > 0 ? `${first} ${t(small, { n: Math.floor(rest) })}` : first;
 }
 
-/** Returns the nearest threshold that has passed. It changes only a few times, so it can be announced. */
+/** Returns the last threshold that was reached. This value changes rarely, so it can be announced. */
 export function threshold(seconds: number): number | undefined {
   return seconds === 0 ? 0 : SPOKEN.findLast((at) => seconds <= at);
 }

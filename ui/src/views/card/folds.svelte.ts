@@ -13,13 +13,18 @@ export function notShown(count: number): string {
   return count === 1 ? t("card.folded.one") : t("card.folded", { n: count });
 }
 
-/** Counts the folds below the calling component. Without an argument they are not counted. Call it while the component
- *  is created. */
+/**
+ * Starts counting the folds of all components below the calling component. Without an argument, these folds are not
+ * counted. Call this function while the component is created.
+ */
 export function countFolds(folds?: Folds): void {
   setContext(FOLDS, folds);
 }
 
-/** Adds `folded`, the number of parts that were never opened. Call it while the component is created. */
+/**
+ * Adds the result of `folded`, the number of parts that were never opened. Call this function while the component is
+ * created.
+ */
 export function fold(folded: () => number): void {
   const folds = getContext<Folds | undefined>(FOLDS);
   if (!folds) return;

@@ -1,10 +1,10 @@
-// The scope of an approval for this session, in the server's words, which the terminal also uses.
+// The scope of an approval for this session. The text comes from the server, so that the terminal shows the same text.
 import { data, list, text, texts } from "./payload";
 
 export interface Covered {
   tool: string;
   workspace: string;
-  /** The scope in words, if the server sends it. */
+  /** Text of the scope, if the server sends it. */
   words?: string;
   /** Commands of this run that the grant would have covered. */
   past: string[];

@@ -1,5 +1,5 @@
-// A call of an external agent that the installation's gates have inspected, apart from the agent's own words. Same as
-// `InspectedCall` of the wire types.
+// A call of an external agent that the installation's gates have inspected, separated from text that the agent added.
+// The type corresponds to `InspectedCall` of the wire types.
 import type { Interrupt } from "../../api/types";
 import { command, type Data, data, isEmpty } from "./payload";
 
@@ -11,7 +11,7 @@ interface JudgedCall {
   call: Interrupt;
   /** Members of the call that a native card does not show. */
   more: Data;
-  /** Everything else that the agent sent. */
+  /** All members of the payload that do not belong to the call. */
   beside: Data;
 }
 
@@ -23,8 +23,10 @@ export function judgedCall(interrupt: Interrupt): JudgedCall | undefined {
   return { call, more: more(call), beside: of(false) };
 }
 
-/** Returns the workspace, and the arguments without a drawn command. Without a command and a change, the card itself
- *  shows the arguments. */
+/**
+ * Returns the workspace and the arguments. A command that the card shows is omitted. If the call has neither a command
+ * nor a change, the card already shows all arguments.
+ */
 function more(call: Interrupt): Data {
   const { workspace, diff, arguments: all } = data(call.payload);
   const { command: line, ...others } = data(all);

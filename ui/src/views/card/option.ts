@@ -1,4 +1,4 @@
-// The tone and the key of an option, and whether it asks for confirmation.
+// Properties of an option: its tone, its key, and whether it needs confirmation.
 import type { Offer, Interrupt, Resolution } from "../../api/types";
 import { plain } from "../../parts/plain";
 import { t, word } from "../../texts";
@@ -6,10 +6,10 @@ import { command, data } from "./payload";
 
 export type Tone = "go" | "stop" | "plain";
 
-/** Kinds for which a response is the requested answer, not a way around it. */
+/** Kinds that request a response. For these kinds, a response does not replace the request. */
 const ASKS_FOR_WORDS = ["question", "choice", "turn", "client_call"];
 
-/** The option that a typed text means, by kind. The terminal uses the same. */
+/** Map from the kind to the option that a typed text belongs to. The terminal uses the same options. */
 const NATURAL: Record<string, string> = {
   question: "answer",
   choice: "custom",
@@ -31,7 +31,10 @@ export function tone(offer: Offer, interrupt: Interrupt): Tone {
   return offer.outcome === "approved" || isAnswer(offer, interrupt) ? "go" : "plain";
 }
 
-/** Returns true for the highlighted option: the first that lets work continue. A free choice has none. */
+/**
+ * Returns true for the highlighted option: the first option that lets work continue. A free choice has no highlighted
+ * option.
+ */
 export function isMain(offer: Offer, interrupt: Interrupt): boolean {
   return interrupt.kind !== "choice" && offer === interrupt.options.find((option) => tone(option, interrupt) === "go");
 }
@@ -49,36 +52,40 @@ function stops(offer: Offer): boolean {
   return offer.outcome === "rejected" || offer.outcome === "cancelled";
 }
 
-/** Returns the interrupt with only the options for a person who may not release its work. */
+/** Returns the interrupt with only those options that a person may use who may not release its work. */
 export function withoutReleases(interrupt: Interrupt): Interrupt {
   const options = interrupt.options.filter(({ work }) => work === "held" || work === "ended");
   return { ...interrupt, options };
 }
 
-/** Returns true if the server rejects the option during a freeze. An external agent continues as soon as it gets an
- *  answer, so only options that stop it are accepted. */
+/**
+ * Returns true if the server rejects the option during a freeze. An external agent continues as soon as it gets a
+ * response, so only options that stop the agent are accepted.
+ */
 export function isFrozen(offer: Offer, interrupt: Interrupt): boolean {
   return Boolean(interrupt.frozen) && interrupt.origin === "external" && !stops(offer);
 }
 
-/** Returns true if an option ends the run. Its button carries the words of its effect. */
+/** Returns true if an option ends the run. Its button describes this effect. */
 export function endsRun(offer: Offer): boolean {
   return offer.work === "ended";
 }
 
-/** Returns true if the option asks for confirmation. It does if it releases something risky, edited after its risk was
- *  judged, or not fully shown (`folded` parts). It also does if it skips or cancels the request. */
+/**
+ * Returns true if the option needs confirmation: if it releases work that is risky, or edited after its risk was
+ * judged, or not completely shown (`folded` is the number of folded parts), or if it skips or cancels the request.
+ */
 export function asksAgain(offer: Offer, interrupt: Interrupt, folded: number): boolean {
   if (offer.asks_again) return true;
   return letsGoOn(offer, interrupt) && (folded > 0 || asksAsItIs(interrupt) || replaces(offer, interrupt));
 }
 
-/** Returns true if work continues with what the card shows. */
+/** Returns true if the work continues as the card shows it. */
 export function letsGoOn(offer: Offer, interrupt: Interrupt): boolean {
   return releases(offer) || isAnswer(offer, interrupt);
 }
 
-/** Returns true if the request itself needs confirmation, edited or not. */
+/** Returns true if the request itself needs confirmation, even without an edit. */
 export function asksAsItIs(interrupt: Interrupt): boolean {
   return isRisky(interrupt) || Boolean(interrupt.unseen);
 }
@@ -93,12 +100,12 @@ export function keepsSome(offer: Offer): boolean {
   return offer.effect === "proceed_with_some";
 }
 
-/** Returns the label of the button that sends an edit. It names the edited object. */
+/** Returns the label of the button that sends an edit. The label names what was edited. */
 export function editLabel(interrupt: Interrupt, offer: Offer): string {
   if (keepsSome(offer)) return plain(offer.label);
   switch (interrupt.kind) {
     case "tool_approval":
-      // An external agent runs its call itself, so the button only allows it.
+      // An external agent runs its call itself, so this button only allows the call.
       if (interrupt.origin === "external") return t("card.edit.send.call");
       if (command(interrupt) !== undefined) return t("card.edit.send.command");
       return t("diff" in data(interrupt.payload) ? "card.edit.send.change" : "card.edit.send.call");
@@ -115,7 +122,7 @@ export function editLabel(interrupt: Interrupt, offer: Offer): string {
 
 export type Keys = { a?: Offer; e?: Offer; r?: Offer };
 
-/** Returns the options of the keys. No option of a free choice has a key. */
+/** Returns the option for each key. The options of a free choice have no keys. */
 export function keys(interrupt: Interrupt): Keys {
   const { options } = interrupt;
   const isFree = interrupt.kind === "choice";
@@ -128,7 +135,7 @@ export function keys(interrupt: Interrupt): Keys {
   };
 }
 
-/** Returns true if the request asks for a text. The text then needs no chosen option. */
+/** Returns true if the request asks for a text. The text can then be sent without choosing an option. */
 export function isAsked(interrupt: Interrupt): boolean {
   return ASKS_FOR_WORDS.includes(interrupt.kind);
 }
@@ -139,12 +146,14 @@ export function natural(interrupt: Interrupt): Offer | undefined {
   return options.find((option) => option.id === NATURAL[kind]) ?? options.find((option) => option.needs_text);
 }
 
-/** Returns the label of an option, or its id if it is not listed. */
+/** Returns the label of an option, or its id if the option is not listed. */
 export function label(interrupt: Interrupt, id: string): string {
   return interrupt.options.find((option) => option.id === id)?.label ?? id;
 }
 
-/** Returns the label of the chosen option; empty if the outcome repeats it, such as *Approve* and *approved*. */
+/**
+ * Returns the label of the chosen option. Empty if the outcome has the same meaning, such as *Approve* and *approved*.
+ */
 export function optionBeside(interrupt: Interrupt, { option, outcome }: Resolution): string {
   const name = option ? label(interrupt, option) : "";
   return word("outcome", outcome).toLowerCase().startsWith(name.toLowerCase()) ? "" : name;

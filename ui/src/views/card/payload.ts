@@ -1,4 +1,4 @@
-// Reads payloads of interrupts. An agent may have written them, so no shape is assumed.
+// Reads payloads of interrupts. An agent may have written the payload, so no shape is assumed.
 import type { Interrupt } from "../../api/types";
 
 export type Data = Record<string, unknown>;
@@ -7,7 +7,7 @@ export function isData(value: unknown): value is Data {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns the members of an object; none for any other value. */
+/** Returns the members of an object. Empty for any other value. */
 export function data(value: unknown): Data {
   return isData(value) ? value : {};
 }
@@ -34,7 +34,7 @@ export function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === "" || (isData(value) && Object.keys(value).length === 0);
 }
 
-/** Returns the current value that an edit replaces. An answer replaces nothing. */
+/** Returns the current value that an edit replaces. Undefined for an answer, which replaces nothing. */
 export function editable(interrupt: Interrupt): unknown {
   if (interrupt.kind === "question") return undefined;
   const payload = data(interrupt.payload);
@@ -44,7 +44,7 @@ export function editable(interrupt: Interrupt): unknown {
   return (member && payload[member]) ?? interrupt.payload ?? null;
 }
 
-/** Returns the command line of a call, if it has one. */
+/** Returns the command line of a call. Undefined if the call has none. */
 export function command(interrupt: Interrupt): string | undefined {
   if (interrupt.kind !== "tool_approval" && interrupt.kind !== "unknown_outcome") return undefined;
   const payload = data(interrupt.payload);

@@ -3,7 +3,7 @@ import { type Data, data, list, text } from "./payload";
 
 export interface Script {
   path: string;
-  /** Undefined if the file is not text. */
+  /** Content of the script. Undefined if the file is not text. */
   text?: string;
   isCut: boolean;
 }

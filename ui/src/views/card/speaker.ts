@@ -1,4 +1,4 @@
-// Separates the runtime's words on a card from an agent's, which are quoted with its name.
+// Separates the runtime's text on a card from an agent's text. An agent's text is quoted with the agent's name.
 import type { Interrupt } from "../../api/types";
 import { t } from "../../texts";
 import { data } from "./payload";
@@ -10,12 +10,12 @@ export function speaker(interrupt: Interrupt): string {
 /** Kinds whose title describes the state of a native step. */
 export const STAGES = ["checkpoint", "error", "continuation", "turn"];
 
-/** Returns true if the title is the runtime's own sentence. */
+/** Returns true if the runtime wrote the title. */
 export function isOurTitle({ origin, kind }: { origin?: string; kind: string }): boolean {
   return origin !== "external" && STAGES.includes(kind);
 }
 
-/** Returns true if the message is the runtime's own. */
+/** Returns true if the runtime wrote the message. */
 export function isOurMessage(interrupt: Interrupt): boolean {
   if (interrupt.origin === "external") return false;
   switch (interrupt.kind) {
@@ -23,7 +23,7 @@ export function isOurMessage(interrupt: Interrupt): boolean {
     case "unknown_outcome":
     case "continuation":
       return true;
-    // The agent printed the question instead of calling the tool. The message reports that.
+    // The agent printed the question as text instead of calling the tool. The message reports this.
     case "question":
       return data(interrupt.payload).call_id === undefined;
     default:

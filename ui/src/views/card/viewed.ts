@@ -1,10 +1,10 @@
-// Reports to the server that a person has seen a whole open card, once per interrupt and page. A failed request is not
-// reported to the person: only the record of that view is missing. Measures how long the card is visible until the
-// decision.
+// Reports to the server that a person has seen a complete open card, once per interrupt and page. Errors are not shown
+// to the person, because only the record of the view is missing. This module also measures how long the card was
+// visible before the decision.
 import { post } from "../../api/client";
 
 interface Look {
-  /** Visible time before `since`, in milliseconds. If `since` is set, the card is visible from then on. */
+  /** Visible time before `since`, in milliseconds. If `since` is set, the card has been visible since then. */
   ms: number;
   since: number | undefined;
   isShown: boolean;
@@ -21,14 +21,14 @@ function count(look: Look): void {
 
 document.addEventListener("visibilitychange", () => looks.forEach(count));
 
-/** Reports that the whole card was shown. */
+/** Reports that the complete card was shown. */
 export function tell(id: string): void {
   if (told.has(id)) return;
   told.add(id);
   post(`/v1/interrupts/${encodeURIComponent(id)}/views`).catch(() => told.delete(id));
 }
 
-/** Starts the clock of a card. The returned function stops it when the card is removed. */
+/** Starts the clock of a card. The returned function stops the clock when the card is removed. */
 export function viewed(id: string): () => void {
   const look = looks.get(id) ?? { ms: 0, since: undefined, isShown: false };
   looks.set(id, look);
@@ -40,7 +40,7 @@ export function viewed(id: string): () => void {
   return () => show(false);
 }
 
-/** Returns how long the card was visible on this page; empty if it was not shown. */
+/** Returns how long the card was visible on this page. Empty if the card was not shown. */
 export function viewedMs(id: string): { viewed_ms?: number } {
   const look = looks.get(id);
   if (!look) return {};

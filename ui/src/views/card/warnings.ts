@@ -1,4 +1,4 @@
-// Warnings of the server about anything that could deceive the approver.
+// Warnings of the server about content that could deceive the approver.
 import { isForeign } from "../../parts/alike";
 import type { Interrupt } from "../../api/types";
 import { data, list, text } from "./payload";
@@ -23,14 +23,16 @@ export function warnings(interrupt: Interrupt): Warning[] {
   });
 }
 
-/** Returns the words that imitate others, as spelled in the texts of the interrupt. */
+/** Returns the words that imitate other words, as they are spelled in the interrupt. */
 export function lookAlikes(interrupt: Interrupt): string[] {
   const found = warnings(interrupt).filter((warning) => warning.kind === "look_alike");
-  // The server cuts a long word.
+  // The server shortens a long word and appends `…`.
   return found.map(({ text }) => text.replace(/…$/, ""));
 }
 
-/** Returns the non-ASCII letters of a word with their code points, because they look alike. */
+/**
+ * Returns the letters of a word outside ASCII with their code points, because these letters look like ASCII letters.
+ */
 export function foreignLetters(word: string): string[] {
   const letters = Array.from(word).filter(isForeign);
   const code = (letter: string): string => (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");

@@ -1,15 +1,18 @@
-// This browser's push notifications (Push API): the person's permission, the subscription at the push service, and its
-// registration at the server. If a browser loses its subscription, the person has to switch it on again.
+// Push notifications of this browser (Push API): the person's permission, the subscription at the push service, and the
+// registration at the server. If the browser loses its subscription, the person must switch notifications on again.
 import { get, post, remove } from "../../api/client";
 import type { PushSubscription as Known, PushSubscriptions } from "../../api/types";
 
-/** True if the browser has the Push API. Browsers without it exist, and all disable it on insecure connections. */
+/**
+ * True if the browser supports the Push API. Some browsers do not, and all browsers disable it on insecure
+ * connections.
+ */
 export const canBeTold = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
 
 export interface Told {
-  /** The server's public key for subscriptions. Without it, no push channel exists. */
+  /** The server's public key for subscriptions. Absent if no push channel is configured. */
   key?: string | null;
-  /** This browser's registration, if it shows notifications for the signed-in person. */
+  /** This browser's registration. Present if the browser shows notifications for the signed-in person. */
   here?: Known;
   others: Known[];
 }
@@ -17,7 +20,7 @@ export interface Told {
 interface Policies {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
 }
-// The page accepts a worker script only from this address (`trusted-types` of its policy).
+// The content security policy (`trusted-types`) accepts a worker script only from this URL.
 const worker = (window as { trustedTypes?: Policies }).trustedTypes?.createPolicy("holdshort-worker", {
   createScriptURL: () => "/sw.js",
 });
@@ -25,15 +28,17 @@ const worker = (window as { trustedTypes?: Policies }).trustedTypes?.createPolic
 export async function readTold(): Promise<Told> {
   const { key, items } = await get<PushSubscriptions>("/v1/me/push");
   const own = await subscribed();
-  // A subscription with another key receives nothing from this server.
+  // A subscription with another key cannot receive notifications from this server.
   const isReached = own && key && base64url(own.options.applicationServerKey) === key;
   const digest = isReached && (await sha256(own.endpoint));
   const here = items.find((item) => item.endpoint_sha256 === digest);
   return { key, here, others: items.filter((item) => item !== here) };
 }
 
-/** Sends the subscription again if this browser is registered. A server that lost stored secrets knows the
- *  registration, but not its address. */
+/**
+ * Sends the subscription to the server again if this browser is registered. If the server lost its stored secrets, it
+ * knows the registration but not its endpoint.
+ */
 export async function keepTold(): Promise<void> {
   const [{ here }, own] = [await readTold(), await subscribed()];
   if (here && own) await tell(own);
@@ -44,7 +49,7 @@ export async function tellHere(key: string): Promise<boolean> {
   if ((await Notification.requestPermission()) !== "granted") return false;
   const registration = await navigator.serviceWorker.register(worker?.createScriptURL("") ?? "/sw.js", { scope: "/" });
   await navigator.serviceWorker.ready;
-  // Removes a subscription with another key or of an earlier person.
+  // Removes a subscription that has another key or belongs to an earlier person.
   await (await registration.pushManager.getSubscription())?.unsubscribe();
   const own = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
   try {

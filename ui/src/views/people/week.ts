@@ -1,9 +1,10 @@
-// Weekly hours as people write them: one line for equal days, `mon-fri: 09:00-12:00, 13:00-17:00`.
+// Weekly working hours in the form that people write: one line for days with equal hours, `mon-fri: 09:00-12:00,
+// 13:00-17:00`.
 import type { Hours } from "../../api/types";
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/** Returns the lines. Consecutive days with equal hours share one line. */
+/** Formats working hours as lines. Consecutive days with equal hours share one line. */
 export function lines(week: Hours["week"]): string[] {
   const found: { from: string; to: string; parts: string }[] = [];
   DAYS.forEach((day, n) => {
@@ -15,8 +16,10 @@ export function lines(week: Hours["week"]): string[] {
   return found.map(({ from, to, parts }) => `${from === to ? from : `${from}-${to}`}: ${parts}`);
 }
 
-/** Parses the typed lines; the server checks the values. Returns the number of the first line without a day and times,
- *  from 1. */
+/**
+ * Parses the typed lines. The server checks the values. If a line has no day or no times, returns the number of this
+ * line, from 1.
+ */
 export function read(text: string): Hours["week"] | number {
   const week: Hours["week"] = {};
   const typed = text.split("\n").map((line) => line.trim());

@@ -12,7 +12,7 @@ export type Change =
 
 export interface Changes {
   list: Change[];
-  /** True if the subtasks of both versions are in a different order. */
+  /** True if the common subtasks of both versions are in a different order. */
   isReordered: boolean;
 }
 

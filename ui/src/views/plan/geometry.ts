@@ -1,5 +1,5 @@
-// Boxes and lines of a graph with known layers and rows. Wide graphs run from left to right; narrow ones stack the
-// boxes, with the lines at their left.
+// Computes boxes and lines of a graph from its layers and rows. Wide graphs run from left to right. Narrow graphs stack
+// the boxes, with the lines to the left of the boxes.
 import type { Drawn } from "./part";
 
 export interface Box {
@@ -13,7 +13,7 @@ export interface Geometry {
   width: number;
   height: number;
   boxes: Map<string, Box>;
-  /** SVG paths, from each dependency to the subtask that waits for it. */
+  /** SVG paths, each from a dependency to the subtask that waits for it. */
   lines: { from: string; to: string; path: string }[];
 }
 
@@ -48,8 +48,10 @@ function across(parts: readonly Drawn[], room: number): Geometry {
   };
 }
 
-/** Returns a path from the right edge of a box to the left edge of another. A path across other layers runs between the
- *  rows, not behind their boxes. */
+/**
+ * Returns a path from the right edge of the box `from` to the left edge of the box `to`. A path across several layers
+ * runs between the rows, so that no box covers it.
+ */
 function bow(from: Box, to: Box, isFar: boolean): string {
   const [x1, y1] = [from.left + from.width, from.top + BOX_HEIGHT / 2];
   const [x2, y2] = [to.left - 3, to.top + BOX_HEIGHT / 2];
@@ -73,7 +75,7 @@ function down(parts: readonly Drawn[], room: number): Geometry {
   };
 }
 
-/** Returns a path from left edge to left edge. The farther it goes, the farther out it bends. */
+/** Returns a path from left edge to left edge. A longer path bends further to the left. */
 function beside(from: Box, to: Box): string {
   const [x, y1, y2] = [GUTTER, from.top + BOX_HEIGHT * 0.68, to.top + BOX_HEIGHT * 0.32];
   const steps = (to.top - from.top) / (BOX_HEIGHT + 10);
@@ -92,7 +94,7 @@ function lines(
     part.depends_on.flatMap((need) => {
       const [from, to] = [boxes.get(need), boxes.get(part.id)];
       const steps = part.layer - (layers.get(need) ?? part.layer);
-      // A cycle, which only a draft can have, has no direction and is not drawn.
+      // Only a draft can contain a cycle. A cycle has no direction, so its lines are not drawn.
       return from && to && steps > 0 ? [{ from: need, to: part.id, path: draw(from, to, steps > 1) }] : [];
     }),
   );

@@ -1,13 +1,13 @@
-// Requests the layout of a plan from the server, which computes it for every client.
+// Requests the layout of a plan from the server, which computes the layout for every client.
 import { post } from "../../api/client";
 import type { NodePosition, PlanLayout } from "../../api/types";
 import type { Part } from "./part";
 
-/** Number of layouts in the cache. */
+/** Maximum number of layouts in the cache. */
 const KEPT = 30;
 const known = new Map<string, Promise<NodePosition[]>>();
 
-/** Returns a position for each subtask, in their order. Texts and agents do not affect it. */
+/** Returns one position per subtask, in the order of the subtasks. Texts and agents do not affect the positions. */
 export function layout(parts: readonly Part[]): Promise<NodePosition[]> {
   const subtasks = parts.map(({ id, depends_on }) => ({ id, depends_on }));
   const key = JSON.stringify(subtasks);

@@ -1,4 +1,4 @@
-// Loads the parts that draw and edit plans. They are chunks of their own, because most cards have no plan.
+// Loads the components that show and edit plans. They are in separate chunks, because most cards have no plan.
 
 export const loadPlanOfCard = () => import("./PlanOfCard.svelte");
 export const loadPlanEdited = () => import("./PlanEdited.svelte");

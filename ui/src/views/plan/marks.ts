@@ -1,4 +1,4 @@
-// A symbol for each status, the same as in the terminal. Colour is never the only difference.
+// A symbol for each status, the same as in the terminal. Colour is never the only difference between statuses.
 import type { SubtaskStatus } from "../../api/types";
 
 export const MARKS: Record<SubtaskStatus, string> = {

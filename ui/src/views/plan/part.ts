@@ -1,4 +1,4 @@
-// Subtasks of a plan, read from data of an agent or a person. No shape is assumed.
+// Subtasks of a plan, read from data that an agent or a person wrote. No shape is assumed.
 import type { SubtaskStatus } from "../../api/types";
 import { isData } from "../card/payload";
 
@@ -9,7 +9,7 @@ export interface Part {
   depends_on: string[];
 }
 
-/** A subtask with its place in the graph. */
+/** A subtask with its position in the graph. */
 export interface Drawn extends Part {
   layer: number;
   row: number;
@@ -19,7 +19,10 @@ export interface Drawn extends Part {
 
 const KNOWN = ["id", "description", "agent", "depends_on"];
 
-/** Returns the subtasks of `{subtasks: […]}` or of a bare list; undefined if the list could not show everything. */
+/**
+ * Returns the subtasks of `{subtasks: […]}` or of a bare list. Undefined if a list of subtasks cannot show all of the
+ * data.
+ */
 export function parts(plan: unknown): Part[] | undefined {
   const subtasks = isData(plan) && Object.keys(plan).every((key) => key === "subtasks") ? plan.subtasks : plan;
   if (!Array.isArray(subtasks)) return undefined;
@@ -35,7 +38,7 @@ export function parts(plan: unknown): Part[] | undefined {
   return read;
 }
 
-/** Returns the plan as sent to the server. Unset members are left out. */
+/** Returns the plan in the form that the server accepts. Members without a value are omitted. */
 export function plan(subtasks: readonly Part[]): { subtasks: unknown[] } {
   return {
     subtasks: subtasks.map(({ id, description, agent, depends_on }) => ({

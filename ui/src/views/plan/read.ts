@@ -3,7 +3,7 @@ import { get } from "../../api/client";
 import type { Interrupt, List, Plan } from "../../api/types";
 import { data, text } from "../card/payload";
 
-/** Returns undefined if the interrupt belongs to no planning phase, or the server is away. */
+/** Returns the plan. Undefined if the interrupt belongs to no planning phase, or if the server is unreachable. */
 export async function planOf(interrupt: Interrupt): Promise<Plan | undefined> {
   const phase = text(data(interrupt.payload), "phase");
   if (phase === undefined) return undefined;

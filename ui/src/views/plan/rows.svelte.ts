@@ -1,5 +1,5 @@
-// A plan that a person edits: its subtasks in order. Dependencies refer to keys, so that they survive a change of an
-// id.
+// A plan that a person edits: its subtasks in order. Dependencies refer to row keys, so that they stay valid when an id
+// changes.
 import { t } from "./texts";
 import type { Part } from "./part";
 
@@ -17,7 +17,7 @@ export interface Wrong {
   needs?: string;
 }
 
-/** Same as `core::limits::SUBTASK_ID_BYTES`. */
+/** Valid ids of subtasks. The length is the same as in `core::limits::SUBTASK_ID_BYTES`. */
 const ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export class Rows {
@@ -53,13 +53,13 @@ export class Rows {
     return this.list.at(-1) as Row;
   }
 
-  /** Removes a subtask, and the dependencies on it. */
+  /** Removes a subtask, and all dependencies on this subtask. */
   remove(key: number): void {
     this.list = this.list.filter((row) => row.key !== key);
     for (const row of this.list) row.needs = row.needs.filter((need) => need !== key);
   }
 
-  /** Moves a subtask. Returns its new index, or undefined if it is at the end of the list. */
+  /** Moves a subtask. Returns its new index, or undefined if the subtask is already first or last. */
   move(key: number, by: 1 | -1): number | undefined {
     const at = this.list.findIndex((row) => row.key === key);
     const to = at + by;
@@ -96,7 +96,7 @@ export class Rows {
     return found;
   }
 
-  /** Returns the cycle through a row, with dependencies first; undefined if there is none. */
+  /** Returns the dependency cycle that contains a row, with dependencies first. Undefined if there is no cycle. */
   #circle(start: Row): Row[] | undefined {
     const byKey = new Map(this.list.map((row) => [row.key, row]));
     const seen = new Set<number>();

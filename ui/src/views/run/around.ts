@@ -1,4 +1,4 @@
-// Extracts a planner's text around its plan. The plan itself is on its card, so its JSON is cut out.
+// Extracts a planner's text around its plan. The JSON of the plan is removed, because the card shows the plan.
 
 const LISTS = ["subtasks", "sub_tasks", "steps", "plan"];
 
@@ -11,8 +11,10 @@ function isPlan(text: string): boolean {
   }
 }
 
-/** Returns the text without the JSON of the plan, as the server does on the card. A text without a plan is
- *  unchanged. */
+/**
+ * Returns the text without the JSON of the plan, in the same way as the server does for the card. A text without a
+ * plan is returned unchanged.
+ */
 export function around(text: string): string {
   if (isPlan(text)) return "";
   const blocks = text.split("```");

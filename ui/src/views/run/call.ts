@@ -3,14 +3,14 @@ import type { Event } from "../../api/types";
 import { at, list, number, text } from "./facts";
 import type { Call } from "./items";
 
-/** Returns a call that a model's reply proposes. */
+/** Returns the call with index `i` that a model's reply proposes. */
 export function proposed(event: Event, i: number, agent: string): Call {
   const call = begun(event, at(event.data, "calls", i), at(event.data, "content", "data", "arguments", i), agent);
-  // A fraction between this event and the next keeps the order of calls in one reply.
+  // The added fraction keeps the calls of one reply in order, before the next event.
   return { ...call, seq: event.seq + (i + 1) / 1_000 };
 }
 
-/** Returns the call of a phase that consists of one call. */
+/** Returns the call of a phase that consists of a single call. */
 export function made(event: Event, agent: string): Call {
   return begun(event, event.data, at(event.data, "content", "data"), agent);
 }
@@ -31,7 +31,7 @@ function begun(event: Event, named: unknown, given: unknown, agent: string): Cal
   };
 }
 
-/** Returns the call after the event; undefined if the event is not about calls. */
+/** Returns the call after the event. Undefined if the event is not about a call. */
 export function after(call: Call, { type, data, at: when }: Event): Call | undefined {
   const content = at(data, "content", "data");
   switch (type) {
@@ -85,7 +85,7 @@ export function after(call: Call, { type, data, at: when }: Event): Call | undef
 
 function returned(call: Call, why: string, edit: unknown): Call {
   const back: Call = { ...call, stage: "proposed", isTried: false, isStopped: false, changed: 0, release: undefined };
-  // From here on, the person's version is inspected and runs.
+  // From this event on, the version that the person edited is inspected and run.
   if (why === "edited") return { ...back, edited: true, arguments: edit ?? call.arguments };
   return { ...back, troubles: [...call.troubles, why] };
 }

@@ -7,7 +7,7 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
   );
 }
 
-/** Returns the text at a path; empty if there is none. */
+/** Returns the text at a path. Empty if there is no text at this path. */
 export function text(value: unknown, ...path: (string | number)[]): string {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";

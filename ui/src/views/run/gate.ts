@@ -1,4 +1,4 @@
-// Describes why a call could run or not.
+// Describes why a call was allowed or not.
 import { plain } from "../../parts/plain";
 import { t, word } from "../texts";
 import { at, isObject, list, number, text } from "./facts";
@@ -12,7 +12,7 @@ export interface Verdict {
   interrupt?: string;
 }
 
-/** Returns the name of a person and the channel used. Names are escaped, because people choose them. */
+/** Returns the name of a person and the type of client. Names are escaped, because people choose them. */
 export function who(actor: Actor): string {
   const name = plain(actor.id);
   return actor.via ? t("run.by.via", { who: name, via: word("run.via", actor.via) }) : name;
@@ -25,12 +25,12 @@ export function verdicts(call: Call): Verdict[] {
   return out;
 }
 
-/** Returns true if only rules and grants voted, and all allowed the call. */
+/** Returns true if only rules and grants decided, and all of them allowed the call. */
 export function isQuiet(verdicts: Verdict[]): boolean {
   return verdicts.every((verdict) => verdict.tone === "clear" && !verdict.interrupt);
 }
 
-/** Returns the label of the chosen option; its id if the options do not list it. */
+/** Returns the label of the chosen option, or its id if the option is not listed. */
 export function choice(ask: Ask): string {
   const option = ask.options.find((option) => text(option, "id") === ask.option);
   return plain(text(option, "label") || (ask.option ?? ""));
@@ -57,7 +57,7 @@ function ofRelease(release: Record<string, unknown>): Verdict {
   return { tone: "clear", text: t("run.gate.rule", { n: (number(release, "rule", "rule") ?? 0) + 1, source }) };
 }
 
-/** Returns the end of a call in a few words; undefined if other parts show it. */
+/** Describes the end of a call in a few words. Undefined if another element already shows it. */
 export function ending(call: Call): { tone: Verdict["tone"]; text: string } | undefined {
   if (call.stage === "running") return { tone: "plain", text: t("run.call.running") };
   if (call.isTried) return { tone: "plain", text: t("run.call.tried") };

@@ -1,4 +1,4 @@
-// The grants of sessions: active ones, and on demand revoked ones.
+// The grants of sessions: active grants and, on demand, revoked grants.
 import { get, query, remove } from "../../api/client";
 import type { Grant, List } from "../../api/types";
 import { live } from "../../state/session.svelte";
@@ -9,7 +9,7 @@ const GATHER_MS = 200;
 
 type Status = "active" | "revoked";
 
-/** One of the two lists, read page by page. */
+/** The list of active grants or the list of revoked grants, read page by page. */
 export class Half {
   readonly status: Status;
   items = $state.raw<Grant[]>([]);
@@ -24,7 +24,7 @@ export class Half {
   async refresh(): Promise<void> {
     await this.#read(Math.min(Math.max(this.items.length, PAGE), MOST), undefined, (items) => {
       const oldest = items.at(-1)?.id ?? "";
-      // Ids are in order of time, so grants beyond this page stay unchanged.
+      // Ids are ordered by time, so grants after this page stay unchanged.
       const older = items.length < MOST ? [] : this.items.filter((grant) => grant.id < oldest);
       return [...items, ...older];
     });

@@ -1,4 +1,5 @@
-// Announcements for screen readers: the run's status, and new interrupts. A burst becomes one announcement.
+// Announcements for screen readers: the run's status, and new interrupts. Several changes that arrive together become
+// one announcement.
 import type { Interrupt, Run } from "../../api/types";
 import { plain } from "../../parts/plain";
 import { stateOf } from "../../parts/status";
@@ -8,7 +9,7 @@ const GATHER_MS = 1_200;
 
 export class Heard {
   text = $state("");
-  /** The last announced status, and the current one. */
+  /** The status that was announced last. The second member is the current status. */
   #said: string | undefined;
   #status = "";
   #known: Set<string> | undefined;

@@ -4,7 +4,7 @@ import type { Event } from "../../api/types";
 export type Actor = Event["actor"];
 
 interface Told {
-  /** `seq` of the item's first event. It is the item's position, and its key in lists. */
+  /** Sequence number of the item's first event. It is also the item's position, and its key in lists. */
   seq: number;
   at: string;
 }
@@ -37,7 +37,7 @@ export interface Ask {
   message: string;
   payload: unknown;
   options: unknown[];
-  /** The chosen option. The next members are its text and edit. */
+  /** The chosen option. The members below contain the text and the edit of the decision. */
   option?: string;
   text?: string;
   edited?: boolean;
@@ -63,21 +63,21 @@ export interface Call extends Told {
   /** True if a person changed the arguments before the call ran. */
   edited: boolean;
   stage: Stage;
-  /** True while a trial runs, which cannot change the workspace. */
+  /** True during a trial of the call. A trial cannot change the workspace. */
   isTried?: boolean;
-  /** True while the changes are written. The call can no longer be stopped. */
+  /** True while the changes of the call are written. The call can no longer be stopped. */
   isWriting?: boolean;
-  /** True if a person stopped the call and its end is not known yet. */
+  /** True if a person stopped the call and the end of the call is not known yet. */
   isStopped?: boolean;
-  /** Number of workspace paths that the call changes, known when it is done. */
+  /** Number of workspace paths that the call changes. Known after the call has ended. */
   changed?: number;
   /** Result of the inspection: diff, command, path. */
   look?: unknown;
-  /** The rule or the grant that released the call. If a person did, it is in `asks`. */
+  /** The rule or the grant that released the call. If a person released the call, the decision is in `asks`. */
   release?: unknown;
   asks: Ask[];
   plan?: unknown[];
-  /** Title of the result while it was held for review. */
+  /** Title of the result while the result was withheld for review. */
   held?: string;
   released?: { title: string; content: string; edited: boolean };
   startedAt?: string;
@@ -86,7 +86,7 @@ export interface Call extends Told {
   code?: string;
   result?: string;
   data?: unknown;
-  /** Times when the call went back to the gate, was lost, or had an unknown outcome. */
+  /** Problems of the call: it needed a second decision, was lost, or had an unknown outcome. */
   troubles: string[];
 }
 
@@ -96,7 +96,7 @@ export interface Message extends Told {
   text: string;
 }
 
-/** A brief note in the conversation. Its text key is `run.note.` and `what`. */
+/** A short note in the conversation. The key of its text is `run.note.` followed by `what`. */
 export interface Note extends Told {
   type: "note";
   what: string;
@@ -116,10 +116,13 @@ export interface Ended extends Told {
 
 export type Item = Task | Divider | Said | Asked | Call | Message | Note | Ended;
 
-/** Kinds that decide whether a call may run. They are shown with the call; the others are part of the conversation. */
+/**
+ * Kinds of interrupts that decide whether a call may run. They are shown together with the call; all other kinds are
+ * separate items of the conversation.
+ */
 const GATES = new Set(["tool_approval", "unknown_outcome", "client_call", "continuation"]);
 
-/** Returns the question, plan or review that the call made. */
+/** Returns the question, plan or review that the call opened. */
 export function talk(call: Call): Ask | undefined {
   return call.asks.findLast((ask) => !GATES.has(ask.kind));
 }

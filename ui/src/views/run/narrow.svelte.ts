@@ -1,4 +1,4 @@
-// True while the page is too narrow for tables. Lists replace them.
+// True while the page is too narrow for tables. Lists are then shown instead of tables.
 
 const query = matchMedia("(max-width: 46rem)");
 

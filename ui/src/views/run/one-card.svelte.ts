@@ -1,10 +1,13 @@
-// The one open interrupt whose card is shown, so that a page has one set of keys and one bar. The shown card stays
-// while others come and go, and briefly shows its outcome.
+// The single open interrupt whose card is shown, so that a page has one set of keys and one bar. The card stays while
+// other interrupts open and close, and briefly shows its outcome.
 import { get } from "../../api/client";
 import type { Interrupt } from "../../api/types";
 import { drafts } from "../../state/drafts";
 
-/** Time that an outcome stays visible. It keeps a second click or key from hitting the next, unseen card. */
+/**
+ * Time for which an outcome stays visible, so that a second click or key press does not hit the next card before the
+ * person sees it.
+ */
 const SETTLE_MS = { here: 700, elsewhere: 250 };
 
 export class OneCard {
@@ -12,12 +15,12 @@ export class OneCard {
   #open: Interrupt[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Takes the current list of open interrupts. Call it with each new list. */
+  /** Updates the list of open interrupts. Must be called with each new list. */
   take(open: Interrupt[]): void {
     this.#open = open;
     const current = open.find((each) => each.id === this.shown?.id);
     if (!this.shown) this.#show(open[0]);
-    // A resolved interrupt stays resolved, even if an older answer arrives later.
+    // A resolved interrupt stays resolved, even if an older response arrives later.
     else if (this.shown.status === "open" && current) this.#show(current);
     else if (this.shown.status === "open") void this.#settle(this.shown.id);
   }
@@ -26,7 +29,7 @@ export class OneCard {
     this.#show(interrupt);
   }
 
-  /** Takes the state after this person's decision here. */
+  /** Shows the interrupt after this person's decision on its card. */
   decided(interrupt: Interrupt): void {
     // Further votes are needed.
     if (interrupt.status === "open") this.#show(interrupt);
@@ -42,7 +45,7 @@ export class OneCard {
     this.shown = interrupt;
   }
 
-  /** Shows the outcome of an interrupt that was decided elsewhere or has expired. */
+  /** Shows the outcome of an interrupt that was decided in another client or has expired. */
   async #settle(id: string): Promise<void> {
     const read = await get<Interrupt>(`/v1/interrupts/${encodeURIComponent(id)}`).catch(() => undefined);
     if (!read || read.id !== this.shown?.id || this.shown.status !== "open") return;
@@ -52,7 +55,7 @@ export class OneCard {
 
   #end(interrupt: Interrupt, settle_ms: number): void {
     this.#show(interrupt);
-    // The card offers the typed text, so it stays.
+    // The card still offers the typed text, so the card stays.
     if (drafts.any(interrupt.id)) return;
     this.#timer = setTimeout(() => this.#show(this.#open.find((each) => each.id !== interrupt.id)), settle_ms);
   }

@@ -1,10 +1,10 @@
-// The current plans of a run. They are read again after each event that moves a subtask.
+// The current plans of a run. They are read again after each event that changes a subtask.
 import { get } from "../../api/client";
 import type { Event, List, Plan } from "../../api/types";
 
 const READ_MS = 80;
 const AGAIN_MS = 2_000;
-/** Events of runs with a plan. Reading starts with the first of them. */
+/** Types of events of runs with a plan. The plans are read from the first such event on. */
 const PLANNED = /^plan_/;
 const MOVES = /^(plan_|step_|interrupt_|run_|adopted|tool_(started|finished|doubted|returned))/;
 
@@ -20,7 +20,7 @@ export class Plans {
     this.run = run;
   }
 
-  /** Takes all events so far. Each call passes the same list, extended. */
+  /** Receives all events so far. Each call passes the same list with further events appended. */
   hear(events: readonly Event[]): void {
     const fresh = events.slice(this.#seen);
     this.#seen = events.length;
@@ -28,7 +28,7 @@ export class Plans {
     if (this.#has && fresh.some((event) => MOVES.test(event.type))) this.#soon(READ_MS);
   }
 
-  /** Takes plans from the answer to another request. */
+  /** Updates the plans from the response to another request. */
   take(items: Plan[]): void {
     this.#reading += 1;
     this.items = items;
@@ -50,7 +50,7 @@ export class Plans {
       const { items } = await get<List<Plan>>(`/v1/runs/${encodeURIComponent(this.run)}/plans`);
       if (reading === this.#reading) this.items = items;
     } catch {
-      // The server is away or busy: the connection banner shows it.
+      // The server is unreachable or busy: the connection banner shows this.
       if (reading === this.#reading) this.#soon(AGAIN_MS);
     }
   }

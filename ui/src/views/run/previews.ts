@@ -1,4 +1,4 @@
-// Previews: text that a model writes or a command prints, until the event with the result.
+// Previews: text that a model is writing or a command is printing, until the event with the result arrives.
 import type { Preview } from "../../api/types";
 
 export interface Arriving {
@@ -8,7 +8,10 @@ export interface Arriving {
   text: string;
 }
 
-/** Maximum preview, more than a person can follow. The event has the whole result. */
+/**
+ * Maximum number of lines of a preview. It is more than a person can follow, and the event contains the complete
+ * result.
+ */
 const LINES = 200;
 const CHARACTERS = 32_000;
 
@@ -34,7 +37,7 @@ export class Previews {
   }
 }
 
-/** Returns the end of a text, from the start of a line. */
+/** Returns the last lines of a text, starting at the beginning of a line. */
 function tail(text: string): string {
   let from = Math.max(0, text.length - CHARACTERS);
   let lines = 0;

@@ -1,4 +1,5 @@
-// The current state of one run: read once, then updated by its events. A burst of events is drawn once.
+// The current state of one run. It is read once, and then updated by events. Several events that arrive together cause
+// a single redraw.
 import { get, Problem, query } from "../../api/client";
 import type { Event, Interrupt, List, Preview, Run, Status } from "../../api/types";
 import { whenInboxChanges } from "../../state/inbox.svelte";
@@ -7,15 +8,18 @@ import type { Call, Item } from "./items";
 import { type Arriving, Previews } from "./previews";
 import { Story } from "./story";
 
-/** Delay that gathers events before they are drawn. */
+/** Delay in which events are collected before a redraw. */
 const DRAW_MS = 40;
 const READ_MS = 120;
-/** Events that can change the run's own fields. The run is read again after them. */
+/** Events that can change fields of the run itself. After such an event, the run is read again. */
 const MOVES = /^(run_|interrupt_|decision_made|vote_withdrawn|adopted|model_started|model_failed|model_stopped|tool_started|tool_doubted)/;
 const ENDS = /^run_(completed|failed|cancelled)$/;
 const OVER: Status[] = ["completed", "failed", "cancelled"];
 
-/** Returns true if the run has to be read again. After an interruption it may wait only for the person. */
+/**
+ * Returns true if the run has to be read again after this event. After an interruption, the run may wait only for the
+ * person.
+ */
 function moves({ type, data }: Event): boolean {
   return MOVES.test(type) || (data as { code?: string }).code === "interrupted";
 }
@@ -30,9 +34,9 @@ export class Following {
   arriving = $state.raw<Arriving[]>([]);
   /** Commands that a person can stop. */
   commands = $state.raw<Call[]>([]);
-  /** True if there is something to undo. */
+  /** True if the run has changes that can be undone. */
   hasChanged = $state(false);
-  /** Agents whose model has a request and has not answered yet. */
+  /** Names of the agents that wait for their model's reply. */
   thinking = $state.raw<string[]>([]);
   problem = $state.raw<unknown>();
   /** True if all events up to the last read of the run have arrived. */
@@ -63,7 +67,7 @@ export class Following {
       event: (event) => this.#event(event),
       preview: (preview) => this.#preview(preview),
       started: () => {
-        // Previews of the lost time are missing, and a half sentence would mislead.
+        // Previews of the time without connection are missing, and an incomplete sentence would mislead the reader.
         this.#previews.clear();
         this.#soon();
       },
@@ -84,11 +88,11 @@ export class Following {
     try {
       const path = encodeURIComponent(this.id);
       const waiting = get<List<Interrupt>>(`/v1/interrupts${query({ run: this.id, status: "open", limit: 200 })}`);
-      // If the run does not exist, the error of its own request is reported, and not this one.
+      // If the run does not exist, only the error of the request for the run is reported.
       waiting.catch(() => undefined);
       const run = await get<Run>(`/v1/runs/${path}`);
       const open = await waiting;
-      // A newer read has started.
+      // A newer read has started, so this result is discarded.
       if (reading !== this.#reading) return;
       this.take(run);
       this.open = open.items;
@@ -100,7 +104,7 @@ export class Following {
     }
   }
 
-  /** Reads events after the end of the run, such as a legal hold, once. The stream ends before them. */
+  /** Reads events after the end of the run, such as a legal hold, once. The stream ends before these events. */
   async #readLater(): Promise<void> {
     while (this.isOver && this.#hasEnded && this.run && this.#seq < this.run.seq) {
       const since = this.#seq;
@@ -111,7 +115,7 @@ export class Following {
     }
   }
 
-  /** Takes the run from an answer, unless a newer state is known. */
+  /** Updates the run from a response, unless a newer state is known. */
   take(run: Run): void {
     if (!this.run || run.seq >= this.run.seq) this.run = run;
   }
@@ -130,7 +134,7 @@ export class Following {
     this.#drawSoon();
   }
 
-  /** Drops the preview that an event replaces. */
+  /** Removes the preview that this event replaces. */
   #settle({ type, data }: Event): void {
     const { step, call } = data as { step?: string; call?: string };
     if (type.startsWith("model_") && step) this.#previews.drop(step);
@@ -138,9 +142,9 @@ export class Following {
   }
 
   #preview(preview: Preview): void {
-    // A late preview whose event has already arrived is ignored.
+    // A preview is ignored if the event with the final text has already arrived.
     const isAwaited = preview.call ? this.#story.running.has(preview.call) : this.#story.asking.has(preview.step);
-    // A plan is unreadable until it is complete.
+    // The JSON of a plan is not readable until it is complete.
     if (!isAwaited || (!preview.call && this.#story.planners.has(preview.step))) return;
     this.#previews.add(preview);
     this.#drawSoon();
@@ -169,7 +173,7 @@ export class Following {
     }, DRAW_MS);
   }
 
-  /** Returns the call of a command's output, and the agent of a step. */
+  /** Returns the call to which a command's output belongs, and the agent of the step. */
   nameOf(arriving: Arriving): { call: ReturnType<Story["call"]>; agent: string } {
     return {
       call: arriving.call ? this.#story.call(arriving.call) : undefined,

@@ -1,13 +1,13 @@
-// The list of runs: filtered, page by page, read again after events.
+// The list of runs: filtered, read page by page, and updated after events.
 import { get, query } from "../../api/client";
 import type { List, Run, Workflow } from "../../api/types";
 import { live } from "../../state/session.svelte";
 
 const PAGE = 50;
-/** Maximum page of the server. Only that many rows are kept up to date. */
+/** Maximum page size of the server. Only this number of rows is kept up to date. */
 const MOST = 200;
 const GATHER_MS = 500;
-/** Events that change a row of the list. */
+/** Types of events that change a row of the list. */
 const SEEN = /^(run_|interrupt_|adopted|model_started|tool_started)/;
 
 export class Runs {
@@ -20,7 +20,7 @@ export class Runs {
   isReading = $state(false);
   problem = $state.raw<unknown>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Version of the filter. An answer for an older one is ignored. */
+  /** Version of the filter. The response to a request with an older filter is ignored. */
   #version = 0;
 
   follow(): () => void {
@@ -65,7 +65,7 @@ export class Runs {
       const isAll = !page.next_cursor;
       const fresh = new Set(page.items.map((run) => run.id));
       const last = page.items.at(-1)?.created_at ?? "";
-      // Rows beyond this page stay unchanged.
+      // Rows after this page stay unchanged.
       const older = isAll ? [] : this.items.filter((run) => !fresh.has(run.id) && run.created_at < last);
       this.items = [...page.items, ...older];
       if (older.length === 0) this.next = page.next_cursor ?? undefined;

@@ -1,6 +1,6 @@
-// Tracks if the person reads at the end of the page. The end then stays in view while content is added.
+// Tracks whether the person is at the end of the page. If so, the end stays visible while content is added.
 
-/** Maximum distance from the end at which the person is treated as being there. */
+/** Maximum distance from the end of the page, in pixels, at which the person is treated as being at the end. */
 const NEAR_PX = 96;
 
 export class End {
@@ -17,7 +17,7 @@ export class End {
     };
   }
 
-  /** Call it also after the page has grown. */
+  /** Updates `isHere`. Must also be called after the page has grown. */
   look(): void {
     this.isHere = innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_PX;
   }

@@ -1,4 +1,4 @@
-// A new run before its start: the chosen and typed values, and its idempotency key.
+// A run that is not started yet: the chosen and typed values, and the idempotency key.
 import { post, Problem } from "../../api/client";
 import type { Run, StartRun } from "../../api/types";
 import { drafts } from "../../state/drafts";
@@ -12,26 +12,29 @@ import { WorkflowChoice } from "./workflow-choice.svelte";
 
 const DRAFT = "new.";
 
-/** Returns an error for each missing required value. */
+/** Returns one error per missing required value. */
 function absent(form: Field | undefined, value: unknown): FieldError[] {
   const all = form ? missing(form, value, "/input") : [];
   return all.map(({ pointer, name }) => ({ pointer, message: t("new.missing", { name: name || t("new.input") }) }));
 }
 
 export class Start extends WorkflowChoice {
-  /** Form of the chosen workflow's input; undefined if the input can only be written as JSON. */
+  /** Form of the chosen workflow's input. Undefined if the input can only be typed as JSON. */
   form = $state.raw<Field>();
   value = $state.raw<unknown>();
   readonly filling = new Filling();
   raw = $state("{}");
   isSending = $state(false);
-  /** True if another form, such as one in a copied tab, has already used the key. */
+  /** True if another form, for example in a duplicated tab, has already used the idempotency key. */
   isReused = $state(false);
-  /** Idempotency key of this form. A second click, or a retry after a lost answer, starts no second run. */
+  /**
+   * Idempotency key of this form. It prevents a second run after a double click, or after a retry of a request whose
+   * response was lost.
+   */
   #key = crypto.randomUUID();
 
   readonly #absent = $derived<FieldError[]>(absent(this.form, this.value));
-  /** Errors of the fields. Missing values are marked after the first attempt to start. */
+  /** Errors of the fields. Missing values are reported after the first attempt to start. */
   readonly errors = $derived<FieldError[]>([
     ...(this.filling.isTold ? this.#absent : []),
     ...(this.problem instanceof Problem ? (this.problem.body.errors ?? []).map(placed) : []),
@@ -62,7 +65,7 @@ export class Start extends WorkflowChoice {
     if (this.workflow && this.input !== undefined) drafts.keep(DRAFT + this.workflow.name, JSON.stringify(this.input));
   }
 
-  /** Starts the run. Returns undefined if it did not start. */
+  /** Starts the run. Returns undefined if the run did not start. */
   async send(): Promise<Run | undefined> {
     if (!this.workflow || this.isSending || !this.isWritten) return undefined;
     this.problem = undefined;

@@ -1,4 +1,5 @@
-// Converts a run's events to the items of a conversation. Equal events give equal items, and each event is read once.
+// Converts the events of a run into the items of a conversation. Each event is processed once, and the same events
+// always give the same items.
 import type { Event } from "../../api/types";
 import { around } from "./around";
 import { after, made, proposed } from "./call";
@@ -7,22 +8,22 @@ import type { Ask, Call, Item, Note } from "./items";
 
 export class Story {
   readonly items: Item[] = [];
-  /** Steps whose model has a request and has not answered, with the name of the agent. */
+  /** Map from the id of a step that waits for its model's reply to the name of its agent. */
   readonly asking = new Map<string, string>();
-  /** Calls that are running. */
+  /** Ids of the calls that are running. */
   readonly running = new Set<string>();
   readonly #agents = new Map<string, string>();
-  /** Interrupts of kind `turn` after an interruption. */
+  /** Ids of the interrupts of kind `turn` that were opened by an interruption. */
   readonly #turns = new Set<string>();
-  /** Steps in which a model judges a call. Only their verdict is shown. */
+  /** Ids of the steps in which a model judges a call. Only the verdict of these steps is shown. */
   readonly #overseers = new Set<string>();
-  /** Steps in which an agent writes a plan. The plan is shown on its card. */
+  /** Ids of the steps in which an agent writes a plan. The plan is shown on its card. */
   readonly planners = new Set<string>();
   readonly #calls = new Map<string, number>();
-  /** Index of the item that shows an interrupt. */
+  /** Map from the id of an interrupt to the index of the item that shows it. */
   readonly #asks = new Map<string, number>();
 
-  /** Returns the commands that a person can stop. A command that a client runs belongs to the client. */
+  /** Returns the commands that a person can stop. A command that a client runs cannot be stopped here. */
   commands(): Call[] {
     const calls = [...this.running].map((id) => this.call(id));
     const isWithClient = (call: Call): boolean => call.asks.some((ask) => ask.kind === "client_call" && !ask.outcome);
@@ -93,7 +94,7 @@ export class Story {
         break;
       case "model_stopped":
         this.#replied(event);
-        // The item above has the agent's text.
+        // The item above already shows the agent's text.
         this.#note({ ...event, data: {} }, event.type, "hold", { agent: this.#agent(step) });
         break;
       case "model_failed":
@@ -170,7 +171,7 @@ export class Story {
     const phase = text(data, "phase");
     this.#agents.set(step, agent);
     const last = this.items.at(-1);
-    // The first step of a phase shares the divider of the phase.
+    // The first step of a phase uses the divider of the phase.
     if (last?.type === "divider" && last.phase === phase && !last.step) this.items[this.items.length - 1] = { ...last, step, agent };
     else this.items.push({ type: "divider", seq, at: when, phase, step, agent });
   }
@@ -182,7 +183,7 @@ export class Story {
     this.asking.delete(step);
     if (this.#overseers.has(step)) return;
     const whole = text(data, "content", "text");
-    // The card shows the plan.
+    // The plan is removed from the text, because the card shows the plan.
     const said = this.planners.has(step) ? around(whole) : whole;
     if (said.trim()) this.items.push({ type: "said", seq, at: when, agent, text: said });
     list(data, "calls").forEach((_, i) => {
@@ -196,7 +197,7 @@ export class Story {
   }
 
   #opened({ data, seq, at: when }: Event): void {
-    // The person's text becomes a message, and the event before it names who interrupted.
+    // The person's text becomes a message. The event before this event names the person who interrupted.
     if (text(data, "about") === "interruption") {
       this.#turns.add(text(data, "interrupt"));
       return;

@@ -6,10 +6,10 @@ import type { Event } from "../../api/types";
 import { at, isObject, list, number, text } from "./facts";
 import { who } from "./gate";
 
-/** Maximum length of a summary. The full data is one click away. */
+/** Maximum length of a summary. A click shows the complete data. */
 const LINE = 160;
 
-/** Facts used as a summary in this order, if there is nothing better. */
+/** Facts that are used as a summary if there is no better text. The first fact in this order is used. */
 const TELLING = ["phase", "step", "agent", "call", "end", "why", "code", "limit", "value", "reason", "kind", "attempt"];
 
 export function type(event: Event): string {

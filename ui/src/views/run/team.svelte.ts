@@ -1,4 +1,4 @@
-// The agents of a run and their waits for each other. They are read again after each event that changes them.
+// The agents of a run, and which agents they wait for. They are read again after each event that changes them.
 import { get } from "../../api/client";
 import type { Event, List, Work } from "../../api/types";
 
@@ -17,7 +17,7 @@ export class Team {
     this.run = run;
   }
 
-  /** Takes all events so far. Each call passes the same list, extended. */
+  /** Receives all events so far. Each call passes the same list with further events appended. */
   hear(events: readonly Event[]): void {
     const fresh = events.slice(this.#seen);
     this.#seen = events.length;
@@ -43,7 +43,7 @@ export class Team {
       const { items } = await get<List<Work>>(`/v1/runs/${encodeURIComponent(this.run)}/work`);
       if (reading === this.#reading) this.work = items;
     } catch {
-      // The server is away or busy: the connection banner shows it.
+      // The server is unreachable or busy: the connection banner shows this.
       if (reading === this.#reading) this.#soon(AGAIN_MS);
     }
   }

@@ -1,4 +1,4 @@
-// Formats times. The formatters are created once, because that takes longer than a hundred uses.
+// Formats times. Formatters are created only once, because creating one takes longer than using it a hundred times.
 import { age } from "../../parts/age";
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
@@ -14,7 +14,7 @@ export function momentOf(at: string): string {
   return MOMENT.format(new Date(at));
 }
 
-/** Returns a duration. */
+/** Formats the duration between two timestamps. */
 export function took(from: string, to: string): string {
   const ms = Math.max(0, Date.parse(to) - Date.parse(from));
   return ms < 9_950 ? `${(ms / 1_000).toFixed(1)} s` : age(from, Date.parse(to));

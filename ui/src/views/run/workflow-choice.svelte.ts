@@ -1,9 +1,9 @@
-// The workflow, working directory and model that a new run or conversation starts with.
+// The workflow, working directory and model with which a new run or conversation starts.
 import { get } from "../../api/client";
 import type { List, Workflow } from "../../api/types";
 
 const WORKSPACE = "holdshort.workspace";
-/** Tools that only ask people. All others need a working directory. */
+/** Tools that only ask people. All other tools need a working directory. */
 const ASKING = ["ask_human", "create_plan", "request_review"];
 
 export class WorkflowChoice {
@@ -12,7 +12,7 @@ export class WorkflowChoice {
   workspace = $state(localStorage.getItem(WORKSPACE) ?? "");
   model = $state("");
   problem = $state.raw<unknown>();
-  /** True if agents of the workflow run here. Only then are tools and models relevant. */
+  /** True if Holdshort runs agents of the workflow. Tools and models are relevant only in this case. */
   readonly hasAgents = $derived((this.workflow?.agents.length ?? 0) > 0);
   readonly needsWorkspace = $derived((this.workflow?.tools ?? []).some((tool) => !ASKING.includes(tool)));
 
@@ -43,14 +43,17 @@ export class WorkflowChoice {
     this.problem = undefined;
   }
 
-  /** Returns the configuration to send; undefined if nothing is set. */
+  /** Returns the configuration to send. Undefined if nothing is configured. */
   get config(): { workspace?: string; model?: string } | undefined {
     const workspace = this.hasAgents ? this.workspace.trim() : "";
     const model = this.hasAgents ? this.model.trim() : "";
     return workspace || model ? { ...(workspace && { workspace }), ...(model && { model }) } : undefined;
   }
 
-  /** Remembers the working directory for the next start, after the server has accepted it. */
+  /**
+   * Remembers the working directory for the next start. Call this function after the server has accepted the
+   * directory.
+   */
   keepWorkspace(): void {
     if (this.config?.workspace) localStorage.setItem(WORKSPACE, this.config.workspace);
   }

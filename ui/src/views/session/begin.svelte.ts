@@ -1,4 +1,4 @@
-// A new conversation before it is opened: its workflow, working directory, and idempotency key.
+// A conversation that is not opened yet: its workflow, working directory, and idempotency key.
 import { post, Problem } from "../../api/client";
 import type { OpenSession, Session, Workflow } from "../../api/types";
 import type { FieldError } from "../../parts/later/errors";
@@ -9,12 +9,15 @@ import { t } from "./texts";
 export class Begin extends WorkflowChoice {
   name = $state("");
   isSending = $state(false);
-  /** True if another form, such as one in a copied tab, has already used the key. */
+  /** True if another form, for example in a duplicated tab, has already used the idempotency key. */
   isReused = $state(false);
   #key = crypto.randomUUID();
-  /** True after the first attempt to begin. Missing values are marked from then on. */
+  /** True after the first attempt to open the conversation. Missing values are reported from then on. */
   #isTried = $state(false);
-  /** Error for a working directory that is not an absolute path. Its existence is checked when the first run starts. */
+  /**
+   * Error for a working directory that is not an absolute path. The server checks whether it exists when the first run
+   * starts.
+   */
   readonly #missing = $derived<FieldError[]>(
     this.#isTried && (this.workspace.trim() ? !this.workspace.trim().startsWith("/") : this.needsWorkspace)
       ? [{ pointer: "/config/workspace", message: t("session.begin.folder") }]
@@ -30,7 +33,10 @@ export class Begin extends WorkflowChoice {
     return "copilot";
   }
 
-  /** Offers workflows that a message alone can begin: with native agents, and no required input except the task. */
+  /**
+   * Returns true for a workflow that can start with a message alone: it has native agents, and its only required input
+   * is the task.
+   */
   override isOffered({ agents, input }: Workflow): boolean {
     return agents.length > 0 && list(data(input).required).every((name) => name === "task");
   }

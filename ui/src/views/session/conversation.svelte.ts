@@ -1,5 +1,5 @@
-// The current state of a session: its newest runs, each followed by its events, and their open interrupts. Runs that
-// begin while the page is open are appended.
+// The current state of a session: its newest runs with their events, and their open interrupts. Runs that start while
+// the page is open are appended.
 import { get, Problem, query } from "../../api/client";
 import type { Interrupt, List, Run, Session } from "../../api/types";
 import { live } from "../../state/session.svelte";
@@ -15,14 +15,14 @@ export class Conversation {
   session = $state.raw<Session>();
   /** The loaded runs, oldest first. */
   runs = $state.raw<Following[]>([]);
-  /** Cursor of the earlier runs. */
+  /** Cursor of the page with earlier runs. */
   before = $state.raw<string>();
   isReading = $state(false);
   problem = $state.raw<unknown>();
-  /** True if the loaded runs have been read to their ends once. */
+  /** True if all loaded runs have been read to their ends at least once. */
   readonly isCaughtUp = $derived(this.session !== undefined && this.runs.every((run) => run.isCaughtUp));
   readonly front = $derived(this.runs.find((run) => run.id === this.session?.front_run));
-  /** The run that receives messages and can be stopped: the live front run, or else the newest live run. */
+  /** The run that receives messages and that can be stopped: the live front run, otherwise the newest live run. */
   readonly live = $derived(this.front && !this.front.isOver ? this.front : this.runs.findLast((run) => run.run && !run.isOver));
   readonly open = $derived(
     this.runs
@@ -79,7 +79,7 @@ export class Conversation {
     } catch (problem) {
       const isAway = problem instanceof Problem && problem.code === "unreachable";
       if (!this.session && !isAway) this.problem = problem;
-      // It is read again when the connection is back.
+      // If the server does not respond, the session is read again after the connection is restored.
       else if (!isAway) this.soon(AGAIN_MS);
     } finally {
       this.#isReading = false;
@@ -90,7 +90,7 @@ export class Conversation {
     }
   }
 
-  /** Loads the page of runs before the first loaded one. */
+  /** Loads the page of runs that precede the first loaded run. */
   async earlier(): Promise<void> {
     if (this.isReading || !this.before) return;
     this.isReading = true;
@@ -109,7 +109,7 @@ export class Conversation {
     void this.runs.find((run) => run.id === interrupt.run)?.read();
   }
 
-  /** Reads all runs newer than the known ones; at first only the newest page. */
+  /** Reads all runs that are newer than the known runs. The first read loads only the newest page. */
   async #readNew(): Promise<void> {
     let page = await this.#page();
     const fresh = [...page.items];
@@ -135,7 +135,7 @@ export class Conversation {
       this.#stops.set(run.id, following.follow());
       return following;
     });
-    // Ids are in order of time.
+    // Ids are ordered by time.
     this.runs = [...this.runs, ...added].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 }

@@ -1,9 +1,9 @@
-// The next message in a session. It is kept in this tab until it is delivered, and delivered once.
+// The next message in a session. It is stored in this tab until it is delivered, and it is delivered only once.
 import { post } from "../../api/client";
 import type { Delivered } from "../../api/types";
 import { drafts } from "../../state/drafts";
 
-/** A sent text and its idempotency key. A retry of the same text uses the same key. */
+/** A sent text and its idempotency key. A retry with the same text uses the same key. */
 interface Attempt {
   text: string;
   key: string;
@@ -12,7 +12,7 @@ interface Attempt {
 export class Outgoing {
   text = $state("");
   isSending = $state(false);
-  /** The reason why the last message failed, or why its delivery is unknown. */
+  /** The reason why the last message failed, or why its delivery is uncertain. */
   problem = $state.raw<unknown>();
   readonly #path: string;
   readonly #draft: string;
@@ -25,7 +25,7 @@ export class Outgoing {
     this.text = drafts.read(this.#draft);
   }
 
-  /** Keeps the draft. Call it with each change of the text. */
+  /** Stores the draft. Must be called after each change of the text. */
   keep(): void {
     drafts.keep(this.#draft, this.text);
   }
@@ -38,7 +38,7 @@ export class Outgoing {
     const attempt = this.#begin(text);
     try {
       const delivered = await post<Delivered>(this.#path, { text }, { "Idempotency-Key": attempt.key });
-      // Text typed during the request belongs to the next message.
+      // Text that was typed during the request belongs to the next message.
       this.text = this.text.startsWith(text) ? this.text.slice(text.length).trimStart() : this.text;
       drafts.keep(this.#attempt, "");
       this.keep();
@@ -51,8 +51,10 @@ export class Outgoing {
     }
   }
 
-  /** Returns the attempt for a text. It is stored before the request, so that a retry after a reload uses the same
-   *  key. */
+  /**
+   * Returns the attempt for a text. The attempt is stored before the request, so that a retry after a reload uses the
+   * same key.
+   */
   #begin(text: string): Attempt {
     const known = read(drafts.read(this.#attempt));
     if (known?.text === text) return known;

@@ -1,20 +1,21 @@
-// The list of conversations: page by page, each with the run that describes it, read again after events.
+// The list of conversations, read page by page and updated after events. Each row contains the run that describes the
+// conversation.
 import { get, query } from "../../api/client";
 import type { List, Run, Session } from "../../api/types";
 import { live } from "../../state/session.svelte";
 
 const PAGE = 50;
 const MOST = 200;
-/** Number of matching rows that are loaded without a request of the person. */
+/** Number of matching rows that are loaded automatically. */
 const ENOUGH = 20;
-/** Maximum number of pages that are read for that. */
+/** Maximum number of pages that are read to find these rows. */
 const PAGES = 4;
 const GATHER_MS = 500;
 const SEEN = /^(session_|said|front_taken|run_|interrupt_|adopted)/;
 
 export interface Row {
   session: Session;
-  /** The front run, or else the newest run. */
+  /** The front run, otherwise the newest run. */
   run?: Run;
 }
 
@@ -55,7 +56,7 @@ export class Sessions {
     await this.#read(Math.min(Math.max(this.items.length, PAGE), MOST), undefined, (rows) => {
       const known = new Set(rows.map(({ session }) => session.id));
       const last = rows.at(-1)?.session.created_at ?? "";
-      // Rows beyond this page stay unchanged.
+      // Rows after this page stay unchanged.
       const older = rows.length < MOST ? [] : this.items.filter(({ session }) => !known.has(session.id) && session.created_at < last);
       return [...rows, ...older];
     });
@@ -70,7 +71,10 @@ export class Sessions {
     await this.#fill(before + 1);
   }
 
-  /** Reads further pages until enough rows match. Runs started without a conversation have sessions, too. */
+  /**
+   * Reads further pages until enough rows match. Runs without a conversation also have sessions, and these do not
+   * match.
+   */
   async #fill(enough: number): Promise<void> {
     for (let n = 0; n < PAGES && this.next && this.shown.length < enough; n += 1) {
       await this.#read(MOST, this.next, (rows) => [...this.items, ...rows]);
@@ -94,7 +98,9 @@ export class Sessions {
     }
   }
 
-  /** Returns the sessions with their runs. Most runs are among the newest, which one request reads. */
+  /**
+   * Returns the sessions with their runs. Most of the needed runs are among the newest runs, which one request reads.
+   */
   async #rows(sessions: Session[]): Promise<Row[]> {
     const newest = await get<List<Run>>(`/v1/runs${query({ limit: MOST })}`);
     const known = new Map(newest.items.map((run) => [run.id, run]));

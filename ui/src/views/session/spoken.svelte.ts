@@ -1,16 +1,16 @@
-// Announcements for screen readers: new texts of agents. Texts from before the page opened are not announced.
+// Announcements for screen readers: new texts of agents. Texts from before the page was opened are not announced.
 import { plain } from "../../parts/plain";
 import type { Conversation } from "./conversation.svelte";
 import { t } from "./texts";
 
-/** Maximum length of an announcement. The rest can be read on the page. */
+/** Maximum length of an announcement. The complete text is on the page. */
 const MOST = 300;
 
 export class Spoken {
   text = $state("");
   #known: string | undefined;
 
-  /** Call it with each change. */
+  /** Announces new texts. Must be called after each change of the conversation. */
   hear(conversation: Conversation): void {
     if (!conversation.isCaughtUp) return;
     const last = newest(conversation);

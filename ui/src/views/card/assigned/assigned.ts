@@ -19,13 +19,13 @@ export function asked(approvers: readonly string[], groups: readonly string[], q
   return n > 1 ? t("assigned.of", { n, who }) : who;
 }
 
-/** Describes the approvers of the current stage, and adds the operators if they may decide, too. */
+/** Describes the approvers of the current stage. Includes the operators if they may decide too. */
 export function askedOnce(assignment: Assignment): string {
   const who = asked(assignment.approvers, assignment.groups ?? [], assignment.quorum);
   return assignment.operators ? t("assigned.operators", { who }) : who;
 }
 
-/** Describes the next escalation: its time and the approvers from then on. */
+/** Describes the next escalation: its time, and the approvers after it. */
 export function escalated({ at, approvers = [], groups = [], replace }: NextEscalation): string {
   return t(replace ? "assigned.escalates.instead" : "assigned.escalates.too", { time: moment(at), who: asked(approvers, groups, {}) });
 }

@@ -1,4 +1,4 @@
-// Open calls that an approval for this session would cover, and which of them stay ticked.
+// Open calls that an approval for this session would cover, and which of them stay selected.
 import { get } from "../../../api/client";
 import type { AlsoCovered, Decision, Interrupt } from "../../../api/types";
 
@@ -16,8 +16,10 @@ export class Also {
     return this.#kept.has(id);
   }
 
-  /** Reads the list again. A call that opened after the first read is not ticked, because the person may not have seen
-   *  it. */
+  /**
+   * Reads the list again. A call that was opened after the first read is not selected, because the person may not have
+   * seen it.
+   */
   async read(id: string): Promise<void> {
     const now = await get<Interrupt>(`/v1/interrupts/${encodeURIComponent(id)}`).catch(() => undefined);
     if (!now) return;
@@ -34,7 +36,7 @@ export class Also {
     this.#kept = kept;
   }
 
-  /** Fields of the decision. */
+  /** Fields for the decision. */
   get fields(): Pick<Decision, "also" | "also_shown"> {
     if (this.covered.length === 0) return {};
     return { also: this.kept, also_shown: this.covered.map((each) => each.interrupt) };

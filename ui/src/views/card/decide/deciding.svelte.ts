@@ -1,4 +1,4 @@
-// Sends one decision and keeps its result. Typed text is discarded only after success.
+// Sends one decision and stores its result. Typed text is discarded only after success.
 import { Problem, post } from "../../../api/client";
 import type { Offer, Decision, Interrupt, Resolution } from "../../../api/types";
 import { drafts } from "../../../state/drafts";
@@ -16,10 +16,10 @@ export class Deciding {
   isLate = $state(false);
   /** The option of the last attempt. */
   last = $state.raw<Offer>();
-  /** Returns how long the card was visible, in milliseconds, once `viewed.ts` has loaded. */
+  /** Returns how long the card was visible, in milliseconds. Empty until `viewed.ts` has loaded. */
   viewedMs = (_id: string): { viewed_ms?: number } => ({});
 
-  /** Sends a decision. Returns the interrupt after it, or undefined if the decision was rejected. */
+  /** Sends a decision. Returns the interrupt after the decision, or undefined if the decision was rejected. */
   async send(
     interrupt: Interrupt,
     offer: Offer,
@@ -56,7 +56,7 @@ export class Deciding {
     return this.problem?.code === "stale";
   }
 
-  /** True if the interrupt was decided otherwise or has expired. */
+  /** True if the interrupt was resolved by another decision or has expired. */
   get isOver(): boolean {
     return this.problem?.code === "already_resolved" || this.problem?.code === "expired";
   }

@@ -1,4 +1,4 @@
-// The browser's speech recognition. TypeScript has no types for it, because some browsers lack it.
+// The browser's speech recognition. TypeScript has no types for it, because some browsers do not support it.
 
 export interface Heard {
   continuous: boolean;

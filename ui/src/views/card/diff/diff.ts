@@ -1,4 +1,4 @@
-// Diffs as the tools send them, and diffs of two texts that are computed here.
+// Diffs in the format of the tools, and diffs of two texts.
 import { type Data, data, list, text } from "../payload";
 import { shared } from "./sequence";
 
@@ -7,7 +7,7 @@ export type Op = " " | "-" | "+";
 export interface Line {
   op: Op;
   text: string;
-  /** True for the last line of a file without a final line break. */
+  /** True for the last line of a file that does not end with a line break. */
   isUnended: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Diff {
   truncated: boolean;
 }
 
-/** Returns the diff of a payload, or undefined if this version cannot read it. */
+/** Returns the diff in a payload. Undefined if its format is unknown. */
 export function readDiff(value: unknown): Diff | undefined {
   const diff = data(value);
   if (!Array.isArray(diff.hunks)) return undefined;
@@ -53,11 +53,13 @@ function readLine(value: unknown): Line {
   };
 }
 
-/** Maximum number of lines drawn of a new file. More would block the page. */
+/** Maximum number of lines of a new file that are drawn. More lines would block the page. */
 const DRAWN = 20_000;
 
-/** Returns a diff that shows as much as possible. For a new file the call holds the whole content, even if the runtime
- *  cut its diff. */
+/**
+ * Returns a diff that shows as many lines as possible. For a new file, the arguments of the call contain the complete
+ * text, even if the runtime shortened the diff.
+ */
 export function whole(diff: Diff | undefined, payload: Data): Diff | undefined {
   const content = text(data(payload.arguments), "content");
   if (!diff?.truncated || payload.new_file !== true || content === undefined) return diff;
@@ -65,7 +67,7 @@ export function whole(diff: Diff | undefined, payload: Data): Diff | undefined {
   return !all ? diff : { ...all, added: all.hunks[0]!.lines.length };
 }
 
-/** Returns a diff of all lines of a text with one operation; undefined if the text is too long. */
+/** Returns a diff in which all lines of a text have the same operation. Undefined if the text is too long. */
 export function listing(content: string, op: Op): Diff | undefined {
   const isEnded = content.endsWith("\n");
   const texts = (isEnded ? content.slice(0, -1) : content).split("\n");
@@ -74,20 +76,20 @@ export function listing(content: string, op: Op): Diff | undefined {
   return { hunks: [{ oldStart: 1, newStart: 1, lines }], added: 0, removed: 0, truncated: false };
 }
 
-/** Returns the numbers of changed lines that are not drawn. */
+/** Returns the numbers of added and removed lines that are not drawn. */
 export function undrawn(diff: Diff): { added: number; removed: number } {
   const drawn = (op: Op): number => diff.hunks.reduce((sum, hunk) => sum + hunk.lines.filter((line) => line.op === op).length, 0);
   return { added: diff.added - drawn("+"), removed: diff.removed - drawn("-") };
 }
 
-/** Returns true if the change leaves nothing of the file. */
+/** Returns true if the change removes all content of the file. */
 export function isEmptied(diff: Diff): boolean {
   return !diff.truncated && diff.hunks.length === 1 && diff.hunks[0]!.lines.every((line) => line.op === "-");
 }
 
 /** Returns a diff with all lines of both texts. */
 export function between(old: string, now: string): Diff {
-  // An empty text has no line, rather than one empty line.
+  // An empty text has no lines, not one empty line.
   const [a, b] = [old, now].map((text) => (text === "" ? [] : text.split("\n"))) as [string[], string[]];
   const kept = shared(a, b);
   const lines: Line[] = [];

@@ -6,7 +6,7 @@ const EACH_FRAME = 700;
 export class Growing {
   shown = $state(FIRST);
 
-  /** Adds rows until all are drawn. Call it while a component is created. */
+  /** Adds rows until all rows are drawn. Create it while a component is created. */
   constructor(total: () => number) {
     $effect(() => {
       if (this.shown >= total()) return;

@@ -1,4 +1,4 @@
-// The person's choice of diff layout: inline or side by side. Remembered in this browser.
+// The person's choice of diff layout: inline or side by side. The choice is stored in this browser.
 
 export type Layout = "inline" | "sides";
 

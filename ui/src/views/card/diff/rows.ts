@@ -1,9 +1,13 @@
-// The numbered rows of a hunk, with versions of one line found and compared. `sides.ts` arranges them in two columns.
+// The numbered rows of a hunk. A removed line and an added line that are versions of the same line are paired and
+// compared. `sides.ts` arranges the rows in two columns.
 import type { Hunk, Line, Op } from "./diff";
 import { longest } from "./sequence";
 import { compared, isAlike, likeness, type Segment, tokens, whole } from "./words";
 
-/** Maximum number of line pairs that are compared in one change. A larger change pairs only lines at the same place. */
+/**
+ * Maximum number of line pairs that are compared in one change. In a larger change, only lines at the same position
+ * are paired.
+ */
 const LOOKED_AT = 1_000;
 
 export interface Row {
@@ -14,13 +18,15 @@ export interface Row {
   isUnended: boolean;
 }
 
-/** Returns the rows in one column. */
+/** Returns the rows for one column. */
 export function unified(hunk: Hunk): Row[] {
   return blocks(hunk).flatMap((block) => [...block.old, ...block.new]);
 }
 
-/** Lines that stay (`old` has them all), or a change: removed lines, added lines, and the pairs that are versions of
- *  each other. */
+/**
+ * Either unchanged lines (all in `old`), or a change: removed lines, added lines, and the pairs of lines that are
+ * versions of the same line.
+ */
 export interface Block {
   isSame: boolean;
   old: Row[];
@@ -36,7 +42,7 @@ export function blocks(hunk: Hunk): Block[] {
   for (const line of hunk.lines) {
     const isSame = line.op === " ";
     let block = out.at(-1);
-    // Removed lines come before added ones, so a `-` after a `+` begins the next change.
+    // Removed lines precede added lines, so a `-` after a `+` begins the next change.
     if (!block || block.isSame !== isSame || (line.op === "-" && block.new.length > 0)) {
       block = { isSame, old: [], new: [], pairs: [] };
       out.push(block);

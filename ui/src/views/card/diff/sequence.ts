@@ -1,10 +1,13 @@
-// The items that two sequences share, in order. Every comparison on a card uses it.
+// Finds the items that two sequences have in common, in order. Every comparison on a card uses this module.
 
-/** Maximum number of table cells. Larger sequences are treated as different between their common start and end. */
+/**
+ * Maximum number of table cells. In larger sequences, everything between the common start and the common end is
+ * treated as different.
+ */
 const CELLS = 250_000;
 
 export interface Shared {
-  /** By index: true if the item is also in the other sequence, in the same order. */
+  /** By index: true if the item is in both sequences, in the same order. */
   old: boolean[];
   new: boolean[];
 }
@@ -29,7 +32,7 @@ export function shared(a: readonly string[], b: readonly string[]): Shared {
   return out;
 }
 
-/** Finds the pairs (i, j), increasing in both, with the highest sum of gains. */
+/** Finds the pairs (i, j), increasing in i and in j, with the highest sum of gains. */
 export function longest(
   rows: number,
   columns: number,

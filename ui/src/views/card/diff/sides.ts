@@ -1,4 +1,4 @@
-// The lines of a hunk in two columns, with removed lines next to added ones.
+// The lines of a hunk in two columns, with removed lines next to added lines.
 import type { Hunk } from "./diff";
 import { blocks, type Row } from "./rows";
 
@@ -7,7 +7,9 @@ export interface Sides {
   right?: Row;
 }
 
-/** Returns the rows side by side: the versions of one line share a row, and other changed lines are paired in order. */
+/**
+ * Returns the rows side by side. Two versions of the same line share a row. Other changed lines are paired in order.
+ */
 export function sides(hunk: Hunk): Sides[] {
   return blocks(hunk).flatMap((block) => {
     if (block.isSame) return block.old.map((row) => ({ left: row, right: row }));

@@ -8,14 +8,14 @@ export interface Segment {
 
 /** Maximum number of words of a line that is compared. */
 const WORDS = 500;
-/** Minimum share of common letters for two lines to be versions of each other. */
+/** Minimum share of common letters for which two lines are versions of the same line. */
 const ALIKE = 0.35;
 
 export function tokens(line: string): string[] {
   return line.match(/[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu) ?? [];
 }
 
-/** Returns the likeness from 0 (nothing in common) to 1 (equal). Blanks are ignored. */
+/** Returns the similarity of two lines, from 0 (nothing in common) to 1 (equal). Blanks are ignored. */
 export function likeness(a: readonly string[], b: readonly string[]): number {
   const counts = new Map<string, number>();
   let total = 0;
@@ -45,7 +45,10 @@ export function whole(text: string): Segment[] {
   return [{ text, changed: false }];
 }
 
-/** Returns both lines cut where they differ. They stay uncut if they share too little to help the reader. */
+/**
+ * Returns both lines, split where they differ. The lines are not split if they have too little in common to help the
+ * reader.
+ */
 export function compared(old: string, now: string): { old: Segment[]; new: Segment[] } {
   const [a, b] = [tokens(old), tokens(now)];
   if (a.length > WORDS || b.length > WORDS || !isAlike(likeness(a, b))) return { old: whole(old), new: whole(now) };

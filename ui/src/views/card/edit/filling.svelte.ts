@@ -1,10 +1,11 @@
-// State that all fields of one form share: whether the person tried to send it, and which fields hold an invalid value.
+// State that all fields of a form share: whether the person tried to send the form, and which fields contain an invalid
+// value.
 import { getContext, setContext } from "svelte";
 
 export class Filling {
   /** True if the person tried to send the form. Missing values are reported from then on. */
   isTold = $state(false);
-  /** True if an empty text is kept as a value, because it may replace a text. */
+  /** True if an empty text is a valid value, because an edit may empty a text. */
   readonly hasEmpty: boolean;
   readonly #ids = new Set<string>();
   #broken = $state(0);
@@ -13,12 +14,15 @@ export class Filling {
     this.hasEmpty = hasEmpty;
   }
 
-  /** True if a field holds an invalid value, such as half a number. It can be neither sent nor left out. */
+  /**
+   * True if a field contains an invalid value, such as an incomplete number. The form can then be neither sent nor
+   * treated as empty.
+   */
   get isBroken(): boolean {
     return this.#broken > 0;
   }
 
-  /** Marks a field as invalid or valid. The returned function clears the mark; use it in an effect of the field. */
+  /** Marks a field as invalid or valid. The returned function removes the mark. Call it in an effect of the field. */
   mark(id: string, isBroken: boolean): () => void {
     const set = (isBroken: boolean): void => {
       if (isBroken) this.#ids.add(id);
@@ -40,7 +44,7 @@ export function filling(): Filling {
   return getContext<Filling | undefined>(KEY) ?? new Filling();
 }
 
-/** Focuses the first field with an error. */
+/** Moves the focus to the first field with an error. */
 export function toFirstWrong(within: Element | null | undefined): void {
   const wrong = within?.querySelector("[data-wrong=true], [aria-invalid=true]");
   const own = "input, textarea, select, button";

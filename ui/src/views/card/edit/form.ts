@@ -1,4 +1,4 @@
-// Maps a JSON Schema to a form: one field per part. A part that no field can show becomes a JSON box.
+// Maps a JSON Schema to a form with one field per value. A value that no field can edit gets a JSON box.
 import { type Data, data, isData, list, text, texts } from "../payload";
 import { word } from "../../texts";
 import { flat } from "./schema";
@@ -9,14 +9,14 @@ export type Shape =
   | { type: "number"; isWhole: boolean; least?: number; most?: number }
   | { type: "switch" }
   | { type: "choice"; values: unknown[] }
-  /** The only allowed value. */
+  /** A field with a single allowed value. */
   | { type: "fixed"; value: unknown }
   | { type: "list"; item: () => Field; least: number }
   | { type: "tuple"; items: () => Field[] }
-  /** An object with arbitrary member names. */
+  /** An object whose member names the person chooses. */
   | { type: "record"; item: () => Field; least: number }
   | { type: "group"; members: () => Member[] }
-  /** The field's value, or null. */
+  /** A field that also allows null. */
   | { type: "maybe"; field: Field }
   | { type: "either"; ways: Way[] }
   | { type: "json" };
@@ -24,9 +24,11 @@ export type Shape =
 export type Field = Shape & {
   title?: string;
   help?: string;
-  /** The schema's default. */
+  /** The default from the schema. */
   initial?: unknown;
-  /** True if the type contains itself here. The field is drawn when the person adds it. */
+  /**
+   * True if this field is inside a field of the same recursive type. The field is shown only after the person adds it.
+   */
   isAgain?: boolean;
 };
 
@@ -42,22 +44,24 @@ export interface Way {
   field: Field;
 }
 
-/** Maximum depth of nested references. Deeper parts become a JSON box. */
+/** Maximum depth of nested references. Values at a greater depth get a JSON box. */
 const DEEPEST = 16;
-/** Separates the references about one value from those about a part of it. */
+/** In a path of references, separates the references of a value from the references of the values inside it. */
 const BELOW = "/";
-/** Schema keywords that give a value a shape which no field has. */
+/** Schema keywords that no field supports. */
 const UNDRAWN = ["if", "patternProperties", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef"];
 
 const JSON_BOX: Shape = { type: "json" };
 
-/** Returns the value of `make`, which runs at the first use. A type may contain itself. */
+/**
+ * Returns a function that calls `make` at its first use and then returns the same value. This allows recursive types.
+ */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** Returns the field of a schema. `path` has the references that led to it. */
+/** Returns the field of a schema. `path` contains the references that led to the schema. */
 export function field(written: unknown, root: unknown = written, path: readonly string[] = ["#"]): Field {
   const found = flat(written, root);
   if (!found) return JSON_BOX;
@@ -101,7 +105,7 @@ function shape(schema: Data, root: unknown, path: readonly string[]): Shape {
   }
 }
 
-/** Returns the type that a schema without `type` describes. */
+/** Returns the type of a schema without the keyword `type`. */
 function inferred(schema: Data): string | undefined {
   if ("properties" in schema) return "object";
   return "prefixItems" in schema ? "array" : undefined;
@@ -120,7 +124,7 @@ function either(ways: unknown[], beside: Data, root: unknown, path: readonly str
   const drawn = ways.map((way) => field(isShared ? { allOf: [shared, way] } : way, root, path));
   const some = drawn.filter((each) => !(each.type === "fixed" && each.value === null));
   const one = some.length === 0 ? { type: "fixed" as const, value: null } : chosen(some, beside);
-  // A choice lists null as a value of its own.
+  // A choice lists null as one of its values.
   if (some.length === drawn.length || some.length === 0) return one;
   return { type: "maybe", field: one };
 }
@@ -138,7 +142,10 @@ function chosen(some: Field[], beside: Data): Field {
   };
 }
 
-/** Returns the value that distinguishes a group: of the discriminator member, or of the first fixed member. */
+/**
+ * Returns the value that distinguishes a group from its alternatives: the value of the discriminator member, otherwise
+ * the value of the first fixed member.
+ */
 function constant(of: Field, told: string | undefined): string | undefined {
   if (of.type !== "group") return undefined;
   const fixed = of.members().filter(({ field }) => field.type === "fixed");
@@ -158,7 +165,7 @@ export function shown(value: unknown): string {
 }
 
 function array(schema: Data, root: unknown, path: readonly string[]): Shape {
-  // In draft 7, `items` may be the list.
+  // In JSON Schema draft 7, `items` may be a list of schemas.
   const items = Array.isArray(schema.items) ? schema.items : schema.prefixItems;
   if (Array.isArray(items)) return { type: "tuple", items: once(() => items.map((each) => field(each, root, path))) };
   return { type: "list", item: once(() => field(schema.items ?? true, root, path)), least: number(schema.minItems) ?? 0 };
@@ -168,19 +175,19 @@ function object(schema: Data, root: unknown, path: readonly string[]): Shape {
   const others = schema.additionalProperties;
   let properties = Object.entries(data(schema.properties));
   if (properties.length === 0 && isData(others)) {
-    // A record with a closed set of names has a field for each name.
+    // A record whose names are listed in the schema has one field per name.
     const names = texts(flat(schema.propertyNames ?? true, root)?.schema.enum);
     if (names.length === 0) return { type: "record", item: once(() => field(others, root, path)), least: number(schema.minProperties) ?? 0 };
     properties = names.map((name) => [name, others]);
   }
-  // An object with arbitrary members has no form.
+  // An object with arbitrary members cannot be edited as a form.
   if (properties.length === 0) return others === false ? { type: "fixed", value: {} } : JSON_BOX;
   const required = texts(schema.required);
   return {
     type: "group",
     members: once(() => {
       const members = properties.map(([name, each]) => member(name, each, required.includes(name), root, path));
-      // The `required` list keeps its author's order. Members of a JSON object have none.
+      // Required members follow the order of the `required` list, because the members of a JSON object are not ordered.
       const place = (of: Member): number => (of.isRequired ? required.indexOf(of.name) : required.length);
       return members.sort((a, b) => place(a) - place(b));
     }),
@@ -190,12 +197,12 @@ function object(schema: Data, root: unknown, path: readonly string[]): Shape {
 function member(name: string, written: unknown, isRequired: boolean, root: unknown, path: readonly string[]): Member {
   let drawn = field(written, root, path);
   if (!isRequired) {
-    // An optional member can be left out, so it needs no null.
+    // An optional member can be omitted, so it does not need null.
     const { initial } = drawn;
     if (initial === null) delete drawn.initial;
     if (drawn.type === "maybe" && (initial === null || initial === undefined)) drawn = { ...drawn.field, help: drawn.help || drawn.field.help };
     if (drawn.type === "fixed" && drawn.initial === undefined) drawn = { ...drawn, type: "choice", values: [drawn.value] };
   }
-  // A title behind a reference describes the type, not the member.
+  // A title behind a reference is the title of the type, not of the member.
   return { name, label: text(data(written), "title")?.trim() || name.replaceAll("_", " "), field: drawn, isRequired };
 }

@@ -1,4 +1,4 @@
-// Parses JSON that a person types: its value, or the line of its error.
+// Parses JSON that a person types. Returns its value, or the line of the syntax error.
 import { isData } from "../payload";
 
 export type Parsed = { value: unknown } | { line: number; message: string };
@@ -12,7 +12,10 @@ export function parse(text: string): Parsed {
   }
 }
 
-/** Returns the line of a syntax error. Engines report a line, a position, or neither if the end is missing. */
+/**
+ * Returns the line of a syntax error. The message of a JavaScript engine contains a line or a position. It contains
+ * neither if the end of the text is missing.
+ */
 function line(text: string, message: string): number {
   const named = /line (\d+)/.exec(message)?.[1];
   if (named) return Number(named);

@@ -1,13 +1,13 @@
-// Loads the editor on demand, or early, so that it also opens while the server is away.
+// Loads the editor on demand, or early, so that it also opens while the server is unreachable.
 
 export const loadEditor = () => import("./Editor.svelte");
 
 export const loadEditBar = () => import("../decide/EditBar.svelte");
 
-/** The comparison of the request with its edit. */
+/** Loads the comparison of the request with its edit. */
 export const loadEdited = () => import("../decide/Edited.svelte");
 
-/** The choice of which changes of a trial are kept. */
+/** Loads the selection of the changes of a trial that are kept. */
 export const loadKeep = () => import("../subject/trial/Keep.svelte");
 
 export function fetchEditor(): void {

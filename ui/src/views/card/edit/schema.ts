@@ -1,7 +1,7 @@
-// Flattens a JSON Schema as libraries write it: resolves `$ref` and merges `allOf` into one schema.
+// Flattens a JSON Schema in the form that libraries generate: resolves `$ref` and merges `allOf` into one schema.
 import { type Data, data, isData, list, texts } from "../payload";
 
-/** Maximum chain of schemas about one value. The server accepts no longer chain. */
+/** Maximum number of chained schemas that describe one value. The server accepts no longer chain. */
 const CHAIN = 32;
 
 export interface Flat {
@@ -18,8 +18,10 @@ function decoded(reference: string): string {
   }
 }
 
-/** Returns the target of a reference inside the root schema. The reference is a percent-encoded JSON pointer in a
- *  URI. */
+/**
+ * Returns the target of a reference inside the root schema. A reference is a JSON pointer, percent-encoded as a URI
+ * fragment.
+ */
 function target(reference: string, root: unknown): unknown {
   if (!reference.startsWith("#")) return undefined;
   const names = decoded(reference.slice(1)).split("/").slice(1);
@@ -28,7 +30,7 @@ function target(reference: string, root: unknown): unknown {
     .reduce<unknown>((at, name) => (typeof at === "object" && at !== null && Object.hasOwn(at, name) ? (at as Data)[name] : undefined), root);
 }
 
-/** Returns one schema without `$ref` and `allOf`, or undefined if they cannot be merged. */
+/** Returns one schema without `$ref` and `allOf`. Undefined if the schemas cannot be merged. */
 export function flat(written: unknown, root: unknown, steps = 0): Flat | undefined {
   if (written === true) return { schema: {}, refs: [] };
   if (!isData(written) || steps > CHAIN) return undefined;
@@ -47,7 +49,7 @@ export function flat(written: unknown, root: unknown, steps = 0): Flat | undefin
   return found;
 }
 
-/** Merges two schemas. Keywords next to a reference override those behind it. */
+/** Merges two schemas. The keywords next to a reference override the keywords of its target. */
 function joined(below: Flat, above: Flat): Flat | undefined {
   const [a, b] = [below.schema, above.schema];
   if (["anyOf", "oneOf", "enum", "const"].some((key) => key in a && key in b)) return undefined;

@@ -1,13 +1,13 @@
-// The value of a form: its initial value, whether a form can show it, and the missing required values.
+// The value of a form: its initial value, its missing required values, and whether a form can show it.
 //
-// A field that is not filled in is `undefined`. Values are replaced, never mutated. Only own members are read, because
-// a member may be called `__proto__`.
+// A field that is not filled in is `undefined`. Values are replaced, never mutated. Only own properties are read,
+// because a member may be called `__proto__`.
 import { type Data, isData } from "../payload";
 import { member as at } from "../../../parts/later/errors";
 import type { Field } from "./form";
 import { ordered } from "./json";
 
-/** Maximum number of groups that one form opens by itself. Others are added by a click. */
+/** Maximum number of groups that a form opens automatically. Further groups are added by a click. */
 const GROUPS = 200;
 
 export function memberOf(group: unknown, name: string): unknown {
@@ -19,7 +19,7 @@ export function withMember(group: Data, name: string, value: unknown): Data {
   return Object.fromEntries(Object.hasOwn(group, name) ? entries : [...entries, [name, value]]);
 }
 
-/** Returns a deep copy; undefined for undefined. */
+/** Returns a deep copy. The copy of undefined is undefined. */
 export function copied(value: unknown): unknown {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 }
@@ -28,7 +28,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return ordered(a) === ordered(b);
 }
 
-/** Returns true if the form shows the whole value. Otherwise it is edited as JSON. */
+/** Returns true if the form can show the complete value. Otherwise the value is edited as JSON. */
 export function fits(field: Field, value: unknown): boolean {
   if (value === undefined) return true;
   switch (field.type) {
@@ -65,7 +65,10 @@ export function fits(field: Field, value: unknown): boolean {
   }
 }
 
-/** Returns the initial value of a field: only the schema's defaults, and nothing that the person has to choose. */
+/**
+ * Returns the initial value of a field. It contains only defaults from the schema. Everything else is left for the
+ * person to choose.
+ */
 export function blank(field: Field, left = { groups: GROUPS }): unknown {
   if (field.initial !== undefined) return copied(field.initial);
   switch (field.type) {
@@ -87,12 +90,12 @@ export function opened(field: Extract<Field, { type: "group" }>, left = { groups
   return Object.fromEntries(begun.map(({ name, field }) => [name, blank(field, left)]));
 }
 
-/** Returns the value of a new list entry or a chosen alternative, which the person added by a click. */
+/** Returns the initial value of a list entry or an alternative that the person added by a click. */
 export function added(field: Field): unknown {
   return field.type === "group" && field.initial === undefined ? opened(field) : blank(field);
 }
 
-/** Restores a draft. JSON has no undefined entries, so the draft has null for them. */
+/** Restores a draft. In the stored JSON, null replaces undefined entries. */
 export function restored(field: Field, value: unknown): unknown {
   if (field.type === "maybe") return value === null ? null : restored(field.field, value);
   if (field.type === "list" && Array.isArray(value)) return value.map((each) => (each === null ? undefined : restored(field.item(), each)));
@@ -111,8 +114,10 @@ export interface Missing {
   name: string;
 }
 
-/** Returns the required values that are missing. An empty text is missing too, unless it may replace a text
- *  (`hasEmpty`). */
+/**
+ * Returns the missing required values. An empty text is treated as missing, unless `hasEmpty` permits an empty text as
+ * a replacement.
+ */
 export function missing(field: Field, value: unknown, pointer: string, isRequired = true, hasEmpty = false, name = ""): Missing[] {
   const nothing = isRequired ? [{ pointer, name }] : [];
   if (value === undefined) return nothing;
@@ -142,7 +147,10 @@ export function missing(field: Field, value: unknown, pointer: string, isRequire
   }
 }
 
-/** Returns the index of the alternative that shows the value and lacks the fewest members; -1 if none does. */
+/**
+ * Returns the index of the alternative that can show the value and has the fewest missing members. Returns -1 if no
+ * alternative can show the value.
+ */
 export function wayOf(field: Extract<Field, { type: "either" }>, value: unknown): number {
   if (value === undefined) return -1;
   const lacks = field.ways.map((way) => (fits(way.field, value) ? missing(way.field, value, "").length : Infinity));

@@ -1,4 +1,4 @@
-// Texts of this part. They load together with it.
+// Texts about trials. They load together with the component that imports this file.
 import { add } from "../../../../texts";
 import { trial } from "../../../../texts/en-trial";
 

@@ -1,4 +1,5 @@
-// The result of a trial, read from a card's payload: the changes by group, and how much of them is not shown.
+// The result of a trial, read from a card's payload: the changes by group, and the number of changes that are not
+// shown.
 import { type Diff, readDiff, undrawn } from "../../diff/diff";
 import { type Data, data, list, text, texts } from "../../payload";
 
@@ -7,16 +8,16 @@ export interface Change {
   does: string;
   kind: string;
   isIgnored: boolean;
-  /** True if the task names paths and this is not among them. */
+  /** True if the task names paths and the path of this change is not one of them. */
   isOutside: boolean;
   bytes?: number;
   mode?: string;
   /** Target of a symbolic link. */
   target?: string;
-  /** Undefined if there is nothing to draw: a link, an empty file, a mode. */
+  /** Undefined if the change has no lines to show: a link, an empty file, a new file mode. */
   diff?: Diff;
   isNotText: boolean;
-  /** True if there was no room for the diff. */
+  /** True if the diff did not fit on the card. */
   isUndrawn: boolean;
 }
 
@@ -24,7 +25,7 @@ export interface Trial {
   files: number;
   deleted: number;
   ignored: number;
-  /** Number of changes outside the paths that the task names, if it names any. */
+  /** Number of changes outside the paths that the task names. 0 if the task names no paths. */
   outside: number;
   exit?: number;
   seconds?: number;
@@ -32,23 +33,26 @@ export interface Trial {
   isStopped: boolean;
   isOverCopy: boolean;
   output: string;
-  /** Test results in the output, as parsed by the runtime. They are the command's own words. */
+  /** Test results that the runtime found in the output. They are not verified: the command may print anything. */
   tests: string[];
-  /** Changes to git state, described by the runtime. */
+  /** Descriptions of changes to the Git repository, written by the runtime. */
   git: string[];
   changes: Change[];
-  /** True if nothing ran and the changes are those of an undo. */
+  /** True if no command ran and the changes are those of an undo. */
   isUndo: boolean;
-  /** True if the changes are those of a merge, and no command ran. */
+  /** True if no command ran and the changes are those of a merge. */
   isMerge: boolean;
-  /** Files that the command writes to the layer of the run, and not into the workspace. */
+  /** Files that the command writes to the layer of the run instead of the workspace. */
   layer: { files: number; paths: string[] };
-  /** Paths that an undo leaves unchanged, each with its reason, or calls whose changes are unknown. */
+  /** Paths that an undo leaves unchanged, each with the reason. Also calls whose changes are unknown. */
   left: { path: string; why: string }[];
-  /** Number of further entries that have no room on the card. */
+  /** Number of entries of `left` that do not fit on the card. */
   leftNotShown: number;
   notShown: number;
-  /** Paths that a person can keep or drop. `partsNotShown` counts those without room on the card. */
+  /**
+   * Paths whose changes a person can keep or drop. `partsNotShown` is the number of such paths that do not fit on the
+   * card.
+   */
   parts: string[];
   partsNotShown: number;
 }
@@ -112,7 +116,7 @@ function readChange(from: Data): Change {
   return { ...read, isUndrawn: hasText && !diff && !read.isNotText };
 }
 
-/** Counts the changes that have no room on the card. A file that is not text is shown by its name and size. */
+/** Counts the changes that do not fit on the card. A file that is not text is shown only by its name and size. */
 export function unseen({ changes, notShown }: Trial): { paths: number; changes: number; lines: number } {
   const cut = changes.map(({ diff }) => (diff?.truncated ? undrawn(diff) : { added: 0, removed: 0 }));
   return {
@@ -122,7 +126,10 @@ export function unseen({ changes, notShown }: Trial): { paths: number; changes: 
   };
 }
 
-/** Returns true if a kept part has changes that are not shown. Dropped parts are not released, so they are ignored. */
+/**
+ * Returns true if a part that the person keeps contains changes that are not shown. Dropped parts are ignored, because
+ * they are not released.
+ */
 export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
   const parts = [...trial.parts, ...kept];
   const liesIn = (path: string, part: string): boolean => path === part || path.startsWith(`${part}/`);
@@ -132,7 +139,7 @@ export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
     const part = partOf(path);
     return part !== undefined && kept.includes(part);
   };
-  // A part that contains others includes all of them, shown or not.
+  // A part that contains further paths includes all of them, shown or not.
   const mayHoldMore = kept.some((part) => {
     const at = trial.changes.find(({ path }) => path === part);
     return isOfGit({ path: part }) || at === undefined || at.does === "replaced";
@@ -141,17 +148,20 @@ export function unseenOf(trial: Trial, kept: readonly string[]): boolean {
   return left.paths + left.changes + left.lines > 0;
 }
 
-/** Number of files that a dialog names before it counts. */
+/** Maximum number of files that a dialog lists by name. Further files are only counted. */
 const NAMED = 20;
 
 export interface Affected {
   name: "dropped" | "undone" | "left" | "unmerged";
   files: { path: string; does?: string; kind?: string }[];
-  /** Number of further files that are not named. */
+  /** Number of further files that are not listed. */
   more: number;
 }
 
-/** Returns the files that a decision affects beyond those that it sends. `kept`: the parts that a person keeps. */
+/**
+ * Returns the files that a decision affects in addition to the released files. `kept` contains the parts that the
+ * person keeps.
+ */
 export function affected(trial: Trial, kept: readonly string[] | undefined): Affected[] {
   const changes = new Map(trial.changes.map((change) => [change.path, change]));
   const named = (path: string): Affected["files"][number] => ({ path, does: changes.get(path)?.does, kind: changes.get(path)?.kind });
@@ -175,11 +185,14 @@ function left(trial: Trial): Affected["files"] {
   return trial.left.map(({ path }) => ({ path }));
 }
 
-/** Number of diff lines that are unfolded on a card at first. */
+/** Maximum number of diff lines that are unfolded when the card opens. */
 const OPEN_LINES = 60;
 const OPEN_FILES = 4;
 
-/** Returns how many of the first changes are unfolded: the first, and more while the card stays short. */
+/**
+ * Returns the number of changes at the start of the list that are unfolded: at least one, and more while the card
+ * stays short.
+ */
 export function opened(changes: readonly Change[]): number {
   let [files, lines] = [0, 0];
   const tooFar = changes.findIndex(({ diff }) => {
@@ -191,7 +204,7 @@ export function opened(changes: readonly Change[]): number {
   return tooFar < 0 ? changes.length : tooFar;
 }
 
-/** Formats the size of a file. */
+/** Formats a file size. */
 export function size(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB"];
   let [value, unit] = [bytes, 0];
