@@ -50,7 +50,7 @@ pub(crate) struct Plan {
     pub checkpoints: Option<KeepCheckpoints>,
     /// Time for which the content of ended runs is kept.
     pub keep_content: Option<Duration>,
-    /// Settings of the crew edge.
+    /// Settings of the crew edge (`/crew/…`), an API for clients of an earlier system.
     pub crew: Crew,
     /// Collector to which traces of runs are sent.
     pub otlp: Option<Otlp>,

@@ -33,7 +33,7 @@ pub trait Pack: Debug + Send + Sync {
     /// Workflows of the pack, each with a rehearsal, a sample and a documentation page.
     fn workflows(&self) -> &'static [Shipped];
 
-    /// Parser of the cases of the crew edge. At most one pack of a binary has a parser.
+    /// Parser of the cases that clients of the crew edge (`/crew/…`) send. At most one pack of a binary has a parser.
     fn read_case(&self) -> Option<ReadCase> {
         None
     }

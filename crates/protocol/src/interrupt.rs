@@ -66,8 +66,8 @@ pub struct Interrupt {
     /// Effects that the sandbox permits to the command after approval. Present for a command that Holdshort runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_effect: Option<CommandEffect>,
-    /// Description of the parts of a change that the payload does not contain. Show this description before a person
-    /// approves. Absent if the payload contains the complete change.
+    /// Description of the parts of a change that no card shows. Show this description before a person approves. Absent
+    /// if a card shows the complete change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "Not shown here: 2762 more lines that are added, 2762 that are removed.")]
     pub unseen: Option<String>,

@@ -167,7 +167,7 @@ impl<'a> TrialCard<'a> {
             part.is_some_and(|part| kept.iter().any(|kept| kept == part))
         };
         let at = |part: &str| self.changes().find(|change: &TrialChange<'_>| change.path() == part);
-        // A part below `.git`, or one that replaced a path, contains all paths below it, listed or not.
+        // A part below `.git`, or a part that replaced a path, contains all paths below it, listed or not.
         let holds_others = |part: &String| {
             is_of_git(part) || at(part).is_some_and(|change| change.text("does") == Some("replaced"))
         };

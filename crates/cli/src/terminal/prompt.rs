@@ -1,5 +1,6 @@
 //! State machine without I/O that converts typed lines into a decision.
 //!
+//! A decision is *shown back* when it is printed for confirmation before it is sent.
 //! A decision is sent only if its option was chosen by number or name, or if the decision was shown back and confirmed.
 //! While a decision is shown back, `yes` confirms this decision and never selects an option.
 

@@ -1,4 +1,4 @@
-//! Fields of an interrupt whose text comes from an agent, and how each field is displayed.
+//! Fields of an interrupt that contain text from an agent, and how each field is displayed.
 //!
 //! The depth, the number of values and the number of bytes are limited. A text of printable ASCII is skipped after one
 //! scan.

@@ -86,7 +86,7 @@ export interface Call extends Told {
   code?: string;
   result?: string;
   data?: unknown;
-  /** Problems of the call: it needed a second decision, was lost, or had an unknown outcome. */
+  /** Problems of the call: it went back to the gate for another decision, was lost, or had an unknown outcome. */
   troubles: string[];
 }
 

@@ -19,7 +19,7 @@ export function line(row: Row, words: string[]): (cell: HTMLElement) => void {
   };
 }
 
-/** Maximum indent of the continuation of a wrapped line, in columns. A smaller indent of the line itself is kept. */
+/** Maximum indent, in columns, that the continuation of a wrapped line takes from the line itself. */
 const DEEPEST = 16;
 const TAB = 4;
 
