@@ -1,23 +1,28 @@
 //! Reads a command line as the shell would: the programs, files and hosts that it runs, reads, writes and reaches.
 //!
-//! PURE. Parses the shell's grammar but is not a shell: expands nothing, runs nothing and looks at no file. A line that
-//! it cannot understand for certain is *opaque*. An opaque command always asks, and no grant covers it (fail closed).
-//! The gates decide about a line (`core/src/gate`). The files, in the order in which a line passes through them:
+//! PURE. Parses the shell's grammar but is not a shell: this crate expands nothing, executes nothing and reads no file.
+//! A line whose meaning is uncertain is *opaque*. An opaque command always asks, and no grant covers it (fail closed).
+//! The gates (`core/src/gate`) decide on a line. The table lists the files in the order in which a line passes through
+//! them:
 //!
 //! | question | file |
 //! |---|---|
-//! | which words and redirections does the line hold? | `shell.rs`, `blank.rs` |
-//! | does a line in the shell's own grammar only read? | `script/` |
-//! | which words of a part does a rule compare? | `part.rs` |
-//! | which programs does it run, also through other programs? | here, `launch.rs`, `programs.rs`, `aliases.rs`, `other_spellings.rs` |
-//! | does a program only read, with these options? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
-//! | may it be another command than its words say? | `clear.rs`, `written_and_run.rs` |
-//! | does an allowing rule cover it? | `covers.rs` |
-//! | which files does it name, run, reach? Where? | `working_directory.rs`, `named_paths.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
-//! | does it write files that the user's own tools run? | `own_tools.rs`; the names are in `guarded/names.rs` |
-//! | which of its words does a grant remember? | `shape.rs` |
-//! | what class of effect does it have? | `class.rs`; the rows are in `tables/classes.rs` |
-//! | which test results are in its output? | `closing.rs` |
+//! | which words and redirections does the line contain? | `shell.rs`, `blank.rs` |
+//! | does a line with the shell's own grammar (loops, conditions) only read? | `script/` |
+//! | which words of a simple command does a rule compare? | `part.rs` |
+//! | which programs does the line run, also through other programs? | this file, `launch.rs`, `programs.rs`,
+//! `aliases.rs`, `other_spellings.rs` |
+//! | does a program with these options only read? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the
+//! rows are in `tables/` |
+//! | can the line run a different command than its words say? | `clear.rs`, `written_and_run.rs` |
+//! | does an allowing rule cover the line? | `covers.rs` |
+//! | which files does the line name, execute or reach, and in which folder? | `working_directory.rs`, `named_paths.rs`,
+//! `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
+//! | does the line write files that the user's own tools execute? | `own_tools.rs`; the names are in `guarded/names.rs`
+//! |
+//! | which words of the line does a grant remember? | `shape.rs` |
+//! | which class of effect does the line have? | `class.rs`; the rows are in `tables/classes.rs` |
+//! | which test results are in the output of a command? | `closing.rs` |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -68,48 +73,49 @@ use self::working_directory::Folders;
 /// Parsed command line, the input of the gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    /// All simple commands of the line, in order, also those behind `&&`, `|`, `sh -c` and the like.
+    /// All simple commands of the line, in order. Commands after `&&` and `|`, and in `sh -c` and similar, are
+    /// included.
     pub parts: Vec<Part>,
-    /// Commands that the line may also run. Rules that ask or forbid look here too. A guess never allows anything.
+    /// Commands that the line may run in addition to `parts`. Rules that ask or forbid check the guesses too. A guess
+    /// never allows anything.
     pub guesses: Vec<Part>,
-    /// Reason why the line cannot be understood for certain.
+    /// Reason why the meaning of the line is uncertain. `None`: the meaning is certain.
     pub opaque: Option<&'static str>,
-    /// True if the line is opaque because the shell computes its words, but every command in it is known to read. Rules
-    /// and grants on words or paths do not see all of such a line.
+    /// True if the line is opaque only because the shell computes some words, and every command in the line is known to
+    /// read. Rules and grants on words or paths do not see the computed words.
     pub computes_and_reads: bool,
-    /// Reason why the line may be another command than its words say: an alias, code, or an unknown option. Such a line
-    /// asks if a rule forbids commands or deploying.
+    /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. Such a
+    /// line asks if a rule forbids commands or deploying.
     pub unclear: Option<&'static str>,
-    /// True if an unknown option of a program that no table knows may name another program. Such a line asks if a rule
-    /// forbids commands. A grant may cover it, because the granted line has the same words.
+    /// True if a program that is in no table has an unknown option, which may name a program to run. Such a line asks
+    /// if a rule forbids commands. A grant may cover the line, because the granted line has the same words.
     pub unknown_option: bool,
-    /// True if a word begins in a home folder (`~`, `~name`). Only the shell knows the path of that folder.
+    /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
     pub names_home: bool,
 }
 
 /// One simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Base name of a system program. Any other program keeps its path as written: `./test` is not `test`.
+    /// Base name of a system program. Any other program keeps its path as written, because `./test` is not `test`.
     pub program: String,
-    /// Words after the program.
+    /// Words after the program name.
     pub arguments: Vec<String>,
-    /// True if the output goes into a file.
+    /// True if output is redirected into a file.
     pub redirected: bool,
     /// Files of redirections, for input and output.
     pub files: Vec<String>,
-    /// Files among `files` that are read on standard input.
+    /// Redirection files, from `files`, that are read on standard input.
     pub inputs: Vec<String>,
-    /// Files among `files` that output is appended to.
+    /// Redirection files, from `files`, to which output is appended.
     pub appended: Vec<String>,
-    /// Possible result of file patterns in each argument.
+    /// For each argument, the possible result of its file patterns.
     pub expansions: Vec<Expansion>,
     /// Folders in which the part may run, relative to the working directory of the call. The empty string is the
-    /// working directory. An empty list means that the folder is unknown.
+    /// working directory. Empty list: the folder is unknown.
     pub folders: Vec<String>,
 }
 
-/// Parses a command line.
 pub fn parse(line: &str) -> Command {
     let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
@@ -132,7 +138,7 @@ pub fn parse(line: &str) -> Command {
     command
 }
 
-/// Returns true if a command of these words only reads. The words may hold patterns and variables of the shell.
+/// Returns true if a command with these words only reads. The words may contain shell patterns and variables.
 pub(crate) fn reads_alone(words: Vec<ShellWord>) -> bool {
     let command = Command::default();
     let mut reading = Reading { command, guessing: false, lines: 0, folders: Folders::default() };
@@ -144,11 +150,11 @@ pub(crate) fn reads_alone(words: Vec<ShellWord>) -> bool {
 const CONNECTS: &str = "it opens a connection";
 const TOO_DEEP: &str = "it is nested too deep";
 
-/// Folders of system programs. The agent cannot have written a program in them.
+/// Folders of system programs. An agent cannot write programs to these folders.
 const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
 
-/// Keywords of the shell that may precede a command.
+/// Keywords of the shell that may precede a command on a line.
 const KEYWORDS: [&str; 18] = [
     "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "select",
     "function", "coproc", "!", "{", "}",
@@ -156,7 +162,7 @@ const KEYWORDS: [&str; 18] = [
 
 struct Reading {
     command: Command,
-    /// True while reading a command that may or may not run.
+    /// True while the parser reads a command that the line may or may not run.
     guessing: bool,
     lines: usize,
     folders: Folders,
@@ -197,7 +203,7 @@ impl Reading {
                     let moved = self.command.parts.get(before).filter(|_| !self.guessing);
                     self.folders.after(moved, separator);
                 }
-                // A word behind `<(` begins a command of its own.
+                // The word after `<(` begins a separate command.
                 Token::Redirect(redirect) => match tokens.next_if(|next| matches!(next, Token::Word(_))) {
                     Some(Token::Word(target)) => {
                         if ["/dev/tcp/", "/dev/udp/"].iter().any(|net| target.text.starts_with(net)) {
@@ -227,7 +233,7 @@ impl Reading {
         let mut words = simple.words.as_slice();
         while let Some((first, rest)) = words.split_first() {
             if is_assignment(&first.text) {
-                // `PATH=… git` or `LD_PRELOAD=… ls` runs another program than its name says.
+                // `PATH=… git` and `LD_PRELOAD=… ls` can run a different program than their words say.
                 self.opaque("it sets variables for a program");
             } else if KEYWORDS.contains(&first.text.as_str()) {
                 self.opaque("it uses shell syntax that is not analyzed");
@@ -300,7 +306,7 @@ impl Reading {
         if part.program == "time"
             && rest.first().is_some_and(|word| word.quoted && word.text.starts_with('-'))
         {
-            // The keyword `time` takes no quoted option: bash runs a program named `time` instead.
+            // With a quoted option, bash runs a program named `time` instead of its keyword `time`.
             self.opaque("a quoted word is not an option of `time`");
         }
         if programs::changes_the_shell(&part.program, &part.arguments) {
@@ -368,8 +374,8 @@ impl Reading {
         self.command.opaque = opaque;
     }
 
-    /// Guesses commands in the texts of a line that runs code: texts written into a script, fed to a program, or quoted
-    /// within code. Does not make the line itself opaque.
+    /// Guesses commands in the texts of a line that runs code: text that is written into a script, piped to a program,
+    /// or quoted within code. The guesses do not make the line opaque.
     fn guess_texts(&mut self) {
         let (opaque, lines) = (self.command.opaque, self.lines);
         for text in self.command.texts_that_may_run() {
@@ -378,7 +384,7 @@ impl Reading {
         (self.command.opaque, self.lines) = (opaque, lines);
     }
 
-    /// Guesses commands that the shell runs later: `trap 'rm x' EXIT`, `alias ls='rm x'`.
+    /// Guesses commands that the shell runs at a later time: `trap 'rm x' EXIT`, `alias ls='rm x'`.
     fn guess_later(&mut self, part: &Part, depth: u8) {
         if programs::runs_later(&part.program) {
             for word in part.arguments.iter().take(limits::GUESSED_STARTS) {
@@ -390,7 +396,7 @@ impl Reading {
         }
     }
 
-    /// Guesses that any word begins the executed command, or holds all of it.
+    /// Guesses commands from every argument: each one may be the first word of a command, or a complete command line.
     fn guess_suffixes(&mut self, part: &Part, depth: u8) {
         if part.arguments.len() > limits::GUESSED_STARTS {
             self.opaque("it contains too many words");
@@ -424,7 +430,7 @@ impl Reading {
     }
 }
 
-/// Words of one simple command, with its redirections.
+/// Words and redirections of one simple command.
 #[derive(Clone, Default)]
 struct Simple {
     words: Vec<ShellWord>,
@@ -434,18 +440,19 @@ struct Simple {
     appended: Vec<String>,
 }
 
-/// Command that a command runs.
+/// Command that a program such as `sudo` or `xargs` runs.
 enum InnerCommand {
     None,
-    /// The arguments from this index on.
+    /// The command begins at this argument index.
     Words(usize),
-    /// Commands that only read. Each begins at one of these indexes and takes all words that follow.
+    /// Several commands that only read. Each begins at one of these argument indexes and takes all words after it.
     Readers(Vec<usize>),
-    /// Possibly the arguments from this index on, or from an unknown index. The requested name may also be a package.
+    /// A command may begin at this argument index, or at an unknown index. The name of the program may also be the name
+    /// of a package.
     Perhaps(Option<usize>),
     /// The second argument is a command line.
     Line,
-    /// The executed command cannot be determined for certain.
+    /// The command cannot be determined with certainty.
     Unsure,
 }
 
@@ -462,7 +469,7 @@ fn find_inner_command(part: &Part) -> InnerCommand {
         "nohup" | "command" | "exec" | "builtin" | "time" | "setsid" | "env" | "nice" | "ionice" | "sudo"
         | "doas" | "chronic" | "unbuffer" | "fakeroot" | "strace" | "ltrace" => match words.first() {
             None => InnerCommand::None,
-            // Options may take values, so the start of the command is uncertain.
+            // Options may take values, so the first word of the command is uncertain.
             Some(first) if is_option(first) || is_assignment(first) => InnerCommand::Unsure,
             Some(_) => InnerCommand::Words(0),
         },
@@ -470,7 +477,8 @@ fn find_inner_command(part: &Part) -> InnerCommand {
             Some(first) if !is_option(first) && !part.expands(0) => InnerCommand::Words(1),
             Some(_) | None => InnerCommand::Unsure,
         },
-        // The arguments come from standard input. This is harmless if the program reads with any argument.
+        // `xargs` adds arguments from standard input. This is harmless if the program only reads, whatever its
+        // arguments.
         "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
             Some((at, Some(program))) if programs::only_reads(program) => InnerCommand::Words(at),
             Some(_) | None => InnerCommand::Unsure,
@@ -478,16 +486,17 @@ fn find_inner_command(part: &Part) -> InnerCommand {
         program if tables::runs::WRAPS.contains(&program) => InnerCommand::Unsure,
         program if program.starts_with("ld-linux") || program.starts_with("ld.so") => InnerCommand::Unsure,
         program if programs::is_shell(program) => match words.as_slice() {
-            // Other shells have different grammars.
+            // Shells other than these have different grammars.
             ["-c", _] if matches!(program, "sh" | "bash" | "dash") => InnerCommand::Line,
             ["--version"] => InnerCommand::None,
-            // A named script. Without one, the shell reads commands from standard input.
+            // With a script name, the shell runs that script. Without one, the shell reads commands from standard
+            // input.
             [script, ..] if !script.starts_with(['-', '+']) && !programs::is_device(script) => {
                 InnerCommand::None
             }
             [..] => InnerCommand::Unsure,
         },
-        // Only these subcommands run nothing.
+        // Only these subcommands run no program.
         "mise" | "asdf" | "pyenv" | "rbenv" | "nodenv" => match words.first() {
             Some(
                 &"versions" | &"version" | &"ls" | &"list" | &"current" | &"which" | &"where" | &"whence",
@@ -513,12 +522,12 @@ fn find_inner_command(part: &Part) -> InnerCommand {
     }
 }
 
-/// Returns true if a word may be a command line of its own.
+/// Returns true if a word may be a complete command line.
 fn holds_a_line(words: &[&str]) -> bool {
     words.iter().any(|word| word.contains(' '))
 }
 
-/// Returns true if the next word is a name that the line defines: `function f {`, `coproc NAME {`.
+/// Returns true if the word after the keyword is a name that the line defines: `function f {`, `coproc NAME {`.
 fn names_what_follows(keyword: &str, rest: &[ShellWord]) -> bool {
     keyword == "function" || (keyword == "coproc" && rest.get(1).is_some_and(|word| word.text == "{"))
 }

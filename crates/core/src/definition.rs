@@ -1,7 +1,7 @@
 //! A workflow in the form that the engine runs: parsed, validated, with its tools resolved. Data only.
 //!
-//! The crate `workflow` builds it from YAML, and a run pins it by [`Definition::digest`]. The run must read every
-//! field: a key without effect does not belong here.
+//! The crate `workflow` builds a definition from YAML, and a run pins the definition by [`Definition::digest`]. Every
+//! field must have an effect on runs: a key without an effect does not belong here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use crate::web::Web;
 /// Workflow name of interrupts from agents of other frameworks. It has no phases.
 pub const EXTERNAL: &str = "external";
 
-/// Default keywords of smart approval.
+/// Keywords of smart approval that apply by default.
 const KEYWORDS: [&str; 5] = ["delete", "production", "deploy", "critical", "irreversible"];
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,21 +33,22 @@ pub struct Definition {
     /// JSON Schema of the run's input.
     pub input: Value,
     pub agents: BTreeMap<String, Agent>,
-    /// Every tool that an agent names, by name. If asking is disabled, the tools that ask are missing.
+    /// Every tool that an agent names, by tool name. If asking people is disabled, the tools that ask people are
+    /// missing.
     pub tools: BTreeMap<String, tool::Spec>,
     pub phases: Vec<Phase>,
     pub gates: Gates,
     pub limits: Limits,
     pub asking: Asking,
-    /// Terms by the model name that agents and runs use, or by [`DEFAULT`](crate::pricing::DEFAULT).
+    /// Settings of models, by the model name that agents and runs use, or by [`DEFAULT`](crate::pricing::DEFAULT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub models: BTreeMap<String, ModelTerms>,
     /// True if commands may reach the network.
     pub network: bool,
-    /// Addresses that the web tool may reach.
+    /// Addresses that the built-in web tool may reach.
     #[serde(default, skip_serializing_if = "is_default")]
     pub web: Web,
-    /// Phase whose text becomes the run's text, if it has one. `None` for the last phase.
+    /// Phase whose text becomes the text of the run. `None`: the last phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }
@@ -61,12 +62,12 @@ impl Definition {
         self.name == EXTERNAL && self.phases.is_empty()
     }
 
-    /// Returns true if the workflow has tools that run here, in a folder.
+    /// Returns true if the workflow has tools that the server executes in the workspace folder.
     pub fn works_on_files(&self) -> bool {
         self.tools.values().any(|spec| matches!(spec.runs, tool::Runs::Here { .. }))
     }
 
-    /// Returns the agent of the first phase, if that phase begins with an agent.
+    /// Returns the agent of the first phase. Returns `None` if the first phase does not begin with an agent.
     pub fn front_agent(&self) -> Option<&str> {
         match &self.phases.first()?.kind {
             PhaseKind::Planning(planning) => Some(&planning.planner),
@@ -79,8 +80,8 @@ impl Definition {
         }
     }
 
-    /// Returns the same workflow with another agent in the first phase. Returns `None` if there is no such agent, or if
-    /// the first phase does not begin with an agent.
+    /// Returns the workflow with `agent` as the agent of the first phase. Returns `None` if the workflow has no agent
+    /// of this name, or if the first phase does not begin with an agent.
     pub fn begun_by(&self, agent: &str) -> Option<Self> {
         self.agents.get(agent)?;
         let mut variant = self.clone();
@@ -106,8 +107,8 @@ impl Definition {
         }
     }
 
-    /// Removes the tools that ask if asking is disabled. Adds the tool that records assumptions if an answer may be
-    /// missing. No agent names that tool: the run provides it when needed.
+    /// Applies the settings for asking. If asking is disabled, removes the tools that ask people. If a person's answer
+    /// may be missing, adds the tool that records assumptions: no agent names that tool, the run offers it when needed.
     pub fn settle_asking(&mut self) {
         if !self.asking.enabled {
             self.take_away(asks_people);
@@ -124,7 +125,8 @@ impl Definition {
         self.asking.enabled && agent.tools.iter().any(asks)
     }
 
-    /// Removes tools from every agent. Rules keep the names: a rule for one tool must not become a rule for all.
+    /// Removes the tools that match `is_gone`, also from every agent. Gate rules keep the names of removed tools:
+    /// without the name, a rule for one tool would become a rule for all tools.
     pub(crate) fn take_away(&mut self, is_gone: impl Fn(&tool::Spec) -> bool) {
         self.tools.retain(|_, spec| !is_gone(spec));
         for agent in self.agents.values_mut() {
@@ -133,7 +135,7 @@ impl Definition {
     }
 }
 
-/// Returns true if the tool asks people, or hands over to a person.
+/// Returns true if the tool asks a person a question, or hands work over to a person.
 fn asks_people(spec: &tool::Spec) -> bool {
     matches!(spec.runs, Runs::HandsOver(Receiver::Admin) | Runs::Opens(Opens::Question))
 }
@@ -142,26 +144,27 @@ fn asks_people(spec: &tool::Spec) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     pub instructions: String,
-    /// Added to the instructions while the agent may ask people.
+    /// Text that is added to the instructions of the agent while the agent may ask people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asking_instructions: Option<String>,
-    /// Name of a configured model. `None` for the run's model.
+    /// Name of a configured model. `None`: the model of the run.
     pub model: Option<String>,
     /// Names in [`Definition::tools`], in the order given.
     pub tools: Vec<String>,
-    /// Condition that ends the agent's work.
+    /// Condition under which the agent's step ends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ends: EndCondition,
 }
 
-/// Condition that ends the step of an agent.
+/// Condition under which the step of an agent ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCondition {
-    /// A complete reply without a tool call, and without a question or request in its text.
+    /// The step ends with a reply that is complete, has no tool call, and contains no question or request in its text.
     #[default]
     Reply,
-    /// Only the tool [`crate::handoff::FINISH`]. Texts of replies are not interpreted.
+    /// The step ends only when the agent calls the tool [`crate::handoff::FINISH`]. Texts of replies are not
+    /// interpreted.
     Finish,
 }
 
@@ -170,13 +173,14 @@ pub enum EndCondition {
 pub struct Phase {
     pub id: String,
     pub kind: PhaseKind,
-    /// Phases that must end first, already resolved. By default the phase before.
+    /// Ids of the phases that must end before this phase starts. By default the previous phase.
     pub needs: Vec<String>,
-    /// Instructions for this phase, in addition to the run's task.
+    /// Instructions for the agents of this phase, in addition to the task of the run.
     pub input: Option<String>,
-    /// Gates, already merged with those of the workflow.
+    /// Gates of the phase. Gates of the workflow are already merged in.
     pub gates: StepGates,
-    /// Changes of this phase to its interrupts. [`Definition::gate`] merges them with those of the workflow.
+    /// Settings of this phase for its kinds of interrupts. [`Definition::gate`] merges them with the settings of the
+    /// workflow.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<Kind, KindGate>,
     pub limits: Limits,
@@ -185,50 +189,50 @@ pub struct Phase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PhaseKind {
-    /// Turn loop of one agent.
+    /// One agent alternates model replies and tool calls until its step ends.
     OneShot { agent: String },
     /// An approval by a person before dependent phases start.
     Checkpoint(CheckpointPhase),
     /// A plan that is drafted, reviewed by an agent, and presented to a person.
     Planning(Planning),
-    /// Execution of a plan, with one step for each subtask.
+    /// Execution of a plan, with one step per subtask.
     Control(Control),
-    /// Generation of ideas: one agent proposes them, another one reviews them.
+    /// Generation of ideas: one agent proposes ideas, a second agent reviews them.
     IdeaGeneration(IdeaGeneration),
-    /// One tool call without a model. Its arguments are taken from the run's input.
+    /// One tool call without a model. The arguments of the call come from the input of the run.
     Call {
         tool: String,
-        /// Agent in whose name the run makes the call. If it is set, any outcome except a completed call fails the run.
+        /// Agent in whose name the run makes the call. If `agent` is set, the run fails unless the call completes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
     },
-    /// Rounds of one agent on messages of a person.
+    /// One agent that works on messages of a person, one round per message.
     Copilot(Copilot),
 }
 
-/// Agent that works on a person's messages, one after the other (contracts A17 to A23).
+/// Phase with one agent that works on messages of a person, one message after the other (contracts A17 to A23).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copilot {
     pub agent: String,
-    /// Readiness to ask a person before a task begins. `None`: the agent begins at once, and asks by its own tools
+    /// Readiness to ask a person before a task begins. `None`: the agent begins at once, and asks only with its tools
     /// (contract E25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<routing::Mode>,
-    /// Agent that routes tasks. `None`: rules route them.
+    /// Agent that routes tasks. `None`: rules route tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<String>,
-    /// Further agents that a route may name.
+    /// Agents that a route may name, in addition to `agent`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<String>,
     /// True if the person has a turn after every round.
     #[serde(default, skip_serializing_if = "is_default")]
     pub conversational: bool,
-    /// True if the person is asked whether the result meets their needs, in attended runs (contract E26).
+    /// True if attended runs ask the person whether the result meets the person's needs (contract E26).
     #[serde(default, skip_serializing_if = "is_default")]
     pub satisfaction: bool,
-    /// Maximum words of a task that needs no step checkpoints, unless a router decides otherwise. `None`: every task
-    /// needs them.
+    /// Maximum number of words of a task that needs no step checkpoints. A router may decide otherwise. `None`: every
+    /// task needs step checkpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simple_words: Option<u32>,
 }
@@ -238,22 +242,22 @@ pub struct Copilot {
 #[serde(deny_unknown_fields)]
 pub struct CheckpointPhase {
     pub message: String,
-    /// True if the checkpoint is recorded as approved without asking.
+    /// True if the checkpoint is recorded as approved without asking a person.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
-    /// Behavior in a run that nobody attends.
+    /// Behavior of the checkpoint in a run that nobody attends.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when_no_channel: NoChannel,
-    /// True if a person may add changes. Later agents receive them.
+    /// True if a person may add changes to the approval. Later agents receive the changes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub edit: bool,
-    /// Position in the work, in the words of the workflow's author. No decision depends on it.
+    /// Position of the checkpoint in the work, as the author of the workflow describes it. No decision depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
 }
 
 impl CheckpointPhase {
-    /// Returns the options of its interrupt.
+    /// Returns the options of the checkpoint's interrupt.
     pub fn options(&self) -> &'static [&'static str] {
         if self.edit { &["approve", "edit", "reject"] } else { &["approve", "reject"] }
     }
@@ -271,8 +275,8 @@ pub enum NoChannel {
 }
 
 impl PhaseKind {
-    /// Returns true if interrupts of this kind may be opened in the phase. An agent may present a plan in any phase
-    /// with agents. Planning and idea generation have no step checkpoints.
+    /// Returns true if interrupts of this kind may be opened in the phase. In every phase with agents, an agent may
+    /// present a plan. Phases for planning and for idea generation have no step checkpoints.
     pub fn opens(&self, kind: Kind) -> bool {
         match kind {
             Kind::Checkpoint => !matches!(self, Self::Planning(_) | Self::IdeaGeneration(_)),
@@ -289,7 +293,7 @@ impl PhaseKind {
         }
     }
 
-    /// Name of the kind in workflows.
+    /// Returns the name of the phase kind in workflows.
     pub fn name(&self) -> &'static str {
         match self {
             Self::OneShot { .. } => "one_shot",
@@ -310,7 +314,7 @@ impl PhaseKind {
         if let Self::Control(control) = self { Some(control) } else { None }
     }
 
-    /// Returns the tool of a phase of a single call.
+    /// Returns the name of the tool if the phase is a single call.
     pub fn called_tool(&self) -> Option<&str> {
         if let Self::Call { tool, .. } = self { Some(tool) } else { None }
     }
@@ -331,21 +335,21 @@ pub struct Planning {
     /// Agent that rewrites the task before it is planned.
     pub improver: Option<String>,
     pub reviewer: Option<String>,
-    /// Maximum reviews by the reviewer before a person is asked.
+    /// Maximum number of reviews by the reviewer before a person is asked.
     pub reviews: u32,
-    /// Maximum plans that are shown to a person before the run fails.
+    /// Maximum number of plans that a person is shown before the run fails.
     pub iterations: u32,
-    /// After `iterations` plans without an approval: if true, the next plan is executed without approval. Otherwise the
-    /// run fails.
+    /// Behavior after `iterations` plans without an approval. If true, the next plan is executed without approval. If
+    /// false, the run fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settles: bool,
     /// Agents that subtasks may name.
     pub agents: Vec<String>,
-    /// True if a person decides on every plan, whatever the workflow's gate says.
+    /// True if a person decides on every plan. The workflow's gate for plans is then ignored.
     #[serde(default, skip_serializing_if = "is_default")]
     pub always_asks: bool,
-    /// True if the planner may answer in text instead. Then only its tool makes a plan; without a plan nothing is
-    /// executed.
+    /// True if the planner may answer in text instead of a plan. Then a plan exists only if the planner calls its plan
+    /// tool; without a plan nothing is executed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
@@ -357,7 +361,7 @@ pub struct Control {
     pub plan: String,
     /// Agent for subtasks that name no agent.
     pub agent: String,
-    /// If set, only this subtask is executed, counted from 1.
+    /// If set, only the subtask with this number is executed. The first subtask is 1.
     pub only: Option<u32>,
 }
 
@@ -367,22 +371,21 @@ pub struct IdeaGeneration {
     pub maker: String,
     pub critic: String,
     pub ideas: u32,
-    /// Number of reviews by the critic.
+    /// Number of reviews by the reviewing agent.
     pub reviews: u32,
 }
 
-/// Gates around a step.
+/// Gates before and after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "named as the workflow names them")]
 pub struct StepGates {
     pub before_step: bool,
     pub after_step: bool,
-    /// True if the after-step gate asks only when a call of the step failed or was refused, or when the step was
-    /// retried.
+    /// True if the after-step gate asks only if the step was retried, or if a call of the step failed or was refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
-    /// True if a failed step asks a person. Otherwise the run fails.
+    /// True if a failed step asks a person. If false, the run fails.
     pub on_error: bool,
 }
 
@@ -390,19 +393,20 @@ pub struct StepGates {
 #[serde(deny_unknown_fields)]
 pub struct Gates {
     pub plan: PlanGate,
-    /// Checkpoints at which a person must decide, whatever rules and grants allow.
+    /// Checkpoints at which a person must decide even if rules or grants allow the call.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// True if [`Checkpoint::BeforeExecution`] asks about the result of a trial, instead of before the trial.
+    /// True if [`Checkpoint::BeforeExecution`] asks after a trial, about the trial's result. If false, it asks before
+    /// the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial_before_execution: bool,
-    /// Commands that [`Checkpoint::BeforeDeploy`] covers: single words, and command patterns.
+    /// Commands that [`Checkpoint::BeforeDeploy`] covers. Each entry is a single word or a command pattern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deploy: Vec<String>,
     /// Smart approval. `None`: disabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smart: Option<Smart>,
-    /// True if commands are tried before their gates vote, where a trial is possible.
+    /// True if each command first runs as a trial, where a trial is possible, and the gates vote afterwards.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial: bool,
     pub rules: Vec<Rule>,
@@ -411,33 +415,33 @@ pub struct Gates {
     pub same_action: SameAction,
     #[serde(default, skip_serializing_if = "is_default")]
     pub grants: Grants,
-    /// Parts of interrupts that are withheld, and from which people.
+    /// Values in interrupts that are withheld, and the people from whom they are withheld.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withhold: Vec<Withhold>,
-    /// True if the release of a review ends the step of the requesting agent, with the released output. The next task
-    /// begins, and the agent is not called again (contract D3).
+    /// True if the release of a review ends the step of the requesting agent. The released output becomes the step's
+    /// result, the agent is not called again, and the next task begins (contract D3).
     #[serde(default, skip_serializing_if = "is_default")]
     pub release_ends_step: bool,
 }
 
-/// Grants given by the option that allows a call for the session.
+/// Settings of the grants that a person gives with the option to allow a call for the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
     pub covers: GrantCovers,
-    /// Lifetime of a grant. `None`: as long as the session.
+    /// Lifetime of a grant. `None`: the grant ends with the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_after_ms: Option<u64>,
 }
 
-/// Treatment of a call whose action digest equals one that a person has approved in the run (contract E21).
+/// Treatment of a call with the same action digest as a call that a person has approved in the run (contract E21).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SameAction {
-    /// Asks like any other call.
+    /// The call asks like any other call.
     #[default]
     Ask,
-    /// Extends the approval to one more call.
+    /// The approval covers one more call.
     Once,
 }
 
@@ -447,12 +451,12 @@ pub enum PlanGate {
     /// A plan waits for a person's approval.
     #[default]
     Ask,
-    /// A plan is shown, and work continues.
+    /// A plan is shown to a person, and work continues without an approval.
     Show,
 }
 
-/// Smart approval: keywords and a model hold back calls that the gates would allow (contract A4). It never allows a
-/// call.
+/// Smart approval: keywords and a model hold back calls that the gates would allow (contract A4). Smart approval never
+/// allows a call that the gates hold back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smart {
@@ -467,7 +471,7 @@ impl Default for Smart {
     }
 }
 
-/// Model that judges calls which no other gate holds back.
+/// Model that judges the calls that no other gate holds back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
@@ -478,28 +482,29 @@ pub enum Judge {
     Model(String),
 }
 
-/// Limits of one step (rounds, calls, attempts …) or of the run (budget). Reaching one is an event.
+/// Limits of one step, such as rounds, calls and attempts, and budgets. Each reached limit is recorded as an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Model replies in one step before a `continuation` is asked.
+    /// Maximum number of model replies in one step before a `continuation` interrupt asks a person.
     pub rounds: u32,
-    /// Tool calls in one step before a `continuation` is asked.
+    /// Maximum number of tool calls in one step before a `continuation` interrupt asks a person.
     pub tool_calls: u32,
-    /// Failed model calls in a row before the step fails.
+    /// Maximum number of consecutive failed model calls before the step fails.
     pub attempts: u32,
     /// Maximum number of times that an after-step gate may send a step back.
     pub redos: u32,
-    /// Maximum subtasks of one plan.
+    /// Maximum number of subtasks of one plan.
     pub plan_steps: u32,
-    /// Maximum steps that run in parallel.
+    /// Maximum number of steps that run in parallel.
     pub parallel: u32,
-    /// Input and output tokens of one step before a `continuation` is asked.
+    /// Maximum number of input and output tokens of one step before a `continuation` interrupt asks a person.
     pub budget_tokens: Option<u64>,
-    /// Number of times that a step that reached `rounds` or `tool_calls` continues without asking.
+    /// Number of times that a step continues without asking after it reached `rounds` or `tool_calls`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub continues: u32,
-    /// Maximum cost of one step before a `continuation` is asked, in millionths of the currency of the prices.
+    /// Maximum cost of one step before a `continuation` interrupt asks a person, in millionths of the currency of the
+    /// prices.
     #[serde(default, skip_serializing_if = "is_default")]
     pub budget_money: Option<u64>,
 }

@@ -14,7 +14,7 @@ use crate::rights::{self, Extent, Permission};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// A person as last set. `name` and `addresses` are content of the event, and may be erased.
+/// A person as last recorded. `name` and `addresses` are erasable content of the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
@@ -28,7 +28,7 @@ pub struct Person {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     pub source: PeopleSource,
-    /// Issue time of the provider's token with these claims.
+    /// Issue time of the identity provider's token that contained these claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<Timestamp>,
     #[serde(skip)]
@@ -40,8 +40,8 @@ pub struct Person {
     pub away: Option<Away>,
 }
 
-/// Source of a person. The people file and an administrator do not change people that the other one set. Both have
-/// priority over a provider.
+/// Source of a person's record. A person from the people file is not changed over the API, and a person from the API is
+/// not changed by the people file. An identity provider changes neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeopleSource {
@@ -49,23 +49,23 @@ pub enum PeopleSource {
     File,
     /// Claims of an identity provider.
     Provider,
-    /// An administrator, over the API.
+    /// An administrator, through the API.
     Api,
 }
 
-/// Absence of a person. The person may decide all the same.
+/// Absence of a person. An absent person may still decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Away {
-    /// End of the absence. `None`: until it is revoked.
+    /// End of the absence. `None`: the absence lasts until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// Delegate who decides during the absence.
+    /// Person who decides on behalf of the absent person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<String>,
 }
 
-/// Names that an assignment may contain.
+/// Names of people and groups that an assignment may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciders {
     pub people: BTreeSet<String>,
@@ -73,13 +73,13 @@ pub struct Deciders {
 }
 
 impl Deciders {
-    /// Returns the names of an installation without people other than its operator.
+    /// Returns the names of an installation whose only person is its operator.
     pub fn local() -> Self {
         Self { people: BTreeSet::from([LOCAL_OPERATOR.to_owned()]), groups: BTreeSet::new() }
     }
 
-    /// Returns an error text if no person with this name may decide. The text names no other person, because agents
-    /// read it.
+    /// Returns an error message if no person with this name may decide. The message contains no other person's name,
+    /// because agents read it.
     pub fn unknown_person(&self, name: &str) -> Option<String> {
         if name == STARTER || self.people.contains(name) {
             return None;
@@ -87,7 +87,7 @@ impl Deciders {
         Some(format!("no person who may decide is named `{name}`"))
     }
 
-    /// Returns an error text if no member of this group may decide.
+    /// Returns an error message if no member of this group may decide.
     pub fn unknown_group(&self, name: &str) -> Option<String> {
         if self.groups.contains(name) {
             return None;
@@ -96,31 +96,31 @@ impl Deciders {
     }
 }
 
-/// All people and the hours of groups, as one source lists them.
+/// All people and the working hours of groups, as read from one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roster {
     /// People by id.
     pub people: Vec<(String, Person)>,
-    /// Hours by group.
+    /// Working hours by group.
     pub hours: Vec<(String, Hours)>,
 }
 
-/// Approver name for the person who started the run.
+/// Name in an assignment that stands for the person who started the run.
 pub const STARTER: &str = "starter";
 
 /// All people by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct People {
     known: BTreeMap<String, Person>,
-    /// Ids in `known`, by the form in which names are compared.
+    /// Ids of the people in `known`, by the normalized form in which names are compared.
     forms: BTreeMap<String, BTreeSet<String>>,
     /// Keys of services by name.
     services: BTreeMap<String, Service>,
-    /// People who left, including those who came back.
+    /// Latest departure of each person who has left. A person who came back stays listed.
     left: BTreeMap<String, Departure>,
-    /// Last sign-out from all browsers, by person.
+    /// Time of each person's latest sign-out from all browsers.
     signed_out: BTreeMap<String, Moment>,
-    /// Business hours by group.
+    /// Working hours by group.
     hours: BTreeMap<String, Hours>,
 }
 
@@ -135,34 +135,37 @@ struct Service {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub at: Timestamp,
-    /// Sequence of the event in the system stream.
+    /// Sequence number of the event in the system stream.
     pub seq: u64,
 }
 
-/// Time of a sign-in or an invitation. Clocks of nodes differ, so the journal's sequence takes precedence.
+/// Time of a sign-in or an invitation. The clocks of nodes differ, so the sequence number has priority over the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
     pub at: Timestamp,
-    /// Last event of the system stream that the node knew then. `None` if an earlier version wrote the record.
+    /// Last event of the system stream that the node had read at that time. `None` if an earlier version wrote the
+    /// record.
     pub seq: Option<u64>,
 }
 
 impl Since {
-    /// Returns true if the sign-in precedes `moment`. With equal times and no sequence it returns true.
+    /// Returns true if the sign-in precedes `moment`. If there is no sequence number and the times are equal, returns
+    /// true.
     pub(super) fn is_before(self, moment: Moment) -> bool {
         self.seq.map_or(self.at <= moment.at, |seq| seq < moment.seq)
     }
 }
 
-/// The last departure of a person.
+/// Latest departure of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Departure {
     moment: Moment,
     /// True if the person came back.
     is_back: bool,
-    /// True if the people file or an administrator removed the person. Then no token brings them back.
+    /// True if the people file or an administrator removed the person. No token restores a removed person.
     is_removed: bool,
-    /// Issue time of the newest token that was accepted. An older token does not bring the person back.
+    /// Issue time of the newest accepted token of the person. A token that was issued earlier does not restore the
+    /// person.
     issued_at: Option<Timestamp>,
 }
 
@@ -175,7 +178,7 @@ impl People {
         all
     }
 
-    /// Returns the people of a list alone.
+    /// Returns the people and hours of `roster`, without service keys and departures.
     pub fn listed(roster: &Roster) -> Self {
         Self { hours: roster.hours.iter().cloned().collect(), ..Self::from_entries(&roster.people) }
     }
@@ -188,18 +191,18 @@ impl People {
         self.known.iter().map(|(id, person)| (id.as_str(), person))
     }
 
-    /// Returns the people with ids after `id`, or all people.
+    /// Returns the people whose ids come after `id`. `None` returns all people.
     pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Person)> {
         let after = id.map_or(Bound::Unbounded, Bound::Excluded);
         self.known.range::<str, _>((after, Bound::Unbounded)).map(|(id, person)| (id.as_str(), person))
     }
 
-    /// Returns the hours of a group, if it has any.
+    /// Returns the working hours of a group. Returns `None` if the group has none.
     pub fn hours(&self, group: &str) -> Option<&Hours> {
         self.hours.get(group)
     }
 
-    /// Returns all groups with hours.
+    /// Returns all groups that have working hours, with their hours.
     pub fn all_hours(&self) -> impl Iterator<Item = (&str, &Hours)> {
         self.hours.iter().map(|(group, hours)| (group.as_str(), hours))
     }
@@ -211,11 +214,11 @@ impl People {
         };
     }
 
-    /// Returns the delegate who decides for an absent person now, or the person if there is none.
+    /// Returns the delegate who decides now for the absent person `id`. Returns `id` if there is no delegate.
     pub fn standing_in<'p>(&'p self, id: &'p str, now: Timestamp) -> &'p str {
         let (mut found, mut passed) = (id, BTreeSet::from([id]));
         while let Some(delegate) = self.known.get(found).and_then(|person| person.delegate(now)) {
-            // In a circle of delegates, or if a delegate has left, the person stays the recipient.
+            // If the delegates form a circle, or if a delegate has left, the absent person stays the recipient.
             if !passed.insert(delegate) || !self.can_decide(delegate) {
                 return id;
             }
@@ -236,14 +239,14 @@ impl People {
         person.name = content.get("name").and_then(Value::as_str).map(str::to_owned);
         let addresses = content.get("addresses").and_then(Value::as_object).into_iter().flatten();
         person.addresses = addresses.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect();
-        // An absence is set by its own event, and outlives a change of roles.
+        // An event of its own sets an absence, so the absence outlives a change of the person's roles.
         person.away = self.known.get(id).and_then(|before| before.away.clone());
         self.known.insert(id.to_owned(), person);
         self.forms.entry(form(id).into_owned()).or_default().insert(id.to_owned());
         self.came_back(id);
     }
 
-    /// Removes a person. `is_removed` is false if the identity provider reported the departure.
+    /// Removes a person. `is_removed` is false if the departure was reported by the identity provider.
     pub(super) fn remove(&mut self, id: &str, moment: Moment, is_removed: bool) {
         if let Some(Person { issued_at, .. }) = self.known.remove(id) {
             self.left.insert(id.to_owned(), Departure { moment, is_back: false, is_removed, issued_at });
@@ -257,18 +260,19 @@ impl People {
         }
     }
 
-    /// Returns the ids of people with the same name as `name`.
+    /// Returns the ids of people whose names have the same normalized form as `name`.
     pub fn same(&self, name: &str) -> impl Iterator<Item = &str> {
         self.forms.get(&*form(name)).into_iter().flatten().map(String::as_str)
     }
 
-    /// Returns groups of people with the same name, from journals of earlier versions. A quorum counts each group once.
+    /// Returns groups of ids whose names have the same normalized form. Only journals of earlier versions contain such
+    /// groups. A quorum counts each group as one person.
     pub fn doubles(&self) -> impl Iterator<Item = Vec<&str>> {
         let groups = self.forms.values().filter(|ids| ids.len() > 1);
         groups.map(|ids| ids.iter().map(String::as_str).collect())
     }
 
-    /// Returns warnings about [`Self::doubles`] for the operator of the server.
+    /// Returns warnings for the server's operator about the people that [`Self::doubles`] returns.
     pub fn double_warnings(&self) -> impl Iterator<Item = String> {
         self.doubles().map(|names| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -277,13 +281,13 @@ impl People {
         })
     }
 
-    /// Adds a service key with this name and role, valid until `until`.
+    /// Adds a service key. `until` is the time of its expiry.
     pub(super) fn serves(&mut self, name: &str, role: Role, until: Option<Timestamp>) {
         self.services.insert(name.to_owned(), Service { role, until });
         self.came_back(name);
     }
 
-    /// Returns the names and expiries of keys that have expired but are still listed.
+    /// Returns the names and expiry times of service keys that have expired but are still listed.
     pub(super) fn expired(&self, now: Timestamp) -> Vec<(String, Timestamp)> {
         let ends = self.services.iter().filter_map(|(name, service)| Some((name, service.until?)));
         ends.filter(|(_, until)| *until <= now).map(|(name, until)| (name.clone(), until)).collect()
@@ -291,7 +295,7 @@ impl People {
 
     pub(super) fn serves_no_more(&mut self, name: &str, moment: Moment) {
         if self.services.remove(name).is_some() && !self.known.contains_key(name) {
-            // A removed person stays removed: a key of the same name does not restore them.
+            // A removed person stays removed even if a key has the person's name.
             let is_removed = self.is_removed(name);
             let issued_at = self.left.get(name).and_then(|left| left.issued_at);
             self.left.insert(name.to_owned(), Departure { moment, is_back: false, is_removed, issued_at });
@@ -306,14 +310,14 @@ impl People {
         }
     }
 
-    /// Returns true if the people file or an administrator removed the person. No token brings them back, in any form
-    /// of their name.
+    /// Returns true if the people file or an administrator removed the person. No token restores a removed person,
+    /// whatever form of the name the token has.
     pub fn is_removed(&self, id: &str) -> bool {
         let mut removed = self.left.iter().filter(|(_, left)| left.is_removed);
         !self.known.contains_key(id) && removed.any(|(name, _)| is_same(name, id))
     }
 
-    /// Returns true if a token issued then is older than the last accepted one.
+    /// Returns true if a token with the issue time `issued_at` is older than the person's newest accepted token.
     pub(super) fn is_outdated(&self, id: &str, issued_at: Option<Timestamp>) -> bool {
         match self.known.get(id) {
             Some(person) => issued_at < person.issued_at,
@@ -323,15 +327,16 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation from this time is no longer valid. The person has left since then, even
-    /// if they came back, was signed out from all browsers, or never existed.
+    /// Returns true if a sign-in or invitation at the time `since` is no longer valid. It is invalid if the person
+    /// never existed, has left after `since` (even if the person came back), or was signed out from all browsers after
+    /// `since`.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)
             || self.signed_out.get(id).is_some_and(|moment| since.is_before(*moment))
     }
 
-    /// Returns true if the person has left since then, even if they came back.
+    /// Returns true if the person has left after `since`, even if the person came back.
     pub fn has_left(&self, id: &str, since: Since) -> bool {
         self.left.get(id).is_some_and(|left| since.is_before(left.moment))
     }
@@ -340,7 +345,8 @@ impl People {
         self.signed_out.insert(id.to_owned(), moment);
     }
 
-    /// Returns the roles in which a person signs a browser in. A key cannot sign in a browser.
+    /// Returns the roles that a person has after signing in with a browser. Empty for a service key, because a key
+    /// cannot sign in with a browser.
     pub fn signs_in(&self, id: &str) -> BTreeSet<Role> {
         if id == LOCAL_OPERATOR {
             return BTreeSet::from([Role::Admin, Role::Operator]);
@@ -354,7 +360,7 @@ impl People {
         }
     }
 
-    /// Returns the roles of a person or a key. The operator of a local start always exists.
+    /// Returns the roles of a person or a service key. The local operator always exists.
     pub fn roles(&self, id: &str) -> BTreeSet<Role> {
         let roles = self.signs_in(id);
         if roles.is_empty() {
@@ -364,19 +370,19 @@ impl People {
         }
     }
 
-    /// Returns true if the person or key exists and may decide interrupts assigned to it.
+    /// Returns true if the person or service key exists and may decide the interrupts that are assigned to that name.
     pub fn can_decide(&self, id: &str) -> bool {
         self.reach(id) != Extent::Nothing
     }
 
-    /// Returns true if the person or key was known and may no longer decide. An unknown person's roles come from
-    /// another source.
+    /// Returns true if the person or service key was listed and has been removed, so it may no longer decide. Returns
+    /// false for a name that was never listed, because the roles of that name come from another source.
     pub fn is_barred(&self, id: &str) -> bool {
         self.left.get(id).is_some_and(|left| !left.is_back)
             || (self.known.contains_key(id) && !self.can_decide(id))
     }
 
-    /// Returns true if the person may decide interrupts without an assignment.
+    /// Returns true if the person may decide interrupts that have no assignment.
     pub fn decides_unassigned(&self, id: &str) -> bool {
         matches!(self.reach(id), Extent::Unassigned | Extent::All)
     }
@@ -391,7 +397,7 @@ impl People {
         self.known.get(id).is_some_and(|person| person.groups.contains(group))
     }
 
-    /// Returns all people and keys that may decide.
+    /// Returns all people and service keys that may decide.
     pub fn deciding(&self) -> impl Iterator<Item = &str> {
         let known = self.known.keys().chain(self.services.keys()).map(String::as_str);
         known.chain(std::iter::once(LOCAL_OPERATOR)).filter(|id| self.can_decide(id))
@@ -404,8 +410,8 @@ impl People {
         Deciders { groups: groups.collect(), people }
     }
 
-    /// Returns the absent people that this person may decide for as a delegate now, directly or through further absent
-    /// delegates.
+    /// Returns the absent people whom this person may represent now as a delegate. Delegation may pass through several
+    /// absent delegates.
     pub fn represented_people(&self, id: &str, now: Timestamp) -> BTreeSet<&str> {
         let mut found: BTreeSet<&str> = BTreeSet::new();
         let mut news = vec![id];
@@ -426,7 +432,7 @@ impl People {
         named.map(|(id, _)| id.as_str())
     }
 
-    /// Returns the problems of a person before it is set.
+    /// Returns the problems of a person's new record, before it is stored.
     pub(super) fn check(&self, id: &str, person: &Person) -> Vec<Problem> {
         let mut problems = check(id, person);
         if !self.known.contains_key(id) && self.known.len() >= limits::PEOPLE {
@@ -436,7 +442,8 @@ impl People {
     }
 }
 
-/// Returns the problems of a person that do not depend on other people. Pointers are those of the API.
+/// Returns the problems of a person's record that do not depend on other people. The pointers are JSON pointers of the
+/// API.
 pub fn check(id: &str, person: &Person) -> Vec<Problem> {
     let mut problems = Vec::new();
     if actor::RESERVED.iter().any(|name| is_same(name, id)) {
@@ -487,19 +494,19 @@ fn check_name(field: &str, name: &str) -> Option<Problem> {
 }
 
 impl Person {
-    /// Returns true if setting `other` would change nothing.
+    /// Returns true if replacing this record with `other` would change nothing except the absence and the issue time.
     pub fn is_as(&self, other: &Self) -> bool {
         let bare = |person: &Self| Self { away: None, issued_at: None, ..person.clone() };
         bare(self) == bare(other)
     }
 
-    /// Returns the delegate of an absence that applies now.
+    /// Returns the person's delegate if the person is absent now.
     fn delegate(&self, now: Timestamp) -> Option<&str> {
         let away = self.away.as_ref().filter(|away| away.until.is_none_or(|until| until > now))?;
         away.delegate.as_deref()
     }
 
-    /// Returns the identifying data, which is stored as content and not as facts.
+    /// Returns the identifying data, which is stored as erasable content and not in the event's head.
     pub(super) fn content(&self) -> Value {
         json!({ "name": self.name, "addresses": self.addresses })
     }

@@ -1,14 +1,14 @@
-//! Rows for lists. They are a pure function of the aggregates, so every table can be rebuilt.
+//! Rows for lists. Rows are a pure function of the aggregates, so every table can be rebuilt.
 //!
-//! Rows hold keys, states, deadlines and sequence numbers, never payloads: those stay in the events that `(stream,
-//! seq)` points at. [`AnswerRow`] is the only exception.
+//! Rows contain keys, states, deadlines and sequence numbers, never payloads. Payloads stay in the events, which a row
+//! references by `(stream, seq)`. [`AnswerRow`] is the only exception.
 
 use crate::id::{GrantId, InterruptId, RunId, SessionId};
 use crate::interrupt::{Kind, assignee_index};
 use crate::session::State;
 use crate::time::Timestamp;
 
-/// One run, for the run list and the driver's start-up sweep.
+/// One run, for the run list and for the driver, which looks for unfinished runs at start-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     pub run: RunId,
@@ -16,29 +16,29 @@ pub struct RunRow {
     pub workflow: String,
     pub status: Status,
     pub end_reason: Option<String>,
-    /// True if work can proceed without a person and without a deadline, so that a node must drive the run.
+    /// True if a node must drive the run: the run can proceed now, without waiting for a person or a deadline.
     pub runnable: bool,
     pub deadline: Option<Timestamp>,
     pub seq: u64,
-    /// Sequence of the event that ended the run.
+    /// Sequence number of the event that ended the run.
     pub ended_seq: Option<u64>,
-    /// Number of model replies. This count and the following ones are `None` if an older version wrote the row last.
+    /// Number of model replies. The counts from here to `unpriced` are `None` if an older version wrote the row last.
     pub requests: Option<u64>,
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
-    /// Cost in millionths of the currency unit. `None` if the workflow sets no prices.
+    /// Cost in millionths of the currency unit. `None` if the workflow has no prices.
     pub cost: Option<u64>,
     pub currency: Option<String>,
-    /// Replies of models without a price.
+    /// Number of replies of models that have no price.
     pub unpriced: Option<u64>,
     pub created_at: Timestamp,
-    /// Time of the run's end, or of its last event while it is not ended. Later events, such as a legal hold, do not
-    /// change it.
+    /// Time of the run's end, or of the run's last event while the run has not ended. Events after the end, such as a
+    /// legal hold, do not change this time.
     pub updated_at: Timestamp,
 }
 
 impl RunRow {
-    /// Returns the row without its counts, as an older version wrote it.
+    /// Returns the row without its counts, as an older version wrote rows.
     #[must_use]
     pub fn uncounted(&self) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl RunRow {
     }
 }
 
-/// Usage of a session's runs with the same currency, or without a currency.
+/// Total usage of a session's runs that have the same currency, or no currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionUsage {
     pub currency: Option<String>,
@@ -62,12 +62,13 @@ pub struct SessionUsage {
     pub output_tokens: u64,
     pub cost: u64,
     pub unpriced: u64,
-    /// Sum of the time from each run's start to its end, or to its last event while it is not ended.
+    /// Total duration of the runs. The duration of a run ends with the run, or with its last event while it has not
+    /// ended.
     pub duration_ms: u64,
 }
 
 impl SessionUsage {
-    /// Adds a run's usage.
+    /// Adds the usage of a run.
     pub fn add(&mut self, row: &RunRow) {
         let sum = |to: &mut u64, more: Option<u64>| *to = to.saturating_add(more.unwrap_or_default());
         sum(&mut self.requests, row.requests);
@@ -91,97 +92,102 @@ pub struct InterruptRow {
     pub risk: u8,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
-    /// Sequence of the `interrupt_opened` event in the run's stream.
+    /// Sequence number of the `interrupt_opened` event in the run's stream.
     pub opened_seq: u64,
-    /// Sequence of the `interrupt_resolved` event.
+    /// Sequence number of the `interrupt_resolved` event in the run's stream.
     pub resolved_seq: Option<u64>,
     /// Id of the actor who claimed the interrupt.
     pub claimed_by: Option<String>,
-    /// [Marks](crate::interrupt::assignee_index) of the approvers. `None` if an older version wrote the row last.
+    /// [Marks](crate::interrupt::assignee_index) that identify the approvers. `None` if an older version wrote the row
+    /// last.
     pub assigned: Option<String>,
 }
 
 impl InterruptRow {
-    /// Returns the row without its marks, as an older version wrote it.
+    /// Returns the row without its marks, as an older version wrote rows.
     #[must_use]
     pub fn unassigned(&self) -> Self {
         Self { assigned: None, ..self.clone() }
     }
 
-    /// Returns true if the events that the row points at do not suffice to show the interrupt. Either there are votes
-    /// that settled nothing, or the approvers have changed.
+    /// Returns true if the events that the row references are not enough to show the interrupt. The interrupt then has
+    /// votes that did not settle it, or its approvers have changed.
     pub fn is_involved(&self) -> bool {
         self.assigned.as_ref().is_some_and(|marks| marks.contains(assignee_index::INVOLVED))
     }
 }
 
-/// One grant, to find it by its id alone.
+/// One grant, to find the grant by its id alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantRow {
     pub grant: GrantId,
     pub session: SessionId,
-    /// Sequence of the `grant_added` event in the session's stream.
+    /// Sequence number of the `grant_added` event in the session's stream.
     pub added_seq: u64,
     pub revoked: bool,
 }
 
-/// Answer to one question of a run with a subject. It is the only row with content, which search needs. Erasing the
-/// answer erases its words here.
+/// Answer to one question of a run with a subject. Only this kind of row has content, because search needs it. When the
+/// answer is erased, its content is erased from the row too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerRow {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub subject: String,
     pub agent: Option<String>,
-    /// Cut to [`QUESTION_BYTES`](crate::history::QUESTION_BYTES).
+    /// Text of the question, cut to [`QUESTION_BYTES`](crate::history::QUESTION_BYTES).
     pub question: String,
-    /// Text of the answer, or its data as JSON.
+    /// Text of the answer, or the answer's data as JSON.
     pub answer: String,
     pub is_data: bool,
-    /// Id of the actor who answered. For a reused answer it is the engine.
+    /// Id of the actor who answered. For a reused answer, the engine is the actor.
     pub by: String,
     pub at: Timestamp,
     pub corrected_at: Option<Timestamp>,
-    /// True if nobody was asked because an earlier answer was reused.
+    /// True if an earlier answer was reused, so no person was asked.
     pub reused: bool,
-    /// Question whose answer was reused.
+    /// Interrupt of the question whose answer was reused.
     pub source: Option<InterruptId>,
     pub erased: bool,
-    /// Key of [equal questions](crate::history::question_key). Empty once erased.
+    /// Key that [equal questions](crate::history::question_key) share. Empty once the answer is erased.
     pub asked: String,
-    /// [Words](crate::history::collect_words) of question and answer, joined with spaces. Empty once erased.
+    /// [Words](crate::history::collect_words) of the question and the answer, joined with spaces. Empty once the answer
+    /// is erased.
     pub words: String,
 }
 
 impl AnswerRow {
-    /// Returns the time since which the answer is valid.
+    /// Returns the time from which the answer is valid: the time of its correction or, without a correction, of the
+    /// answer.
     pub fn since(&self) -> Timestamp {
         self.corrected_at.unwrap_or(self.at)
     }
 }
 
-/// One session. Its runs and its own events each contribute a row, in any order; [`with`](Self::with) merges them.
+/// One session. Each run of the session contributes a row, and so do the events of the session itself.
+/// [`with`](Self::with) merges the rows in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     pub session: SessionId,
-    /// Workflow for which the session was opened. Its runs may have other workflows.
+    /// Workflow for which the session was opened. Runs of the session may have other workflows.
     pub workflow: Option<String>,
     pub state: State,
-    /// Sequence of the event in the session's stream that set the state. 0 if the start of a run created the session.
+    /// Sequence number of the event in the session's stream that set the state. 0 if the start of a run created the
+    /// session.
     pub seq: u64,
     pub created_at: Timestamp,
     pub changed_at: Timestamp,
     pub idle_ms: Option<u64>,
-    /// Last run that a message in the session started.
+    /// Latest run that a message in the session started.
     pub front_run: Option<RunId>,
-    /// Time of the last activity: a change of state or the start of a run. If the session may expire, also the end of a
-    /// run. Without a live run the session is idle since then.
+    /// Time of the latest activity: a change of state, the start of a run or, if the session may expire, the end of a
+    /// run. A session without a live run has been idle since this time.
     pub idle_since: Timestamp,
 }
 
 impl SessionRow {
-    /// Returns the contribution of a run that started at `at` and was last active at `last_at`. It does not affect the
-    /// state.
+    /// Returns the row that a run contributes to its session. `at` is the start of the run, `last_at` its last
+    /// activity. The row does not affect the state of the session.
     pub fn from_run(session: SessionId, at: Timestamp, last_at: Timestamp) -> Self {
         Self {
             session,
@@ -196,8 +202,8 @@ impl SessionRow {
         }
     }
 
-    /// Merges two rows of one session: the later event determines the state, and the earlier creation time wins. Rows
-    /// of one event differ only in their times, so the order of merging does not matter.
+    /// Merges two rows of one session. The state comes from the later event, the creation time from the earlier row.
+    /// Two rows of the same event differ only in their times, so the order of merging does not matter.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let created_at = self.created_at.min(other.created_at);
@@ -213,7 +219,7 @@ impl SessionRow {
     }
 }
 
-/// The state of a run as clients see it (design, part 1).
+/// State of a run as clients see it (design, part 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     Queued,

@@ -1,6 +1,6 @@
 //! Tools as data: the declaration of a tool, the result of an inspection, the outcome of a call.
 //!
-//! This module runs nothing. The crate `tools` fills these types; the run decides on them.
+//! This module executes nothing. The crate `tools` fills these types, and the run makes its decisions from them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,13 +11,13 @@ use crate::level::Level;
 use crate::time::Timestamp;
 use holdshort_command::Class;
 
-/// Declaration of a tool to agents and gates. Pinned into the run with its workflow.
+/// Declaration of a tool for agents and gates. A run pins the declaration together with its workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     pub name: String,
     pub description: String,
-    /// JSON Schema (2020-12) of the arguments. Always an object schema that rejects additional properties.
+    /// JSON Schema (2020-12) of the arguments. The schema always describes an object and rejects additional properties.
     pub parameters: Value,
     pub runs: Runs,
 }
@@ -26,17 +26,17 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Runs {
-    /// In this process, or a sandboxed child of it.
+    /// In the server process, or in a sandboxed child process of the server.
     Here { effect: Effect, category: Category, on_crash: OnCrash },
-    /// In the client: the call is handed out as an interrupt, and the client reports the outcome.
+    /// In the client: the call becomes an interrupt, and the client reports the outcome.
     Client { effect: Effect, category: Category },
-    /// Not executed: the call opens an interrupt, and the answer is its result.
+    /// Not executed: the call opens an interrupt, and the person's answer is the result of the call.
     Opens(Opens),
-    /// Not executed: the calling agent hands its work over.
+    /// Not executed: the calling agent hands its work over to this receiver.
     HandsOver(Receiver),
-    /// Not executed: the call starts a phase of the run, and the phase's output is its result.
+    /// Not executed: the call starts a phase of the run, and the output of the phase is the result of the call.
     Begins(PhaseTool),
-    /// Not executed: the arguments are recorded with the run.
+    /// Not executed: the arguments of the call are recorded with the run.
     Records,
 }
 
@@ -59,7 +59,8 @@ pub enum PhaseTool {
 }
 
 impl PhaseTool {
-    /// Names of phases in a chain and in the tools `invoke_NAME_phase`. They are those of the registry (contract A8).
+    /// Names of phases in chains and in the tools `invoke_NAME_phase`. The names are those of the registry (contract
+    /// A8).
     pub const NAMES: [(&str, Self); 8] = [
         ("planning", Self::Planning),
         ("hitl_planning", Self::HumanPlanning),
@@ -80,15 +81,15 @@ impl PhaseTool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Receiver {
-    /// Another agent, which continues the same conversation.
+    /// Second agent, which continues the same conversation.
     Agent(String),
     /// No receiver: the work is finished.
     Terminator,
-    /// A person. Afterwards the same agent continues.
+    /// Person. After the person's answer, the calling agent continues.
     Admin,
 }
 
-/// Ability of a call to change anything.
+/// Effect of a call: it only reads, or it may change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -96,14 +97,15 @@ pub enum Effect {
     Write,
 }
 
-/// Handling of a crash between start and finish of a call.
+/// Handling of a call after a crash between its start and its finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCrash {
-    /// Read-only or idempotent: the call is run again.
+    /// The call is read-only or idempotent, so it is run again.
     Rerun,
-    /// The outcome is unknown: a person is asked. A commit is always rolled forward, whatever its tool declares,
-    /// because its progress is visible. Definitions of 0.1 used `probe` for tools that change files.
+    /// The outcome of the call is unknown, so a person is asked. A commit is always completed after a crash, whatever
+    /// its tool declares, because its progress is visible. Definitions of version 0.1 used `probe` for tools that
+    /// change files.
     #[serde(alias = "probe")]
     Ask,
 }
@@ -121,7 +123,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// Name of the category in journals and workflows.
+    /// Returns the name of the category in journals and workflows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
@@ -133,7 +135,7 @@ impl Category {
         }
     }
 
-    /// Describes the calls of the category.
+    /// Returns a verb phrase for the card that describes the calls of the category.
     pub const fn does(self) -> &'static str {
         match self {
             Self::ReadOnly => "reads",
@@ -183,64 +185,70 @@ pub struct Precondition {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
-    /// Path as the call names it, relative to the working directory. Empty for all paths of the call.
+    /// Path as the call names it, relative to the working directory. Empty: the entry applies to all paths of the call.
     pub named: String,
-    /// Absolute path without links. `None` if unknown: asking and forbidding rules then treat it as any place.
+    /// Absolute path without links. `None`: the target is unknown, so rules that ask or forbid match as if it could be
+    /// any path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
 
-/// Degree of confinement of a command (design, part 7).
+/// Degree to which the sandbox confines a command (design, part 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
-    /// Not confined: every command asks, without grants.
+    /// The command is not confined: every command asks, and grants do not apply.
     None,
-    /// Either files or network is confined: every command asks, without grants.
+    /// Only files or only the network is confined: every command asks, and grants do not apply.
     Partial,
-    /// Confined in files (Landlock), network (own namespace unless the workflow opens it), resources and process group.
+    /// Files (Landlock), network (own namespace unless the workflow opens it), resources and the process group are
+    /// confined.
     Full,
 }
 
-/// Permitted effect of a command on the workspace: decided by the vote, bound by the digest, enforced by the sandbox.
+/// Permitted effect of a command on the workspace. The vote decides it, the digest binds it, and the sandbox enforces
+/// it.
 ///
 /// Variants are in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CommandEffect {
-    /// Reads. The workspace is read-only, its files cannot be executed, and there is no network.
+    /// The command reads. The workspace is read-only, its files cannot be executed, and there is no network.
     Reads,
-    /// Writes only below these places, relative to the workspace with `/`. `.` is the whole workspace.
+    /// The command writes only below these places. Places are relative to the workspace, with `/`; `.` is the whole
+    /// workspace.
     Writes { places: Vec<String> },
-    /// Writes anywhere in the workspace, except in places from which a person's own tools run code
-    /// ([`guarded`](holdshort_command::guarded)).
+    /// The command writes anywhere in the workspace, except to guarded places: places from which a person's own tools
+    /// run code ([`guarded`](holdshort_command::guarded)).
     Workspace,
-    /// Writes in those places too: a person approved a card that states this.
+    /// The command writes anywhere in the workspace, including guarded places: a person approved a card that states
+    /// this.
     Guarded,
 }
 
-/// Result of the read-only inspection of a call before the gate.
+/// Result of inspecting a call before its gate. The inspection changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Canonical path of the workspace.
     pub workspace: String,
-    /// Canonical working directory of a command. For other tools the workspace.
+    /// Canonical working directory of a command. For any other tool, the workspace.
     pub cwd: String,
     /// Sorted by path.
     pub preconditions: Vec<Precondition>,
-    /// Set for commands only.
+    /// `None` for tools that are not commands.
     pub sandbox: Option<SandboxLevel>,
-    /// Codes of findings that make the call ask, whatever the rules allow: `hard_link` and others.
+    /// Codes of findings such as `hard_link`. Each one makes the call ask even if the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Resolved paths of the call that lead to another place than their names suggest.
+    /// Paths of the call that lead through a link to a place other than their names suggest.
     pub places: Vec<ResolvedPath>,
     /// Data for the card: `{"diff": {…}, "impact": {…}}`.
     pub card: Value,
-    /// Set for tools that change files only.
+    /// Only for tools that change files.
     pub proposed: Option<Box<ProposedChanges>>,
 }
 
-/// Proposed changes of a call. The bytes of the changed files are in the journal before the run receives this.
+/// Proposed changes of a call. The bytes of the changed files are stored in the journal before the run receives the
+/// proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProposedChanges {
     pub changeset: Changeset,
@@ -254,8 +262,8 @@ pub struct ProposedChanges {
 #[derive(Clone, Debug, PartialEq)]
 pub enum InspectionOutcome {
     Ready(Inspection),
-    /// The call cannot or must not run, for example because a path is outside the workspace. The message goes to the
-    /// model.
+    /// The call cannot or must not be executed, for example because a path is outside the workspace. The model receives
+    /// the message.
     Impossible {
         code: &'static str,
         message: String,
@@ -265,33 +273,35 @@ pub enum InspectionOutcome {
 /// Outcome of a started call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The call ran. The text is the result for the model. A command that exits with 1 is `Done` too.
+    /// The call was executed. The model receives the text as the result. A command with exit code 1 is also `Done`.
     Done { text: String, data: Value },
-    /// A command ran and was denied by the sandbox: it tried a write or an execution beyond its effect. The text
-    /// reports it.
+    /// The sandbox denied a command a write or an execution beyond its permitted effect. The command ran; the text
+    /// reports the denial.
     Confined { text: String, data: Value },
-    /// A command ran and created files that a person's own tools run by themselves. They were set aside, or remain and
-    /// the text reports it.
+    /// A command created files that a person's own tools run automatically. The files were moved away, or they remain
+    /// and the text reports them.
     SetAside { text: String, data: Value },
-    /// A person stopped the command, which may have done a part of its work. The text is its output until then.
+    /// A person stopped the command, which may have done a part of its work. The text is the command's output until
+    /// then.
     Stopped { text: String, data: Value },
     /// The call failed. The text states the reason.
     Failed { text: String },
-    /// A precondition no longer held, so nothing was done.
+    /// A precondition no longer held, so the call had no effect.
     Changed { paths: Vec<String> },
-    /// The call began and did not finish: a person must decide. The text describes its progress.
+    /// The call began and did not finish, so a person must decide. The text describes the progress of the call.
     Halfway { text: String },
-    /// The call ran. Its result is withheld until a person releases it.
+    /// The call was executed. The result is withheld until a person releases it.
     Held(Box<WithheldOutput>),
 }
 
-/// A withheld result, with derived data for the person who may release it. The data is never raw.
+/// A withheld result, with derived data for the person who may release it. The derived data never contains the raw
+/// result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WithheldOutput {
     pub title: String,
-    /// The text that becomes the result of the call after the release.
+    /// Text that becomes the result of the call after the release.
     pub content: String,
-    /// Reasons for withholding, one on each line.
+    /// Reasons for withholding the result, one per entry.
     pub findings: Vec<String>,
     pub level: Level,
     /// The findings as data, for display.
@@ -304,44 +314,45 @@ pub struct WithheldOutput {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialOutcome {
     Yielded(TrialResult),
-    /// A precondition no longer held, so the command was not run.
+    /// A precondition no longer held, so the command was not executed.
     Changed {
         paths: Vec<String>,
     },
-    /// A trial is not possible here, for this reason. The command was not run.
+    /// A trial is not possible here, for the reason `why`. The command was not executed.
     Impossible {
         why: String,
     },
 }
 
-/// Changes that a commit makes in the run's layer, which the run's own commands see, and not in the workspace.
+/// Changes that a commit makes in the layer of the run, not in the workspace. Only commands of the same run see the
+/// layer.
 ///
-/// Each `before` is the earlier entry of the layer. The layer is a cache, so a different entry at the commit is not an
-/// error.
+/// Each `before` is the previous entry of the layer. The layer is a cache, so a different entry at commit time is not
+/// an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerChanges {
     pub changes: Changeset,
-    /// Start of the trial, and modification time of all its files. A source that changes later is therefore newer than
-    /// the output built from it.
+    /// Start of the trial, which also becomes the modification time of all files of the layer. A source file that
+    /// changes after the trial is therefore newer than the output built from it.
     pub made_at: Timestamp,
 }
 
-/// Result of a command that ran in a trial without lasting effects. If a limit stopped the command, its changes are
-/// dropped, and the text reports it.
+/// Result of a command that ran in a trial, without lasting effects. If a limit stopped the command, the changes are
+/// dropped, and the text reports the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialResult {
     /// Changes of the workspace.
     pub changeset: Changeset,
     /// Changes of the run's layer, if there are any.
     pub layer: Option<Box<LayerChanges>>,
-    /// Codes of findings that ask, whatever the rules allow: `hard_link`, `special_file`, `layer_full` and those of the
-    /// guard.
+    /// Codes of findings: `hard_link`, `special_file`, `layer_full`, and the codes of guarded files. Each one makes the
+    /// call ask even if the rules allow the call.
     pub ask_because: Vec<String>,
-    /// Result of the call for the agent, once its changes are released.
+    /// Result of the call for the agent, once the changes are committed.
     pub text: String,
-    /// Exit code, time and limits of the command.
+    /// Exit code, duration and limits of the command.
     pub data: Value,
-    /// Data about the changes for the card.
+    /// Data about the changes, for the card.
     pub card: Value,
 }

@@ -1,6 +1,6 @@
-//! Channels: configuration of the places where people are notified, and rules that select notices for each channel.
+//! Channels: configuration of the services that notify people, and rules that select the notices for each channel.
 //!
-//! A channel names the sources of its secrets and never holds a secret.
+//! A channel contains the sources of its secrets, and never a secret itself.
 
 mod via;
 
@@ -18,51 +18,53 @@ use crate::system::System;
 use crate::system::webhooks::{Webhook, WebhookKind};
 use crate::time::Timestamp;
 
-/// Channel of callbacks to agents of other frameworks, each at its own address. It is not in the channels file.
+/// Channel of the callbacks to agents of other frameworks. Each callback has an address of its own. The channels file
+/// does not contain this channel.
 pub const CALLBACKS: &str = "agent-callbacks";
 
-/// One channel as configured.
+/// Configuration of one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     pub name: String,
     pub rule: Rule,
     pub via: Via,
-    /// For e-mail: `smtp://HOST:PORT`. For push: contact for the push service, `mailto:` or `https:`.
+    /// For e-mail: `smtp://HOST:PORT`. For push: contact address for the push service, `mailto:` or `https:`.
     pub url: Source,
     /// Recipients of the deliveries.
     pub to: To,
-    /// Set for e-mail only.
+    /// Only for e-mail.
     pub mail: Option<Mail>,
-    /// Set for Slack with buttons.
+    /// Only for Slack with buttons.
     pub slack: Option<SlackApp>,
-    /// Signing secrets, the current one first. The others stay valid while receivers change over. For ntfy: the token
-    /// of the publisher. For e-mail: the password.
+    /// Signing secrets, the current one first. Older secrets stay valid while receivers change to the current one. For
+    /// ntfy: the publisher's token. For e-mail: the password.
     pub secrets: Vec<Source>,
-    /// Additional headers of a webhook. Headers that authenticate name the source of their value.
+    /// Additional headers of a webhook request. A header that authenticates names the source of its value.
     pub headers: BTreeMap<String, Source>,
-    /// True if notifications include the title of the interrupt. The title is content.
+    /// True if notifications include the title of the interrupt. The title is erasable content.
     pub title: bool,
-    /// Private address ranges that may be reached.
+    /// Private address ranges that the channel may connect to.
     pub allow: Vec<String>,
-    /// Maximum attempts of a delivery.
+    /// Maximum number of attempts per delivery.
     pub attempts: u64,
-    /// Delay between the first and the second attempt. Each later delay is four times as long.
+    /// Delay between the first and the second attempt. Each later delay is four times as long as the one before it.
     pub retry_ms: u64,
     /// Timeout of one attempt.
     pub timeout_ms: u64,
-    /// Quiet hours and digest.
+    /// Quiet hours and digest of the channel.
     pub hold: Hold,
-    /// Quiet hours and digest of single people by id, instead of `hold`.
+    /// Quiet hours and digest of single people, by person id. They replace `hold` for these people.
     pub personal: BTreeMap<String, Hold>,
 }
 
-/// Limits of a webhook that is not in the channels file (contract D5).
+/// Maximum number of attempts of a webhook that is not in the channels file (contract D5).
 const ATTEMPTS: u64 = 3;
 const RETRY_MS: u64 = 5_000;
 const TIMEOUT_MS: u64 = 10_000;
 
 impl Channel {
-    /// Returns the channel of a registered webhook, for reviews. The sending node adds its address and its secrets.
+    /// Returns the channel of a registered webhook, which receives notices of reviews. The sending node adds the
+    /// address and the secrets.
     pub fn of_webhook(id: &WebhookId, webhook: &Webhook) -> Self {
         let via = match webhook.kind {
             WebhookKind::CustomUrl => Via::Crew,
@@ -77,14 +79,14 @@ impl Channel {
         }
     }
 
-    /// Returns the channels of registered, active webhooks.
+    /// Returns the channels of all active registered webhooks.
     pub fn registered(system: &System) -> impl Iterator<Item = Self> {
         let active = system.webhooks.iter().filter(|(_, registered)| registered.is.active);
         active.map(|(id, registered)| Self::of_webhook(id, &registered.is))
     }
 
-    /// Returns a channel that is not in the channels file. It receives every notice at once. The sender adds its
-    /// address and its secrets.
+    /// Returns a channel that is not in the channels file. The channel receives every notice without delay. The sender
+    /// adds the address and the secrets.
     pub fn webhook(name: String, attempts: u64, retry_ms: u64, timeout_ms: u64) -> Self {
         Self {
             name,
@@ -106,7 +108,7 @@ impl Channel {
         }
     }
 
-    /// Returns the quiet hours and digest for a recipient.
+    /// Returns the quiet hours and digest that apply to a recipient.
     pub fn hold_of(&self, to: Option<&Recipient>) -> &Hold {
         match to {
             Some(to) => to.person().and_then(|id| self.personal.get(id)).unwrap_or(&self.hold),
@@ -114,12 +116,13 @@ impl Channel {
         }
     }
 
-    /// Returns true if the channel may hold notices.
+    /// Returns true if the channel has quiet hours or a digest, so it may hold notices back.
     pub fn gathers(&self) -> bool {
         !self.hold.is_empty() || self.personal.values().any(|hold| !hold.is_empty())
     }
 
-    /// Returns the time until which a notice written at `written` is held. Returns `None` if it is sent at once.
+    /// Returns the time until which a notice from the time `written` is held back. Returns `None` if the notice is sent
+    /// at once.
     pub fn held_until(&self, notice: &Notice, written: Timestamp, people: &People) -> Option<Timestamp> {
         let person = notice.to.as_ref().and_then(Recipient::person).and_then(|id| people.get(id));
         let zone = person.and_then(|person| person.time_zone.as_deref());
@@ -127,7 +130,7 @@ impl Channel {
     }
 }
 
-/// Returns true if the sender sets this header itself, so that a configuration may not.
+/// Returns true if the sender sets this header itself. A configuration may not contain such a header.
 pub fn is_own_header(name: &str) -> bool {
     const OWN: [&str; 10] = [
         "connection",
@@ -149,61 +152,61 @@ pub fn is_own_header(name: &str) -> bool {
 /// Recipients of a channel's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum To {
-    /// All readers of the channel: one delivery for each notice.
+    /// All readers of the channel together: one delivery per notice.
     #[default]
     Channel,
-    /// Each approver: one delivery for each person. For push, one delivery for each of their browsers.
+    /// Each approver: one delivery per person. For push, one delivery per browser of the person.
     People,
-    /// Fixed addresses: one delivery for each.
+    /// Fixed addresses: one delivery per address.
     Addresses(Vec<String>),
 }
 
-/// Settings for sending mail.
+/// Settings of an e-mail channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// `Holdshort <holdshort@example.org>`, or the address alone.
+    /// `Holdshort <holdshort@example.org>`, or only the address.
     pub from: String,
     pub security: Security,
-    /// User name at the mail server. The secret is the password.
+    /// User name at the mail server. The password is the channel's secret.
     pub user: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection begins unencrypted and must switch to TLS, or it ends.
+    /// The connection begins unencrypted. If it cannot switch to TLS, it is closed.
     Starttls,
     /// TLS from the first byte.
     Tls,
-    /// No encryption. Only for addresses that `allow` contains.
+    /// No encryption. Permitted only if `allow` contains the address of the server.
     None,
 }
 
-/// Slack app: posts with its bot token, and receives the identity of people who press buttons.
+/// Slack app, which posts messages with its bot token, and receives the identity of people who press buttons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlackApp {
-    /// Id of a conversation, `C…`. Empty if each person is messaged directly.
+    /// Id of a conversation, `C…`. Empty: each person receives a direct message.
     pub conversation: String,
     pub token: Source,
     pub signing_secret: Source,
 }
 
-/// Source of a value that may be secret.
+/// Source of a configuration value that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The value itself, which is not secret.
+    /// The value itself. It is not secret.
     Plain(String),
-    /// Path of a file with the secret.
+    /// Path of a file that contains the secret.
     File(String),
-    /// Name of an environment variable with the secret.
+    /// Name of an environment variable that contains the secret.
     Env(String),
 }
 
-/// Filter of the notices for a channel. An empty criterion matches all notices.
+/// Filter that selects notices for a channel. An empty criterion matches every notice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     pub occasions: BTreeSet<Occasion>,
     pub kinds: BTreeSet<Kind>,
-    /// Approvers or recipients of the notice. Together with `groups`, one match in either suffices.
+    /// Approvers or recipients of the notice. A notice matches if it matches `people` or `groups`.
     pub people: BTreeSet<String>,
     pub groups: BTreeSet<String>,
     pub workflows: BTreeSet<String>,
@@ -212,7 +215,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the channel receives checkpoints. It must name them, because they concern no approver.
+    /// Returns true if the channel receives notices of checkpoints. The rule must list this occasion, because a
+    /// checkpoint has no approvers.
     pub fn takes_checkpoints(&self) -> bool {
         self.occasions.contains(&Occasion::Checkpoint)
     }
@@ -221,7 +225,7 @@ impl Rule {
         self.is_about(notice) && self.names(notice)
     }
 
-    /// Returns true if the notice matches, regardless of its approvers.
+    /// Returns true if the notice matches all criteria except those on approvers.
     pub fn is_about(&self, notice: &Notice) -> bool {
         (self.occasions.is_empty() || self.occasions.contains(&notice.occasion))
             && (self.kinds.is_empty() || self.kinds.contains(&notice.kind))

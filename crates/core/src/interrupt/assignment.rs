@@ -14,11 +14,11 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assignment {
-    /// At least one stage, in the order of approval.
+    /// Stages in the order in which they are decided. An assignment has at least one stage.
     pub stages: Vec<Stage>,
-    /// True if a person may vote in one stage only.
+    /// True if a person may vote in only one of the stages.
     pub distinct: bool,
-    /// True if the starter of the run, or the author of the released work, may be among those who release it.
+    /// True if the person who started the run, or who wrote the work, may also vote to release it.
     pub self_approval: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Assignment {
 pub struct Stage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Approvers by id. If both `approvers` and `groups` are empty, admins and operators decide.
+    /// Ids of people who may vote. If both `approvers` and `groups` are empty, admins and operators decide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,19 +36,19 @@ pub struct Stage {
     pub required: u32,
     #[serde(default, skip_serializing_if = "Represented::is_any")]
     pub roles: Represented,
-    /// True if admins and operators may decide too, because the named approvers did not decide in time.
+    /// True if admins and operators may vote too, because the named approvers did not decide in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operators: bool,
 }
 
-/// Approvers of a stage who must be among those who agree.
+/// Named approvers whose agreement a stage needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Represented {
-    /// Any approvers, as many as required.
+    /// Any of the named approvers, as many as `required`.
     #[default]
     Any,
-    /// Each named person, and a member of each group.
+    /// Every named person, and at least one member of every named group.
     All,
 }
 
@@ -72,73 +72,75 @@ impl Default for Stage {
     }
 }
 
-/// Requires one vote of any admin or operator.
+/// Assignment that requires one vote of any admin or operator.
 impl Default for Assignment {
     fn default() -> Self {
         Self { stages: vec![Stage::default()], distinct: true, self_approval: true }
     }
 }
 
-/// Seat of a voter: the stage and the names for which the vote counts.
+/// Role in which a voter votes: the stage, and the names for which the vote counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seat {
     /// Index of the stage, from 0.
     pub stage: usize,
-    /// Person who is represented by the voter as a delegate.
+    /// Absent person whom the voter represents as a delegate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
-    /// Groups of the stage with the voter, or the represented person, as a member.
+    /// Groups of the stage that contain the voter, or the represented absent person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
 
 impl Seat {
-    /// Returns the represented person, or the voter `by`.
+    /// Returns the absent person whom the voter `by` represents. Returns `by` if the voter represents no one.
     pub fn principal<'a>(&'a self, by: &'a str) -> &'a str {
         self.in_place_of.as_deref().unwrap_or(by)
     }
 }
 
-/// Data of a vote that the assignment evaluates.
+/// Data of a vote that an assignment evaluates.
 #[derive(Clone, Copy, Debug)]
 pub struct Ballot<'a> {
     pub by: &'a str,
     pub seat: &'a Seat,
 }
 
-/// Reason why the existing people cannot satisfy an assignment.
+/// Reason why the people of the installation cannot satisfy an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApproverShortage {
     pub stage: usize,
-    /// Remainder of a sentence that begins with the stage.
+    /// End of an error sentence that begins with the name of the stage.
     pub why: String,
 }
 
 impl Stage {
-    /// Returns the stage with other approvers. The number of required votes stays.
+    /// Returns the stage with these approvers and groups instead of its own. The number of required votes stays the
+    /// same.
     pub fn handed_to(&self, approvers: Vec<String>, groups: Vec<String>) -> Self {
         let required = u32::try_from(self.needed()).unwrap_or(u32::MAX);
         Self { approvers, groups, required, operators: false, ..self.clone() }
     }
 
-    /// Returns a stage of these approvers, with one required vote.
+    /// Returns a stage with these approvers and one required vote.
     pub fn from_approvers(approvers: Vec<String>) -> Self {
         Self { approvers, ..Self::default() }
     }
 
-    /// Returns true if admins and operators may decide: the stage names no approvers, or `operators` is set.
+    /// Returns true if admins and operators may decide: the stage names neither people nor groups, or `operators` is
+    /// set.
     pub fn is_open(&self) -> bool {
         self.operators || (self.approvers.is_empty() && self.groups.is_empty())
     }
 
-    /// Returns true if the stage names the person, or a group of theirs.
+    /// Returns true if the stage names the person, or a group that contains the person.
     pub fn names(&self, id: &str, people: &People) -> bool {
         self.approvers.iter().any(|named| named == id)
             || self.groups.iter().any(|group| people.is_in(id, group))
     }
 
-    /// Returns the groups of the stage with the person as a member.
+    /// Returns the groups of the stage that contain the person.
     pub fn groups_of(&self, id: &str, people: &People) -> Vec<String> {
         self.groups.iter().filter(|group| people.is_in(id, group)).cloned().collect()
     }
@@ -148,8 +150,8 @@ impl Stage {
         Self::different(agreed) >= self.required.max(1) as usize && self.missing(agreed).is_empty()
     }
 
-    /// Returns the number of different people among the ballots. A person counts once, as voter and as represented
-    /// person, in any form of their name.
+    /// Returns the number of different people among the ballots. Each person counts once, even if the person appears as
+    /// voter and as represented person, or with several forms of one name.
     pub(super) fn different(agreed: &[Ballot<'_>]) -> usize {
         if let [] | [_] = agreed {
             return agreed.len();
@@ -159,7 +161,7 @@ impl Stage {
         by.len().min(of.len())
     }
 
-    /// Returns the named people and groups that must agree and have not.
+    /// Returns the named people and groups whose agreement is required and still missing.
     pub fn missing(&self, agreed: &[Ballot<'_>]) -> Vec<&str> {
         if self.roles == Represented::Any {
             return Vec::new();
@@ -173,18 +175,19 @@ impl Stage {
         people.chain(groups).map(String::as_str).collect()
     }
 
-    /// Returns true if the person may decide in the stage: by name, through a group, or because the stage is open.
+    /// Returns true if the person may decide in the stage. The stage must name the person or a group of the person, or
+    /// be open.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
         (self.is_open() && people.decides_unassigned(id)) || self.names(id, people)
     }
 
-    /// Returns the people who may decide in the stage. People with equal names appear once.
+    /// Returns the people who may decide in the stage. Of several people with equal names, only one is returned.
     fn candidates<'p>(&self, people: &'p People) -> BTreeSet<&'p str> {
         let mut forms = BTreeSet::new();
         people.deciding().filter(|id| self.is_for(id, people) && forms.insert(form(id))).collect()
     }
 
-    /// Returns, for each missing person or group, the candidates who could vote for it.
+    /// Returns each person or group whose agreement is missing, with the candidates who could vote for it.
     fn speakers<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -202,8 +205,8 @@ impl Stage {
         self.missing(agreed).into_iter().map(of).collect()
     }
 
-    /// Returns the votes still required, each with the candidates for it. If each named approver must agree, these
-    /// include one vote for each missing person or group with a single candidate.
+    /// Returns the votes that are still required, each with its candidates. If each named approver must agree, these
+    /// votes include one per missing person or group that has a single candidate.
     fn places<'p>(
         &self,
         candidates: &BTreeSet<&'p str>,
@@ -235,17 +238,18 @@ impl Stage {
 }
 
 impl Assignment {
-    /// Returns a single stage of these approvers.
+    /// Returns an assignment with a single stage: these approvers and one required vote.
     pub fn from_approvers(approvers: Vec<String>) -> Self {
         Self { stages: vec![Stage::from_approvers(approvers)], ..Self::default() }
     }
 
-    /// Returns a single stage of these approvers, with `required` votes.
+    /// Returns an assignment with a single stage: these approvers and `required` votes.
     pub fn simple(approvers: Vec<String>, required: u32) -> Self {
         Self { stages: vec![Stage { required, ..Stage::from_approvers(approvers) }], ..Self::default() }
     }
 
-    /// Returns the approvers and the required votes if the assignment is a single plain stage.
+    /// Returns the approvers and the number of required votes if the assignment has a single stage without further
+    /// conditions.
     pub fn as_simple(&self) -> Option<(&[String], u32)> {
         let [stage] = self.stages.as_slice() else { return None };
         let is_simple = stage.name.is_none()
@@ -257,24 +261,24 @@ impl Assignment {
         is_simple.then_some((stage.approvers.as_slice(), stage.required))
     }
 
-    /// Returns true if one vote of any approver settles the interrupt.
+    /// Returns true if a single vote of any approver settles the interrupt.
     pub fn takes_one(&self) -> bool {
         matches!(self.stages.as_slice(), [stage] if stage.required <= 1 && stage.roles == Represented::Any)
     }
 
-    /// Returns true if the person may decide in a stage.
+    /// Returns true if the person may decide in at least one stage.
     pub fn is_for(&self, id: &str, people: &People) -> bool {
         self.stages.iter().any(|stage| stage.is_for(id, people))
     }
 
-    /// Returns true if a decision that the person made alone, elsewhere or earlier, also applies here: they could
-    /// decide this interrupt alone. `starter` started the run.
+    /// Returns true if a decision that this person made about another interrupt also applies to this one. This is the
+    /// case if the person could decide this interrupt alone. `starter` is the person who started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
     }
 
-    /// Returns true if a decision from time `at` is still trusted. A decision loses its effect if the person, or the
-    /// creator of their login link, has left since, even if they came back.
+    /// Returns true if a decision made at the time `at` is still trusted. Trust ends when the person, or the creator of
+    /// the person's login link, leaves. Trust does not return when they come back.
     pub fn still_trusts(
         &self,
         who: ResponsiblePeople<'_>,
@@ -287,12 +291,13 @@ impl Assignment {
         self.trusts(who.id, people, None) && !is_own && !has_left(who.id) && !has_left(who.hand)
     }
 
-    /// Returns true if the person started the run and may not release it. `starter` started the run.
+    /// Returns true if the person is `starter`, who started the run, and self-approval is not allowed.
     pub(super) fn is_own(&self, id: &str, starter: Option<&str>) -> bool {
         !self.self_approval && starter.is_some_and(|starter| is_same(starter, id))
     }
 
-    /// Returns the reason why `other` requires less than this assignment, or `None`.
+    /// Returns the reason why `other` requires less than this assignment. Returns `None` if `other` does not require
+    /// less.
     pub(super) fn asks_for_more_than(&self, other: &Self) -> Option<String> {
         let votes = |of: &Self| of.stages.iter().map(Stage::needed).sum::<usize>();
         // Without `distinct`, one person may vote in several stages.
@@ -310,7 +315,7 @@ impl Assignment {
             .then(|| "does not require every named approver and group, as the gate does".to_owned())
     }
 
-    /// Returns the first stage that these ballots do not satisfy.
+    /// Returns the index of the first stage that these ballots do not satisfy.
     pub fn stage(&self, agreed: &[Ballot<'_>]) -> Option<usize> {
         self.stages.iter().enumerate().position(|(i, stage)| {
             let here: Vec<Ballot<'_>> = agreed.iter().filter(|one| one.seat.stage == i).copied().collect();
@@ -318,7 +323,7 @@ impl Assignment {
         })
     }
 
-    /// Replaces [`STARTER`] with the person who started the run.
+    /// Replaces [`STARTER`] with `starter`, the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.stages.iter_mut().flat_map(|stage| &mut stage.approvers);
@@ -328,14 +333,15 @@ impl Assignment {
         self
     }
 
-    /// Returns all named people and groups.
+    /// Returns all people and all groups that the stages name.
     pub fn people_and_groups(&self) -> (BTreeSet<&str>, BTreeSet<&str>) {
         let people = self.stages.iter().flat_map(|stage| &stage.approvers).map(String::as_str).collect();
         let groups = self.stages.iter().flat_map(|stage| &stage.groups).map(String::as_str).collect();
         (people, groups)
     }
 
-    /// Returns the problems of the assignment's form, and names that may not decide here. Pointers are below `at`.
+    /// Returns the problems of the assignment's form, and a problem for each name that may not decide. JSON pointers
+    /// begin with `at`.
     pub fn check(&self, deciders: &Deciders, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.stages.is_empty() {
@@ -346,7 +352,7 @@ impl Assignment {
                 .push(Problem::new(format!("{at}/stages"), format!("holds more than {}", limits::STAGES)));
         }
         for (i, stage) in self.stages.iter().enumerate() {
-            // A single stage is written without `stages`.
+            // An assignment with a single stage is written without the key `stages`.
             let at = if self.stages.len() == 1 { at.to_owned() } else { format!("{at}/stages/{i}") };
             for (field, names) in [("approvers", &stage.approvers), ("groups", &stage.groups)] {
                 if names.len() > limits::ASSIGNED {
@@ -376,7 +382,7 @@ impl Assignment {
         problems
     }
 
-    /// Returns true if people who have not agreed yet can still satisfy the assignment. `barred` may not release it.
+    /// Returns true if the remaining people can still satisfy the assignment. `barred` are people who may not vote.
     pub fn is_in_reach(&self, agreed: &[Ballot<'_>], people: &People, barred: &BTreeSet<&str>) -> bool {
         let mut places = Vec::new();
         for (i, stage) in self.stages.iter().enumerate() {
@@ -402,7 +408,8 @@ impl Assignment {
         !self.distinct || find_unfilled_stage(&places).is_none()
     }
 
-    /// Returns the reason why the existing people cannot satisfy the assignment, or `None`. `starter` started the run.
+    /// Returns the reason why the people of the installation cannot satisfy the assignment. Returns `None` if they can.
+    /// `starter` is the person who started the run.
     pub fn find_shortage(&self, people: &People, starter: Option<&str>) -> Option<ApproverShortage> {
         let starter = starter.filter(|_| !self.self_approval);
         let is_starter = |id: &str| starter.is_some_and(|starter| is_same(starter, id));
@@ -442,14 +449,15 @@ impl Assignment {
     }
 }
 
-/// Assigns one person to each place, by augmenting paths. Returns the stage of the first place that stays free.
+/// Assigns one person to each required vote, by augmenting paths. Returns the stage of the first vote that gets no
+/// person.
 fn find_unfilled_stage(places: &[(usize, BTreeSet<&str>)]) -> Option<usize> {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     let free = (0..places.len()).find(|place| !take(*place, places, &mut taken, &mut BTreeSet::new()));
     free.map(|place| places[place].0)
 }
 
-/// Finds a person for a place, possibly by moving a person from another place.
+/// Finds a person for a required vote, if needed by moving a person from another vote.
 fn take<'p>(
     place: usize,
     places: &[(usize, BTreeSet<&'p str>)],
