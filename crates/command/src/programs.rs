@@ -5,15 +5,16 @@
 use crate::tables::{self, git, runs};
 use crate::{Expansion, Part, sed};
 
-/// Program whose first word is a command of its own.
+/// Program whose first word selects a subcommand.
 pub(crate) struct WithSubcommands {
     names: &'static [&'static str],
-    /// Options before the subcommand that take no value. Any other option makes the line opaque: if it took the next
-    /// word as its value, another word would be the subcommand.
+    /// Options before the subcommand that take no value. An option in neither list makes the line opaque: if the option
+    /// took the next word as its value, a later word would be the subcommand.
     flags: &'static [&'static str],
-    /// Options before the subcommand that take the next word.
+    /// Options before the subcommand that take the next word as their value.
     valued: &'static [&'static str],
-    /// Subcommands with subcommands: `docker compose up`, `npm run build`. `*` stands for all of them.
+    /// Subcommands that have subcommands themselves: `docker compose up`, `npm run build`. `*` stands for every
+    /// subcommand.
     groups: &'static [&'static str],
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn with_subcommands(program: &str) -> Option<&'static WithSubcommands
 }
 
 impl WithSubcommands {
-    /// Returns the words from the subcommand on. None if an option before it is unknown.
+    /// Returns the words that begin with the subcommand. None if an option before the subcommand is unknown.
     pub(crate) fn after_options<'a>(&self, arguments: &'a [String]) -> Option<&'a [String]> {
         let mut rest = arguments;
         while let Some((first, more)) = rest.split_first() {
@@ -118,7 +119,7 @@ impl WithSubcommands {
         Some(rest)
     }
 
-    /// Returns the index of the subcommand. None if a word before it may change the subcommand's effect.
+    /// Returns the index of the subcommand. None if a word before the subcommand may change its effect.
     pub(crate) fn after_harmless(&self, program: &str, arguments: &[String]) -> Option<usize> {
         let mut from = 0;
         while let Some(many) = self.harmless_words(program, arguments.get(from..).unwrap_or_default()) {
@@ -127,13 +128,14 @@ impl WithSubcommands {
         arguments.get(from).is_none_or(|word| !word.starts_with('-')).then_some(from)
     }
 
-    /// Returns true if the words begin with `-c` and a setting that controls only how git prints.
+    /// Returns true if the words begin with `-c` and a setting that affects only how git prints.
     fn is_harmless_setting(&self, words: &[String]) -> bool {
         self.names.contains(&"git")
             && matches!(words, [option, setting, ..] if option == "-c" && git::only_shapes_output(setting))
     }
 
-    /// Returns the number of leading words that are one option without an influence on the subcommand's effect.
+    /// Returns the number of leading words that form one option without influence on the effect of the subcommand. None
+    /// if the first word may have an influence.
     pub(crate) fn harmless_words(&self, program: &str, words: &[String]) -> Option<usize> {
         let word = words.first()?.as_str();
         match program {
@@ -149,7 +151,7 @@ impl WithSubcommands {
     }
 }
 
-/// Build tools, whose targets on the line say what they do.
+/// Build tools. The targets on the line identify what a build tool does.
 const BY_TARGET: [&str; 12] = [
     "make",
     "gmake",
@@ -193,7 +195,7 @@ const SHELLS: [&str; 16] = [
     "elvish", "xonsh",
 ];
 
-/// Shell built-ins that change how the shell runs later commands: its variables, its functions, and the meaning of
+/// Shell built-ins that change how the shell runs later commands: they change variables, functions, or the meaning of
 /// program names.
 const CHANGES_THE_SHELL: [&str; 26] = [
     "export",
@@ -228,12 +230,12 @@ pub(crate) fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)
 }
 
-/// Returns the program name without a version: `python3.12` is python.
+/// Returns the program name without its version: `python` for `python3.12`.
 pub(crate) fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
-/// Returns true if the targets on the line say what the program does.
+/// Returns true if the program is a build tool: the targets on the line identify what it does.
 pub(crate) fn is_build_tool(program: &str) -> bool {
     BY_TARGET.contains(&program)
 }
@@ -243,7 +245,7 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name) || is_shell(program)
 }
 
-/// Returns true for package launchers that can take a command line as an option: `npx -c`.
+/// Returns true for package launchers that accept a command line as an option value: `npx -c`.
 pub(crate) fn launches_packages(program: &str) -> bool {
     matches!(program, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx")
 }
@@ -253,13 +255,13 @@ pub(crate) fn only_reads(program: &str) -> bool {
     program == "echo" || tables::of_program(program).is_some_and(|row| row.takes_any_name)
 }
 
-/// Returns true if the shell runs the arguments of this built-in at a later time.
+/// Returns true if the shell runs arguments of this built-in at a later time, as `trap` does.
 pub(crate) fn runs_later(program: &str) -> bool {
     matches!(program, "trap" | "alias" | "complete" | "bind" | "mapfile" | "readarray")
 }
 
-/// Returns true if a built-in changes the shell. `set -e` and similar options only make the shell stricter. Options
-/// such as `set +e` undo them.
+/// Returns true if a built-in changes how the shell runs later commands. `set -e` and similar options do not count,
+/// because they only make the shell stricter. `set +e` and similar options count, because they make it less strict.
 pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
     let strict = |word: &String| {
         matches!(word.as_str(), "pipefail" | "errexit" | "nounset" | "xtrace")
@@ -273,7 +275,7 @@ pub(crate) fn changes_the_shell(program: &str, arguments: &[String]) -> bool {
             && arguments.iter().any(|word| matches!(word.as_str(), "-v" | "-R")))
 }
 
-/// Returns true if a built-in only shows the state of the shell: `ulimit -n`, `alias`.
+/// Returns true if a built-in only prints the state of the shell: `ulimit -n`, `alias`.
 fn shows_the_shell(program: &str, arguments: &[String]) -> bool {
     match program {
         "alias" | "history" => arguments.is_empty(),
@@ -285,7 +287,7 @@ fn shows_the_shell(program: &str, arguments: &[String]) -> bool {
     }
 }
 
-/// Returns true if a format of `printf` sets a variable: `%n`, `%ln`.
+/// Returns true if a `printf` format sets a variable, as `%n` and `%ln` do.
 fn assigns_by_format(format: &str) -> bool {
     let mut rest = format.replace("%%", "");
     while let Some(at) = rest.find('%') {
@@ -327,7 +329,7 @@ fn bundles(word: &str, letter: char) -> bool {
     word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
 }
 
-/// Returns true for programs such as `cp` and `rm`, which handle files and run none of them.
+/// Returns true for programs such as `cp` and `rm`, which move or delete files and never execute them.
 fn only_moves_files(part: &Part) -> bool {
     match part.program.as_str() {
         "rm" | "cp" | "mv" | "mkdir" | "rmdir" | "touch" | "chmod" | "ln" => true,
@@ -337,8 +339,8 @@ fn only_moves_files(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns the command within the program: `push` of `git -C x push`, `run build` of `npm run build`, `-m unittest`
-    /// of `python3 -m unittest`, the targets of `make`.
+    /// Returns the words that select what the program does: `push` in `git -C x push`, `run build` in `npm run build`,
+    /// `-m unittest` in `python3 -m unittest`, the targets of `make`.
     pub fn subcommand(&self) -> Option<String> {
         let program = self.program.as_str();
         if is_interpreter(program) {
@@ -362,8 +364,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the code is on the line itself or on standard input. A grant cannot remember such code by a
-    /// name.
+    /// Returns true if the executed code is on the line itself or on standard input. A grant cannot identify such code
+    /// by a name.
     pub fn is_inline_code(&self) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -373,7 +375,7 @@ impl Part {
             return false;
         }
         match self.arguments.first().map(String::as_str) {
-            // Code on standard input.
+            // The interpreter reads code from standard input.
             None | Some("-") => true,
             Some("-m") => self.arguments.len() < 2,
             Some(script) if !script.starts_with('-') => is_device(script),
@@ -383,27 +385,28 @@ impl Part {
         }
     }
 
-    /// Returns true if the part only reads or handles the files that it is given, whatever their names. It runs none of
-    /// them.
+    /// Returns true if the part only reads, moves or deletes the files that it is given, whatever their names. It
+    /// executes none of them.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)
     }
 
-    /// Returns true for a filter whose script runs nothing and writes nothing else.
+    /// Returns true for `sed` if its script only edits text: the script runs no program and writes no other file.
     pub fn only_edits(&self) -> bool {
         matches!(self.program.as_str(), "sed" | "gsed")
             && self.expansion() != Expansion::Anything
             && sed::only_edits(self.words_and_expansions())
     }
 
-    /// Returns true if a grant may remember the part: its program and its subcommand say what it does.
+    /// Returns true if a grant may identify the part by its program and its subcommand.
     pub fn is_memorable(&self) -> bool {
         let rights = matches!(self.program.as_str(), "sudo" | "su" | "doas" | "pkexec" | "run0" | "");
         let elsewhere = self.program == "cd" && !self.stays_below();
-        // `git config` writes settings that name programs for later git commands.
+        // `git config` writes settings by which later git commands run other programs.
         let configures = self.program == "git" && self.subcommand().as_deref() == Some("config");
         let unclear = match with_subcommands(&self.program) {
-            // In `gh pr --repo x merge` the second word is not the subcommand.
+            // In `gh pr --repo x merge` an option precedes the second subcommand, so the second word is not the
+            // subcommand.
             Some(known) => match known.after_options(&self.arguments) {
                 Some([first, second, ..]) => known.is_group(first) && second.starts_with('-'),
                 Some([_] | []) => false,
@@ -417,7 +420,7 @@ impl Part {
     }
 }
 
-/// Returns true if the word controls how something is built: `-f other.mk`, `SHELL=./x`.
+/// Returns true if the word changes how a target is built: `-f other.mk`, `SHELL=./x`.
 pub(crate) fn is_order(word: &str) -> bool {
     !is_build_flag(word) && (word.starts_with('-') || word.contains('='))
 }
@@ -427,7 +430,7 @@ fn is_build_flag(word: &str) -> bool {
     jobs || matches!(word, "-s" | "-k" | "-B" | "-n" | "-q" | "--silent")
 }
 
-/// Returns true for a path that the shell passes as a descriptor: `/dev/stdin`, `/proc/self/fd/0`.
+/// Returns true for a path that stands for a device or a file descriptor: `/dev/stdin`, `/proc/self/fd/0`.
 pub(crate) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/") || path.starts_with("/proc/")
 }

@@ -1,6 +1,8 @@
-//! Changesets: the effect of a call on the workspace, path by path, as data (design, part 1).
+//! Changesets: the effect of a call on the workspace as data, one entry per changed path (design, part 1).
 //!
-//! A file tool proposes a changeset, and the trial of a command yields one. Gates vote on it, the digest of an approval
+//! A file tool proposes a changeset, and the trial of a command produces one. Gates vote on the changeset, the digest
+//! of an approval binds it, and a *commit* applies it to the workspace. The bytes of files are stored under their
+//! digests.
 //! binds it, and *commit* applies it. The bytes of files are stored under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::json::is_default;
 
-/// Changes in the order of their paths, at most one for each path.
+/// Changes in the order of their paths, at most one per path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Change>", into = "Vec<Change>")]
 pub struct Changeset(Vec<Change>);
@@ -19,29 +21,29 @@ pub struct Changeset(Vec<Change>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// Relative to the workspace, with `/`. [`text_of`] defines the form of names that are not UTF-8.
+    /// Path relative to the workspace, with `/`. [`text_of`] defines the form of names that are not UTF-8.
     pub path: String,
-    /// `None` if nothing exists at the path, both here and in `after`.
+    /// Entry before the change. `None`, here and in `after`: nothing exists at the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Entry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Entry>,
-    /// True if git ignores the path, as it does caches and build output.
+    /// True if git ignores the path. Caches and build output are examples.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ignored: bool,
 }
 
-/// Entry at a path.
+/// File, link or folder at a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Entry {
-    /// A file. `mode` holds its permission bits.
+    /// A file. `mode` contains its permission bits.
     File {
         digest: Digest,
         bytes: u64,
         mode: u32,
     },
-    /// A symbolic link. `target` is escaped like a path.
+    /// A symbolic link. `target` is escaped in the same way as `path`.
     Symlink {
         target: String,
     },
@@ -50,7 +52,7 @@ pub enum Entry {
     },
 }
 
-/// Error for a list of changes that is not a valid changeset.
+/// Error returned when a list of changes is not a valid changeset.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     #[error("`{0}` appears twice, or is not in the order of the paths")]
@@ -79,17 +81,18 @@ impl Changeset {
         self.0.is_empty()
     }
 
-    /// Returns the digest of the canonical JSON.
+    /// Returns the digest of the changeset's canonical JSON.
     pub fn digest(&self) -> Digest {
         Digest::of_json(self)
     }
 
-    /// Returns the changes that delete a file or link.
+    /// Returns the changes that delete a file or a link.
     pub fn deletions(&self) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(|change| change.deletes())
     }
 
-    /// Returns the changes that rules consider. A change of a folder itself is considered only if it changes the mode.
+    /// Returns the changes that rules consider: changes of files and links, and of a folder's mode. Created and deleted
+    /// folders are omitted.
     pub fn counted(&self) -> impl Iterator<Item = &Change> {
         self.0.iter().filter(|change| change.is_of_content() || change.is_of_a_folders_mode())
     }
@@ -100,17 +103,18 @@ impl Changeset {
     }
 }
 
-/// Inverse of several changesets that were committed one after the other.
+/// Combined inverse of several changesets that were committed one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Composed {
     pub changeset: Changeset,
-    /// Paths that were changed by others between the changesets.
+    /// Paths that other programs or people changed between these commits.
     pub mixed: Vec<String>,
 }
 
 impl Changeset {
-    /// Returns the changeset that undoes all of these. The newest must come first. Each path goes from the state that
-    /// the newest left to the state that the oldest found. Paths with equal states are left out.
+    /// Returns the changeset that undoes all of these changesets. The newest must come first. For each path, the result
+    /// leads from the state after the newest change to the state before the oldest change. Paths whose two states are
+    /// equal are omitted.
     pub fn undoing(newest_first: &[&Self]) -> Composed {
         let mut taken_back: BTreeMap<&str, Change> = BTreeMap::new();
         let mut mixed = BTreeSet::new();
@@ -134,7 +138,7 @@ impl Changeset {
     }
 }
 
-/// Error for a part of a changeset that cannot be kept.
+/// Error returned when a selection of parts cannot be kept.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
     #[error("names nothing to keep; reject the call to drop all of its changes")]
@@ -144,11 +148,13 @@ pub enum NotKept {
 }
 
 impl Changeset {
-    /// Returns the parts, each by its path. Every selection of parts is a changeset that can be committed.
+    /// Returns the parts of the changeset, by the path of each part. Every selection of parts is a changeset that can
+    /// be committed.
     ///
-    /// A part is a file, a link, the mode of a folder, or an empty folder. A repository's `.git` is one part with all
-    /// of its content. A path that changes from a file to a folder, or the reverse, is one part with everything below
-    /// it. Other folders are not parts: they follow their content.
+    /// A part is a file, a link, the mode of a folder, or an empty folder. A repository's `.git` is one part together
+    /// with all of its content. If a path changes from a file to a folder, or from a folder to a file, the path and
+    /// everything below it are one part. Other folders are not parts: a folder is kept or dropped together with its
+    /// content.
     pub fn parts(&self) -> BTreeMap<&str, Vec<&Change>> {
         let mut parts: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
         for change in &self.0 {
@@ -163,8 +169,8 @@ impl Changeset {
         parts
     }
 
-    /// Returns the changes of the named parts. A new folder is kept if something below it is kept. A folder is deleted
-    /// only if all deletions below it are kept.
+    /// Returns the changes of the named parts. A new folder is kept if something below the folder is kept. A folder is
+    /// deleted only if all deletions below it are kept.
     pub fn only(&self, names: &BTreeSet<&str>) -> Result<Self, NotKept> {
         if names.is_empty() {
             return Err(NotKept::Nothing);
@@ -178,7 +184,7 @@ impl Changeset {
         let is_made = |folder: &&str| self.at(folder).is_some_and(|change| change.before.is_none());
         let made: Vec<&str> = kept.iter().flat_map(|path| above(path).filter(is_made)).collect();
         kept.extend(made);
-        // Innermost folders first: a folder is deleted after its content.
+        // Inner folders come first, because a folder can be deleted only after its content.
         for folder in self.0.iter().rev().filter(|change| change.after.is_none()) {
             let below = self.below(&folder.path);
             if !below.is_empty() && below.iter().all(|change| kept.contains(change.path.as_str())) {
@@ -189,7 +195,7 @@ impl Changeset {
         Ok(Self(self.0.iter().filter(is_kept).cloned().collect()))
     }
 
-    /// Returns true if the changes at this path and below form one part.
+    /// Returns true if the change at this path and all changes below it form one part.
     fn is_whole(&self, path: &str) -> bool {
         is_gits_own(path) || self.at(path).is_some_and(Change::replaces_a_folder)
     }
@@ -199,7 +205,8 @@ impl Changeset {
         self.0.get(at)
     }
 
-    /// Returns the changes below a folder, at any depth. They are contiguous, because paths are sorted by their bytes.
+    /// Returns the changes below a folder, at any depth. These changes are contiguous, because paths are sorted by
+    /// their bytes.
     fn below(&self, folder: &str) -> &[Change] {
         let first = format!("{folder}/");
         let from = self.0.partition_point(|change| change.path < first);
@@ -208,17 +215,17 @@ impl Changeset {
     }
 }
 
-/// Returns the folders above a path, outermost first.
+/// Returns the parent folders of a path, outermost first.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-/// Returns true if the path ends in `.git`, in any case.
+/// Returns true if the last name of the path is `.git`, in any letter case.
 fn is_gits_own(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// Returns true if the path is a `.git`, or lies in one.
+/// Returns true if the path is a `.git`, or is inside a `.git`.
 pub fn is_of_git(path: &str) -> bool {
     above(path).chain([path]).any(is_gits_own)
 }
@@ -228,7 +235,7 @@ impl Change {
         Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() }
     }
 
-    /// Returns true if a folder replaces something else, or the reverse.
+    /// Returns true if a folder replaces a file or link, or a file or link replaces a folder.
     fn replaces_a_folder(&self) -> bool {
         matches!((&self.before, &self.after), (Some(before), Some(after)) if before.is_content() != after.is_content())
     }
@@ -238,13 +245,14 @@ impl Change {
         !self.is_of_content() && !self.is_of_a_folders_mode()
     }
 
-    /// Returns true if the change removes a file or a link. A removed folder is not a deletion itself; its content is.
+    /// Returns true if the change removes a file or a link. The removal of a folder is not a deletion; the removals of
+    /// its content are.
     pub fn deletes(&self) -> bool {
         self.before.as_ref().is_some_and(Entry::is_content)
             && !self.after.as_ref().is_some_and(Entry::is_content)
     }
 
-    /// Returns true if the change concerns a file or a link, not only a folder.
+    /// Returns true if a file or a link exists at the path before or after the change.
     pub fn is_of_content(&self) -> bool {
         self.before.iter().chain(&self.after).any(Entry::is_content)
     }
@@ -290,8 +298,8 @@ impl From<Changeset> for Vec<Change> {
 
 const HEX: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"];
 
-/// Renders the bytes of a path or of a link's target as text. UTF-8 stays as it is, except that `\` becomes `\\`. Any
-/// other byte becomes `\xff`.
+/// Renders the bytes of a path or of a link's target as text. UTF-8 stays unchanged, except that `\` becomes `\\`. Any
+/// byte that is not UTF-8 is escaped like `\xff`.
 pub fn text_of(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -303,7 +311,7 @@ pub fn text_of(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes a text of [`text_of`]. Returns `None` for any other text.
+/// Decodes a text that [`text_of`] rendered. Returns `None` for a text that [`text_of`] never renders.
 pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -326,6 +334,6 @@ pub fn bytes_of(text: &str) -> Option<Vec<u8>> {
             }
         };
     }
-    // Each sequence of bytes has exactly one text: an unnecessary escape would give a file a second name.
+    // Only one text may stand for a sequence of bytes. An unnecessary escape would give a file a second name.
     (text_of(&bytes) == text).then_some(bytes)
 }

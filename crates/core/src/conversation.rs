@@ -1,8 +1,8 @@
-//! History of a session, as shown to the next run of the conversation. It contains people's messages in full, and as
-//! many results as fit, newest first.
+//! History of a session, as the next run of the conversation receives it. The history contains people's messages in
+//! full, and as many results as fit, newest first.
 //!
-//! It is a projection of the session's earlier front runs and is not stored. [`session::Front`](crate::session::Front)
-//! lists these runs.
+//! The history is computed from the earlier front runs of the session and is not stored.
+//! [`session::Front`](crate::session::Front) lists these runs.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::projection::Status;
 use crate::run::{Progress, Run, another_plan, said_about};
 use crate::session::Session;
 
-/// Bytes of the label around each text.
+/// Bytes of the label that precedes each text.
 const LABEL: usize = 20;
 
-/// One earlier run as text.
+/// Text of one earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Messages of people in it, in order.
+    /// People's messages in the run, in order.
     pub said: Vec<String>,
     /// Result of the run.
     pub came: String,
 }
 
-/// Renders the history for the beginning of the next run's task, oldest turn first. Returns `None` without history.
-/// `turns` are newest first; `is_all` is true if there are no further turns.
+/// Renders the history that precedes the task of the next run, oldest turn first. Returns `None` without turns. `turns`
+/// are newest first; `is_all` is true if the session has no further turns.
 ///
-/// Every line of a text but its first is indented, so that no answer of an agent can imitate a person's message.
+/// Every line of a text except its first is indented, so that an agent's text cannot imitate a person's message.
 pub fn render_history(turns: Vec<Turn>, is_all: bool) -> Option<Arc<str>> {
     let count = turns.len();
     let turns = fitted(turns, EARLIER_BYTES);
@@ -53,7 +53,7 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n    ")
 }
 
-/// Fits turns into `room` bytes. Messages have priority over results. The first turn that does not fit is cut, and
+/// Fits turns into `room` bytes. Messages have priority over results. The newest turn that does not fit is cut, and all
 /// older turns are dropped.
 fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     let mut left = room;
@@ -83,7 +83,7 @@ fn fitted(turns: Vec<Turn>, room: usize) -> Vec<Turn> {
     kept
 }
 
-/// Cuts a text to `bytes` bytes. A cut text states its original length.
+/// Cuts a text to `bytes` bytes. The cut text states its original length.
 fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -95,12 +95,13 @@ fn cut(text: &str, bytes: usize) -> String {
 }
 
 impl Turn {
-    /// Renders one run for later runs of its conversation. `session` must be the run's own session.
+    /// Renders one run for later runs of the same conversation. `session` must be the session of the run.
     pub fn from_run(run: &Run, session: &Session) -> Self {
         let decided = decided(run);
         let words = run.messages.iter().filter(|message| !run.is_of_an_undo(message));
         let mut messages: Vec<String> = words.map(ToString::to_string).collect();
-        // A message that a decision caused appears with that decision only. Other messages with an equal text stay.
+        // A message that a decision caused is shown only with the decision. Further messages with the same text stay in
+        // the list.
         for brought in decided.iter().filter_map(|each| each.brought.as_ref()) {
             if let Some(at) = messages.iter().position(|message| message == brought) {
                 messages.remove(at);
@@ -108,38 +109,38 @@ impl Turn {
         }
         let said = std::iter::once(begun_with(run)).chain(messages);
         let decided = decided.iter().map(|each| format!("({}) {}", each.about, each.text));
-        // Changes that a person undid while this run was the front run. A later undo is shown to the front run of that
-        // time.
+        // Only changes that a person undid while this run was the front run are shown here. Changes that were undone
+        // later are shown with the front run of that time.
         let undone = session.undone.iter().filter(|undone| undone.front.as_ref() == Some(&run.id));
         let undone =
             undone.map(|undone| format!("(took back changes) {}", undone.text).trim_end().to_owned());
         Self { said: said.chain(decided).chain(undone).collect(), came: came(run) }
     }
 
-    /// Returns the turn of a run that cannot be read.
+    /// Returns the turn of a run whose events are unreadable.
     pub fn unreadable() -> Self {
         Self { said: Vec::new(), came: "(this part cannot be read)".to_owned() }
     }
 
-    /// Returns the bytes of the people's messages, which the turn needs at least.
+    /// Returns the number of bytes of the people's messages, which is the minimum size of the turn.
     pub fn bytes(&self) -> usize {
         self.said.iter().map(|said| said.len() + LABEL).sum::<usize>() + LABEL
     }
 }
 
-/// Returns the message that started the run. Earlier versions stored it separately, next to a task that repeated the
-/// history.
+/// Returns the message that started the run. Earlier versions stored this message separately, because the task of the
+/// run repeated the history.
 fn begun_with(run: &Run) -> String {
     let input = run.started.as_ref().map(|started| &started.input);
     let beside = input.and_then(|input| input.get("said")?.as_str()).filter(|_| !run.is_front());
     beside.map_or_else(|| run.task().into_owned(), str::to_owned)
 }
 
-/// A person's answer to an agent, or text of a decision.
+/// A person's answer to an agent, or the text of a person's decision.
 struct Decided<'r> {
     about: String,
     text: &'r str,
-    /// Message to the run that the decision caused, if any.
+    /// Message to the run that the decision caused. `None` if the decision caused no message.
     brought: Option<String>,
 }
 
@@ -158,7 +159,7 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
         Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation | Kind::Turn | Kind::Choice => {
             format!("{title}: {}", made.option)
         }
-        // A client's report about a call is not a person's message. The other kinds concern the work, not the
+        // A client's report about a call is not a person's message. The other kinds concern the work and not the
         // conversation.
         Kind::ClientCall
         | Kind::Checkpoint
@@ -171,10 +172,10 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     Some(Decided { about, text, brought })
 }
 
-/// Returns the message that the decision's text became. Must match `run/decide/steps.rs`.
+/// Returns the message that the text of the decision became. The result must match `run/decide/steps.rs`.
 fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
     let effect = interrupt.offers(option)?.effect;
-    // The run ends with this text, unless the previous plan continues.
+    // The run ends with this text, unless the run continues with its previous plan.
     let ends = effect == Effect::CancelRun || effect == Effect::FailRun && !run.replaces_a_plan(interrupt);
     match (&interrupt.opened.about, effect) {
         (About::Plan(_), Effect::Replan) => Some(another_plan(text).trim().to_owned()),
@@ -204,7 +205,7 @@ fn came(run: &Run) -> String {
     let Some(ended) = &run.ended else { return String::from("(not finished)") };
     let planned = planned(run);
     let words = ended.text.as_deref().or_else(|| ended.result.get("text").and_then(|text| text.as_str()));
-    // If the run has no text of its own, the last output of an agent is used.
+    // If the run has no text, the last output of an agent is used.
     let last = || run.steps.values().rev().find_map(|step| step.output.as_deref());
     let words = words.or_else(|| if planned.is_empty() { last() } else { None }).unwrap_or_default();
     let end = match (ended.status, ended.reason.as_str()) {
@@ -218,13 +219,13 @@ fn came(run: &Run) -> String {
     first.into_iter().chain(planned).collect::<Vec<_>>().join("\n")
 }
 
-/// Describes the outcomes of the run's plans: each dropped plan, and each subtask of the executed plan with its output
+/// Describes what happened to the run's plans: each dropped plan, and each subtask of the executed plan with its output
 /// or its error.
 fn planned(run: &Run) -> Vec<String> {
     let mut asked: Vec<_> = run.interrupts.values().collect();
     asked.sort_by_key(|interrupt| interrupt.opened_seq);
     let dropped = asked.into_iter().filter_map(|interrupt| {
-        // A replacement that a person wrote for a running plan is not the agent's plan.
+        // A plan that a person wrote as a replacement of a running plan is not the agent's plan.
         if run.replaces_a_plan(interrupt) {
             return None;
         }
@@ -238,7 +239,7 @@ fn planned(run: &Run) -> Vec<String> {
     let mut lines: Vec<String> = dropped.collect();
     for (phase, planned) in &run.plans {
         let Some(plan) = planned.settled() else { continue };
-        // All subtasks are listed, each with an equal share of the room for its output.
+        // All subtasks are listed. Their outputs share the available bytes equally.
         let room = EARLIER_RESULT_BYTES / (2 * plan.subtasks.len().max(1));
         for subtask in &plan.subtasks {
             let step = run.step_of_subtask(phase, &subtask.id).map(|(_, step)| step);

@@ -1,7 +1,7 @@
 //! Notices: notifications to people, derived from the events of one append.
 //!
-//! A notice holds facts, never content: ids, a kind, a risk, the approvers. An interrupt that opens and resolves in one
-//! append asked nobody and causes no notice.
+//! A notice contains facts, never erasable content: ids, a kind, a risk, the approvers. An interrupt that opens and
+//! resolves in one append causes no notice, because no person was asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 pub enum Occasion {
     /// An interrupt was opened.
     Opened,
-    /// Other approvers may decide now: those of the next stage or of a reassignment, or a delegate.
+    /// Further approvers may decide now: the approvers of the next stage or of a reassignment, or a delegate.
     Asked,
     Reminded,
     Escalated,
@@ -33,8 +33,8 @@ pub enum Occasion {
     Resolved,
     /// The interrupt expired without a decision.
     Expired,
-    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Sent only to channels that name this
-    /// occasion.
+    /// A [checkpoint](crate::system::checkpoint) of the journal was signed. Only channels whose rule lists this
+    /// occasion receive the notice.
     Checkpoint,
 }
 
@@ -65,7 +65,7 @@ impl Occasion {
         Self::ALL.into_iter().find(|occasion| occasion.as_str() == text)
     }
 
-    /// Returns the occasion for a resolution with this outcome.
+    /// Returns the occasion of a resolution with this outcome.
     fn from_outcome(outcome: Outcome) -> Self {
         if outcome == Outcome::Expired { Self::Expired } else { Self::Resolved }
     }
@@ -85,14 +85,15 @@ pub struct Notice {
     pub occasion: Occasion,
     pub at: Timestamp,
     pub run: RunId,
-    /// Sequence of the event in the run's stream.
+    /// Sequence number of the event in the run's stream.
     pub seq: u64,
     pub session: SessionId,
     pub workflow: String,
     pub interrupt: InterruptId,
     pub kind: Kind,
     pub risk: Level,
-    /// Ids of the approvers or of those reminded. If `groups` is empty too, admins and operators.
+    /// Ids of the approvers, or of the people who are reminded. If `people` and `groups` are both empty, admins and
+    /// operators are meant.
     pub people: Vec<String>,
     pub groups: Vec<String>,
     /// True if admins and operators may decide in addition to the named people and groups.
@@ -102,31 +103,31 @@ pub struct Notice {
     pub expires_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Ids of the voters who settled the interrupt.
+    /// Ids of the voters whose votes settled the interrupt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
-    /// Ids of people in the event: those reminded or escalated to, or the delegate.
+    /// Ids of the people that the event names: the reminded people, the people escalated to, or the delegate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
-    /// Recipient, in a channel with one delivery for each recipient.
+    /// Recipient, if the channel sends one delivery per recipient.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
-/// One recipient in a channel with several.
+/// One recipient of a channel that sends one delivery per recipient.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recipient {
-    /// Id of a person. Their address is looked up at sending.
+    /// Id of a person. The address of the person is looked up when the notice is sent.
     Person(String),
     /// Address from the channel's configuration.
     Address(String),
-    /// One browser of a person. Its push endpoint is looked up at sending.
+    /// One browser of a person. Its push endpoint is looked up when the notice is sent.
     Browser { person: String, push: PushId },
 }
 
 impl Recipient {
-    /// Returns the id of the person. Returns `None` if no known person belongs to the address.
+    /// Returns the id of the person. Returns `None` for an address from the channel's configuration.
     pub fn person(&self) -> Option<&str> {
         match self {
             Self::Person(id) | Self::Browser { person: id, .. } => Some(id),
@@ -136,10 +137,10 @@ impl Recipient {
 }
 
 impl Notice {
-    /// Returns the ids of the people to notify. If the event names people, these are the recipients. Otherwise they are
-    /// the named approvers and the members of named groups. Everyone who may decide unassigned interrupts is added if
-    /// the notice names no approvers, or if `operators` is set. A delegate replaces an absent person. Names of keys are
-    /// left out.
+    /// Returns the ids of the people to notify. If the event names people, they are the recipients. Otherwise the
+    /// recipients are the named approvers and the members of named groups. Everyone who may decide unassigned
+    /// interrupts is a recipient too if the notice names no approvers, or if `operators` is set. The delegate of an
+    /// absent person replaces the person. Ids of service keys are omitted.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
         if !self.told.is_empty() {
             return self.told.iter().filter(|id| people.get(id).is_some()).cloned().collect();
@@ -159,8 +160,8 @@ impl Notice {
         self.operators || (self.people.is_empty() && self.groups.is_empty())
     }
 
-    /// Returns the browsers of the people to notify. They include those of the local operator, who is not in the list
-    /// of people.
+    /// Returns the browsers of the people to notify. The browsers of the local operator are included, although the list
+    /// of people does not contain the local operator.
     pub fn browsers(&self, system: &System, now: Timestamp) -> Vec<Recipient> {
         if system.push.is_empty() {
             return Vec::new();
@@ -176,36 +177,38 @@ impl Notice {
     }
 }
 
-/// Notice of a checkpoint of the journal. It holds no content.
+/// Notice of a signed checkpoint of the journal. It contains no erasable content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointNotice {
     pub at: Timestamp,
     pub covered: CheckpointTree,
-    /// The signed note, in the form that `audit verify --against` reads.
+    /// Signed note, in the form that `audit verify --against` reads.
     pub note: String,
-    /// Public key that verifies the note.
+    /// Public key that verifies the signature of the note.
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Recipient>,
 }
 
-/// Returns the notices of the events of one append. `first_seq` is the sequence of the first event in the run's stream;
-/// `before` and `run` are the states before and after. Each occasion appears once per interrupt.
+/// Returns the notices that the events of one append cause. `first_seq` is the sequence number of the first event in
+/// the run's stream. `before` and `run` are the states of the run before and after the append. Each occasion appears
+/// once per interrupt.
 pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let mut found: BTreeMap<(InterruptId, Occasion), Notice> = BTreeMap::new();
     for (seq, at, fact) in facts(first_seq, events) {
         let Some((id, occasion, told)) = occasion(before, run, fact) else { continue };
         let Some(interrupt) = run.interrupts.get(id) else { continue };
         let was_there = before.interrupts.contains_key(id);
-        // An interrupt that opens and resolves in one append asked nobody.
+        // No person was asked about an interrupt that opens and resolves in one append.
         if interrupt.is_open() != occasion.asks() || (!was_there && !interrupt.is_open()) {
             continue;
         }
         let Some(notice) = notice(run, interrupt, (seq, at), occasion, told) else { continue };
         found.insert((id.clone(), occasion), notice);
     }
-    // Approvers of a new interrupt get one notice, not a second one that it is their turn.
+    // Approvers of a new interrupt receive only the notice that it was opened, not a second notice that they may
+    // decide.
     let opened: Vec<InterruptId> = found
         .keys()
         .filter(|(_, occasion)| *occasion == Occasion::Opened)
@@ -219,8 +222,8 @@ pub fn notices(before: &Run, run: &Run, first_seq: u64, events: &[Event]) -> Vec
     notices
 }
 
-/// Returns the notices for [callbacks](crate::interrupt::Opened::callback) of external askers: one for each interrupt
-/// that these events resolve, also if it asked nobody. `run` is the state after the events.
+/// Returns the notices for [callbacks](crate::interrupt::Opened::callback) to external agents. Each interrupt that
+/// these events resolve has one notice, even if no person was asked. `run` is the state of the run after the events.
 pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     let resolved = facts(first_seq, events).filter_map(|(seq, at, fact)| {
         let Fact::InterruptResolved { interrupt, outcome, .. } = fact else { return None };
@@ -230,7 +233,7 @@ pub fn callbacks(run: &Run, first_seq: u64, events: &[Event]) -> Vec<Notice> {
     resolved.collect()
 }
 
-/// Returns the run's facts, each with its sequence in the run's stream.
+/// Returns the facts of the run's events, each with its sequence number in the run's stream.
 fn facts(first_seq: u64, events: &[Event]) -> impl Iterator<Item = (u64, Timestamp, &Fact)> {
     let facts = events.iter().filter_map(|event| match &event.fact {
         event::Fact::Run(fact) => Some((event.at, fact)),
@@ -269,7 +272,7 @@ fn notice(
     })
 }
 
-/// Returns the interrupt of an event, the occasion, and the people in the event.
+/// Returns the interrupt of an event, the occasion, and the people that the event names.
 fn occasion<'f>(
     before: &Run,
     run: &Run,
@@ -287,7 +290,7 @@ fn occasion<'f>(
     if let Fact::InterruptReassigned { interrupt, .. } = fact {
         return Some((interrupt, Occasion::Asked, None));
     }
-    // The other approvers were notified before, and may still decide.
+    // Only the delegate receives this notice. The other approvers were notified earlier, and may still decide.
     if let Fact::InterruptDelegated { interrupt, delegation } = fact {
         return Some((interrupt, Occasion::Asked, Some(std::slice::from_ref(&delegation.to))));
     }
@@ -308,7 +311,8 @@ struct NoticeRecipients {
     operators: bool,
 }
 
-/// Returns the approvers. For an open interrupt they are those of its current stage, otherwise those of all stages.
+/// Returns the approvers of an interrupt. For an open interrupt these are the approvers of its current stage, for a
+/// resolved interrupt the approvers of all stages.
 fn collect_recipients(
     interrupt: &Interrupt,
     occasion: Occasion,

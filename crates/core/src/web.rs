@@ -1,10 +1,10 @@
-//! Web addresses for rules, grants and cards: parses URLs, and matches their host and path with patterns. Requests are
-//! made with the same parser.
+//! Web addresses for rules, grants and cards: parses URLs, and matches their hosts and paths with patterns. Web
+//! requests use the same parser.
 //!
-//! Different spellings of one address become equal here. They differ in letter case of the host, its punycode, its
-//! final dot, numeric forms of an IP address, or `..` in the path. A path that servers interpret differently (encoded
-//! slashes, `//`, `;`, nested encodings) is [ambiguous](Target::path). An allowing pattern covers it only together with
-//! the whole host. An asking or forbidding pattern matches it.
+//! Different spellings of the same address are equal here. Spellings differ in the letter case of the host, punycode, a
+//! final dot of the host, numeric forms of an IP address, or `..` in the path. A path that servers may interpret
+//! differently (encoded slashes, `//`, `;`, nested encodings) is [ambiguous](Target::path). A pattern that allows
+//! covers an ambiguous path only if it covers the complete host. A pattern that asks or forbids always matches it.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub const FETCH: &str = "web_fetch";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Web {
-    /// Ranges such as `127.0.0.1/32` that are allowed although they would be refused by default.
+    /// Address ranges, such as `127.0.0.1/32`, that are allowed although they are refused by default.
     pub allow_addresses: Vec<String>,
 }
 
@@ -32,12 +32,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses a URL. The error describes the problem in lower case.
+    /// Parses a URL. The error message describes the problem in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > limits::URL_CHARS {
             return Err(format!("the URL has more than {} characters", limits::URL_CHARS));
         }
-        // The parser would drop these, or read `\` as `/`, but a person reads them differently.
+        // The parser would drop these characters, or read `\` as `/`. A person reads them differently.
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return Err("a URL must not contain spaces, control characters or `\\`".to_owned());
         }
@@ -45,7 +45,7 @@ impl Target {
         Self::from_url(url, text)
     }
 
-    /// Returns the target of a redirect.
+    /// Returns the target of a redirect to `location`.
     pub fn join(&self, location: &str) -> Result<Self, String> {
         let url = self.url.join(location).map_err(|error| format!("this is not a URL: {error}"))?;
         Self::parse(url.as_str())
@@ -85,17 +85,17 @@ impl Target {
         &self.url
     }
 
-    /// Returns the host in lower case and ASCII, with an IPv6 address in brackets.
+    /// Returns the host in lower case and ASCII. An IPv6 address is in brackets.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// Returns the port, unless it is the default of the scheme.
+    /// Returns the port. Returns `None` for the default port of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.url.port()
     }
 
-    /// Returns scheme, host and port, which a grant covers.
+    /// Returns scheme, host and port. A grant covers an origin.
     pub fn origin(&self) -> String {
         let port = self.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{}{port}", self.url.scheme(), self.host())
@@ -106,8 +106,8 @@ impl Target {
         self.path.as_deref()
     }
 
-    /// Returns true if `other` has the same origin, or is the same host over `https` instead of `http`, on default
-    /// ports.
+    /// Returns true if a redirect to `other` stays at the same place. Either both have the same origin, or `other` is
+    /// the same host over `https` instead of `http`, and both use default ports.
     pub fn leads_home(&self, other: &Self) -> bool {
         let is_safer = self.url.scheme() == "http" && other.url.scheme() == "https";
         self.host() == other.host()
@@ -122,7 +122,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Removes the final dot of a name. Returns `None` if a label is empty.
+/// Removes the final dot of a host name. Returns `None` if a label is empty.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.split('.').all(|part| !part.is_empty()).then_some(name)
@@ -141,7 +141,7 @@ fn decoded(path: &str) -> Option<String> {
         let code = after.get(..2).filter(|code| code.iter().all(u8::is_ascii_hexdigit))?;
         let code = std::str::from_utf8(code).ok()?;
         let byte = u8::from_str_radix(code, 16).ok()?;
-        // Encodings that one reader decodes and the next does not.
+        // Some servers decode these characters and some do not.
         if byte.is_ascii_control() || matches!(byte, b'/' | b'\\' | b'%' | b'.' | b';' | b'?' | b'#') {
             return None;
         }
@@ -153,15 +153,15 @@ fn decoded(path: &str) -> Option<String> {
     (is_plain && !path.split('/').any(|name| matches!(name, "." | ".."))).then_some(path)
 }
 
-/// Addresses that a rule covers: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
+/// Addresses that a rule matches: `docs.rs/*`, `https://example.org/api/**`, `*.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// `None` for both schemes.
+    /// `None`: `http` and `https`.
     scheme: Option<String>,
     host: HostPattern,
-    /// `None` for the default port of the scheme.
+    /// `None`: the default port of the scheme.
     port: Option<u16>,
-    /// Glob over the decoded path: `*` matches within a segment, `**` across segments. `None` for every path.
+    /// Glob over the decoded path: `*` matches within a segment, `**` across segments. `None`: every path.
     path: Option<String>,
 }
 
@@ -172,7 +172,7 @@ enum HostPattern {
 }
 
 impl Pattern {
-    /// Parses a pattern. The error describes the problem in lower case.
+    /// Parses a pattern. The error message describes the problem in lower case.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(stray) =
             text.chars().find(|c| c.is_whitespace() || c.is_control() || "@?#\\%".contains(*c))
@@ -209,7 +209,7 @@ impl Pattern {
         })
     }
 
-    /// Returns true if an allowing rule covers the address with certainty.
+    /// Returns true if a rule that allows certainly covers the address.
     pub fn covers(&self, target: &Target) -> bool {
         let is_port = match self.port {
             None => target.port().is_none(),
@@ -223,8 +223,8 @@ impl Pattern {
         is_port && is_path && self.is_at(target)
     }
 
-    /// Returns true if an asking or forbidding rule may cover the address. A pattern without a port matches any port,
-    /// letter case in the path is ignored, and an ambiguous path matches.
+    /// Returns true if a rule that asks or forbids may match the address. A pattern without a port matches any port,
+    /// the letter case of the path is ignored, and an ambiguous path always matches.
     pub fn may_cover(&self, target: &Target) -> bool {
         let is_port = self.port.is_none_or(|port| target.url.port_or_known_default() == Some(port));
         let may_be_path = |pattern: &str, path: &str| {
@@ -273,7 +273,7 @@ impl HostPattern {
     }
 }
 
-/// Parses the path of a pattern. Returns `None` if it matches every path.
+/// Parses the path of a pattern. Returns `None` if the pattern matches every path.
 fn path_pattern(path: &str) -> Result<Option<String>, String> {
     if path == "/**" {
         return Ok(None);
@@ -284,11 +284,11 @@ fn path_pattern(path: &str) -> Result<Option<String>, String> {
     Ok(Some(path.to_owned()))
 }
 
-/// Matches the whole path: `*` matches anything except `/`, `**` matches anything.
+/// Returns true if the complete path matches: `*` matches anything except `/`, `**` matches anything.
 fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let path: Vec<char> = path.chars().collect();
-    // Lengths of path prefixes that match the pattern up to `at`.
+    // `may[n]` is true if the first `n` characters of the path match the pattern up to `at`.
     let mut may = vec![false; path.len() + 1];
     may[0] = true;
     let mut at = 0;

@@ -1,9 +1,9 @@
 //! Programs that only read, as data: the harmless options of each program, and the kind of its operands.
 //!
-//! Everything else is not read-only. Examples are a program without a row, an option that a row does not name, an
-//! abbreviated option, and an operand of another kind. A row never names an option by which a program writes a file,
-//! runs another program, or takes instructions from an unseen file. Programs with their own grammar are in
-//! `grammars.rs`. `options.rs` compares a row with a line.
+//! A command that matches no row is not read-only: its program has no row, or the row does not list an option, or an
+//! option is abbreviated, or an operand is of a different kind. A row never lists an option by which a program writes a
+//! file, runs another program, or takes instructions from a file. Programs with a grammar of their own are in
+//! `grammars.rs`. `options.rs` compares a row with a command line.
 
 mod archives;
 mod binaries;
@@ -21,59 +21,64 @@ mod text;
 pub(crate) mod versions;
 pub(crate) mod writes;
 
-/// Program that only reads, or a read-only subcommand.
+/// Program that only reads, or subcommand that only reads.
 #[derive(Debug)]
 pub struct Row {
     pub programs: &'static [&'static str],
-    /// Empty if the row is for the whole program.
+    /// Subcommand of the row. Empty if the row is for the program without subcommands.
     pub subcommand: &'static str,
-    /// Options, separated by spaces. `-x` and `--long` take no value. The suffix `:` takes a value, `?` an optional
-    /// value in the same word, and `::` two values. `-#` is a number such as `-5`.
+    /// Options, separated by spaces. `-x` and `--long` take no value. The suffix `:` means that the option takes a
+    /// value, `?` an optional value in the same word, and `::` two values. `-#` is a number such as `-5`.
     options: &'static str,
-    /// Options that the program shares with others.
+    /// Lists of options that several programs have in common.
     shared: &'static [&'static str],
     pub operands: Operands,
-    /// True if no option of the program does harm, so that a file pattern may become an option.
+    /// True if every option of the program is harmless. A file pattern that expands to an option is then harmless too.
     pub takes_any_name: bool,
     pub parser: Parser,
 }
 
-/// The program's own way to read options.
+/// Way in which the program reads its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parser {
-    /// Like GNU programs: bundled letters, values behind their letters, options also behind operands.
+    /// Like GNU programs. Letters can be bundled, a value can follow its letter in the same word, and options can
+    /// follow operands.
     Getopt,
-    /// Bundled letters, but a value is the next word: `tree -Io x W` ignores `x` and writes `W`.
+    /// Letters can be bundled, but the value of a letter is always the next word: `tree -Io x W` ignores `x` and writes
+    /// `W`.
     ValueApart,
-    /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`, and
+    /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`; `unzip x -l`
+    /// extracts, because `-l` comes after an operand.
     /// `unzip x -l` unpacks.
     OneByOne,
-    /// Each option is a word with one dash or two. Its value is the next word or behind `=`: `go test -run=x -count 1`.
+    /// Each option is a word with one dash or two. The value is the next word, or follows `=`: `go test -run=x -count
+    /// 1`.
     Names,
 }
 
-/// Kind of the operands.
+/// Kind of operand that a row permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
-    /// Files that are read.
+    /// Files that the program reads.
     Files,
-    /// Texts that do not name a file.
+    /// Texts that are not file names.
     Words,
-    /// Texts of letters, digits and a few signs. A text with a `/` would be a file.
+    /// Texts of letters, digits and a few punctuation characters. A text with a `/` is not permitted, because it would
+    /// be a file.
     Names,
     None,
-    /// At most so many operands. The next operand would be a file that is written.
+    /// Maximum number of operands. The next operand would be a file that the program writes.
     Most(usize),
-    /// No operand begins with this text.
+    /// Operands that do not begin with this text.
     Without(&'static str),
-    /// Each operand begins with this text.
+    /// Operands that begin with this text.
     Beginning(&'static str),
     Numbers,
-    /// Each operand is one of these.
+    /// Operands from this list only.
     Only(&'static [&'static str]),
-    /// Allowed only with one of these options.
+    /// Operands are permitted only together with one of these options.
     Beside(&'static [&'static str]),
-    /// One name that contains a dot.
+    /// A single name that contains a dot.
     OneKey,
 }
 
@@ -89,12 +94,12 @@ const fn row(programs: &'static [&'static str], options: &'static str) -> Row {
     }
 }
 
-/// Returns a row for use in the code of a grammar.
+/// Returns a row that a grammar in `grammars.rs` uses.
 pub(crate) const fn part_of_a_grammar(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options)
 }
 
-/// Returns a row for the code of a grammar, for a program that reads its options one by one.
+/// Returns a row that a grammar in `grammars.rs` uses, for a program that reads options one by one.
 pub(crate) const fn one_by_one(programs: &'static [&'static str], options: &'static str) -> Row {
     row(programs, options).parsed(Parser::OneByOne)
 }
@@ -116,13 +121,13 @@ impl Row {
         Self { parser, ..self }
     }
 
-    /// Returns the options of the row, as written in the table.
+    /// Returns the options of the row, as the table writes them.
     pub fn options(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.options).chain(self.shared.iter().copied()).flat_map(str::split_whitespace)
     }
 }
 
-/// Rows by family, as in the documentation.
+/// Rows by family. The documentation lists the same families.
 pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("files and folders", files::ROWS),
     ("text", text::ROWS),
@@ -133,27 +138,28 @@ pub const FAMILIES: [(&str, &[Row]); 7] = [
     ("git", git::ROWS),
 ];
 
-/// Returns all rows, family by family.
+/// Returns the rows of all families.
 pub fn all() -> impl Iterator<Item = &'static Row> + Clone {
     FAMILIES.into_iter().flat_map(|(_, rows)| rows)
 }
 
-/// Returns the row of a program without subcommands.
+/// Returns the row of a program that has no subcommands.
 pub(crate) fn of_program(program: &str) -> Option<&'static Row> {
     all().find(|row| row.subcommand.is_empty() && row.programs.contains(&program))
 }
 
-/// Returns the row of a subcommand, and the number of words that name it: `git stash list` before `git stash`.
+/// Returns the row of a subcommand, and the number of words that name the subcommand. The longest name wins: `git stash
+/// list` before `git stash`.
 pub(crate) fn of_subcommand(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     longest(&all(), program, words).filter(|(_, named)| *named > 0)
 }
 
-/// Returns the row that names the program with most of its first words, and their number.
+/// Returns the row whose name matches the most words of the line, and the number of these words.
 fn longest<R>(rows: &R, program: &str, words: &[String]) -> Option<(&'static Row, usize)>
 where
     R: Iterator<Item = &'static Row> + Clone,
 {
-    // A word with a space is not two words: git would look for a program of that name.
+    // A single word with a space is not two words: git would look for a program of that name.
     let named = |many: usize| {
         let words = words.get(..many)?;
         words.iter().all(|word| !word.contains(' ')).then(|| words.join(" "))

@@ -1,9 +1,9 @@
-//! Gates for calls of external agents: the system's rules, the command parser and a session's grants vote on them as on
-//! calls of our own agents.
+//! Gates for calls of external agents. The system's rules, the command parser and the session's grants vote on these
+//! calls as they vote on calls of our own agents.
 //!
-//! Such a call is never inspected: neither its workspace, nor the targets of its paths, nor the scripts of its command.
-//! Everything that the parser cannot tell from the words therefore asks, and no grant covers a command that runs files
-//! of the workspace.
+//! These calls are never inspected: Holdshort sees neither the workspace, nor the targets of paths, nor the scripts of
+//! a command. A call therefore asks if its words alone do not determine its effect, and no grant covers a command that
+//! executes files of the workspace.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,20 +23,20 @@ use crate::web::Target;
 use holdshort_command::Part;
 use std::collections::BTreeSet;
 
-/// Call as an external agent reports it. An approval binds to this form.
+/// Call as an external agent reports it. An approval binds to the call in this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForeignCall {
     pub tool: String,
-    /// An object. Its members `command`, `path` and `url` are interpreted.
+    /// JSON object. Only the members `command`, `path` and `url` are interpreted.
     pub arguments: Value,
-    /// Absolute path of its workspace.
+    /// Absolute path of the external agent's workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// Absolute working directory of its command. `None` for the workspace.
+    /// Absolute working directory of the command. `None`: the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Content of the changed file before and after the call.
+    /// Content of the changed file, before the call here, and after the call in `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,21 +48,21 @@ pub struct ForeignCall {
 pub(crate) struct ForeignInputs<'a> {
     /// Rules of the system.
     pub(crate) rules: &'a [Rule],
-    /// Grants that apply. `None` if no single person decides on the call.
+    /// Grants that apply to the call. `None` if the decision needs more than one person.
     pub(crate) grants: Option<Vec<&'a Grant>>,
     /// Refusals that are not revoked.
     pub(crate) refusals: Vec<&'a Refusal>,
 }
 
-/// Result of the vote, with the risk of the call.
+/// Result of the vote, together with the risk of the call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gated {
     pub verdict: Verdict,
     pub category: Category,
     pub level: Level,
-    /// Findings of risk, independent of the verdict.
+    /// Findings about the call's risk. They do not depend on the verdict.
     pub stakes: Vec<Reason>,
-    /// Grant that an approval for the session would give, if one may be offered.
+    /// Grant that an approval for the session would give. `None` if no grant may be offered.
     pub grant: Option<Matcher>,
 }
 
@@ -78,15 +78,16 @@ impl Gated {
     }
 }
 
-/// Interpreted arguments.
+/// Names of the arguments that are interpreted.
 const READ: [&str; 3] = ["command", "path", "url"];
 
-/// Arguments that may accompany a command, because they do not change its effect. Any other argument may.
+/// Names of arguments that do not change the effect of a command and may therefore accompany it. Any argument that is
+/// not listed may change the effect.
 const BESIDE_COMMAND: [&str; 6] =
     ["description", "explanation", "timeout", "timeout_ms", "timeout_s", "timeout_seconds"];
 
-/// Words in other agents' names for these arguments (`filePath`, `target_file`). Arguments with such names are not
-/// interpreted.
+/// Words in the names that other agents use for command, path or URL arguments (`filePath`, `target_file`). Arguments
+/// with such names are not interpreted.
 const UNREAD: [&str; 31] = [
     "arg",
     "argv",
@@ -121,13 +122,14 @@ const UNREAD: [&str; 31] = [
     "workdir",
 ];
 
-/// Prefixes and suffixes that mark such a name in a single word: `filename`, `absolutepath`.
+/// Prefixes and suffixes by which a name without word boundaries is recognized as such an argument: `filename`,
+/// `absolutepath`.
 const GLUED: [&str; 7] = ["cmd", "command", "file", "path", "script", "shell", "url"];
 
-/// Words that contain one of them by chance.
+/// Words that contain an entry of [`GLUED`] by chance.
 const NO_NAMES: [&str; 2] = ["profile", "transcript"];
 
-/// Names of prose arguments: their texts are neither paths nor commands nor addresses.
+/// Names of arguments that contain prose. Prose is not compared as a path, a command or an address.
 const PROSE: [&str; 15] = [
     "body",
     "comment",
@@ -146,11 +148,11 @@ const PROSE: [&str; 15] = [
     "title",
 ];
 
-/// Maximum texts of a call that are compared with the rules.
+/// Maximum number of texts of one call that are compared with the rules.
 const MAX_TEXTS: usize = 64;
 
 impl ForeignCall {
-    /// Returns the problems of its form.
+    /// Returns the problems of the call's form.
     pub fn problems(&self, at: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !is_name(&self.tool, limits::NAME_BYTES) {
@@ -165,7 +167,7 @@ impl ForeignCall {
         }
         for (field, folder) in [("workspace", &self.workspace), ("cwd", &self.cwd)] {
             let Some(folder) = folder else { continue };
-            // A workspace at the root would contain everything, so rules and grants would have no limits.
+            // If the workspace were the root folder, rules and grants for the workspace would have no limits.
             let is_root = field == "workspace" && folder == "/";
             if is_root || !folder.starts_with('/') || holdshort_command::normal(folder) != *folder {
                 let message = "is not a full path: begin it with `/`, without `.`, `..` or a `/` at its end";
@@ -180,7 +182,8 @@ impl ForeignCall {
         problems
     }
 
-    /// Returns the call with other arguments. The displayed change no longer applies.
+    /// Returns the call with these arguments. Drops `before` and `after`, because they show the effect of the old
+    /// arguments.
     #[must_use]
     pub fn edited(&self, arguments: Value) -> Self {
         Self { arguments, before: None, after: None, ..self.clone() }
@@ -208,8 +211,8 @@ impl ForeignCall {
         what.map_or_else(|| self.tool.clone(), |what| format!("{}: {what}", self.tool))
     }
 
-    /// Returns true if an uninterpreted argument may concern the rules. Returns true also if the call names several of
-    /// command, path and url, because each rule checks only one.
+    /// Returns true if an uninterpreted argument may concern the rules. Also returns true if the call has more than one
+    /// of `command`, `path` and `url`, because each rule checks only one of them.
     fn is_unread(&self) -> bool {
         let named = READ.iter().filter(|name| self.arguments.get(**name).is_some()).count();
         let has_command = self.arguments.get("command").is_some();
@@ -236,7 +239,7 @@ impl ForeignCall {
         texts
     }
 
-    /// Returns true if an asking or forbidding rule would match an uninterpreted text as a path, a command or an
+    /// Returns true if a rule that asks or forbids would match an uninterpreted text as a path, a command or an
     /// address.
     fn may_be_held_back(&self, agent: &str, rules: &[Rule]) -> bool {
         let speaks = |rule: &&Rule| {
@@ -257,7 +260,7 @@ impl ForeignCall {
             || texts.into_iter().any(|text| {
                 let is_address = text.contains("://");
                 let address = if is_address { text.to_owned() } else { format!("https://{text}") };
-                // A host without a scheme is an address too.
+                // A host name without a scheme is also an address.
                 let may_be_an_address = is_address || Target::parse(&address).is_ok();
                 is_held(&Subject { path: Some(text), ..none })
                     || is_held(&Subject { command: Some(text), ..none })
@@ -265,8 +268,8 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if everything that the call names lies in its workspace, as far as the words tell. The caller is
-    /// not confined, so no grant covers other places.
+    /// Returns true if everything that the call names is in its workspace, as far as the words of the call tell. The
+    /// external agent is not confined, so no grant covers places outside the workspace.
     fn stays_in_workspace(&self) -> bool {
         let Some(workspace) = self.workspace.as_deref() else { return false };
         let cwd = self.cwd.as_deref().unwrap_or(workspace);
@@ -292,7 +295,7 @@ impl ForeignCall {
             })
     }
 
-    /// Returns true if rules have `paths`, but the places of the call are unknown.
+    /// Returns true if some rules have `paths`, but the paths of the call cannot be located.
     fn is_nowhere(&self, rules: &[Rule]) -> bool {
         let names_places = self.command().is_some() || self.argument("path").is_some();
         self.workspace.is_none() && names_places && rules.iter().any(|rule| !rule.paths.is_empty())
@@ -319,7 +322,7 @@ impl ForeignCall {
         }
     }
 
-    /// Returns the call in the form that refusals compare.
+    /// Returns the call in the form in which refusals are compared.
     pub fn to_refuse(&self, agent: &str) -> RefusalRecord {
         RefusalRecord::for_call(&self.subject(agent, &[]), &self.arguments)
     }
@@ -396,7 +399,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if a value contains such a name, at any depth.
+/// Returns true if the value contains a member with a name that is not interpreted, at any depth.
 fn holds_unread(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| names_unread(name) || holds_unread(value)),

@@ -21,7 +21,7 @@ pub struct Grant {
     pub matcher: Matcher,
     /// Person who gave the grant.
     pub owner: String,
-    /// Creator of the login link of the owner, if it was another person.
+    /// Creator of the login link with which the owner signed in, if another person created it.
     pub let_in_by: Option<String>,
     pub run: RunId,
     pub interrupt: InterruptId,
@@ -32,7 +32,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Returns the people responsible for the grant.
+    /// Returns the people who are responsible for the grant.
     pub fn responsible_people(&self) -> ResponsiblePeople<'_> {
         ResponsiblePeople { id: &self.owner, hand: actor::hand(&self.owner, self.let_in_by.as_deref()) }
     }
@@ -43,65 +43,68 @@ impl Grant {
     }
 }
 
-/// Criteria of a grant. For a command they are the program, subcommand, form of options and working directory. For a
-/// web tool they are its full name and the origin of the URL, and for any other tool its full name. A whole command
-/// line would never match again, and fewer criteria would match too much.
+/// Criteria that a later call must meet to be covered by a grant. For a command they are its programs, subcommands,
+/// form of options and working directory. For a web tool they are the tool's full name and the origin of the URL, and
+/// for any other tool the tool's full name. A complete command line would never match again, and fewer criteria would
+/// match too much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matcher {
     pub tool: String,
     /// Canonical path of the workspace.
     pub workspace: String,
-    /// Covered category, if the workflow's grants cover categories (contract A24): every call of it, by any tool.
-    /// `tool` is then only the tool of the first call, and the following criteria are empty.
+    /// Covered category, if the workflow's grants cover categories (contract A24). The grant then covers every call of
+    /// the category, by any tool: `tool` is only the tool of the first call, and the criteria below are empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// Scheme, host and port, for a web tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Programs, for a command. Every part of the line must be one of these, or known to be read-only.
+    /// For a command: the programs. Every part of a later command line must match one of them, or be known to only
+    /// read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Program>,
-    /// Files that the commands run, as they were when the grant was given, and files that had to be absent. Grants of
-    /// earlier versions have none, and cover no command that runs a file of the workspace.
+    /// Files that the commands execute, in their state when the grant was given, and files that had to be absent.
+    /// Grants of earlier versions have no list, and cover no command that executes a file of the workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Precondition>,
-    /// Top-level files and folders that the trial of the call changed. Changes elsewhere are not covered, and neither
-    /// are deletions. `None` without a trial: then the folders of the programs limit the changes.
+    /// Top-level files and folders that the call's trial changed. The grant covers no changes elsewhere, and no
+    /// deletions. `None`: there was no trial, so the folders of the programs limit the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Vec<String>>,
-    /// True if the grant covers only calls of external agents. Otherwise it covers none of them.
+    /// True if the grant covers only calls of external agents. If false, it covers none of their calls.
     #[serde(default, skip_serializing_if = "is_default")]
     pub elsewhere: bool,
 }
 
-/// Program with its subcommand, its form of call, and its permission to write.
+/// Program with its subcommand, its form of options, and the permission to write.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// True if the command wrote. A grant for a reading command does not cover a writing one.
+    /// True if the granted command wrote. A grant for a command that reads does not cover a command that writes.
     pub writes: bool,
-    /// Absolute paths of its redirections. A grant for a test run does not cover one with its output in a source file.
+    /// Absolute paths of the command's redirections. A grant for a test run does not cover a test run whose output goes
+    /// to a source file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Options of the line, with the values that determine its effect. Grants of earlier versions have none, and cover
-    /// no writing command.
+    /// Options of the line, with the values that determine the effect of the command. Grants of earlier versions have
+    /// no options, and cover no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Operands in order, if they determine the effect: for all programs except those with operands known to be files
-    /// or texts. Grants of earlier versions have none, and do not cover such programs.
+    /// Operands in order, if they determine the effect of the command. This is the case unless the program's operands
+    /// are known to be files or texts. Grants of earlier versions have no operands, and do not cover such commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
-    /// Absolute working directory. Grants of earlier versions have none, and cover no writing command.
+    /// Absolute working directory. Grants of earlier versions have none, and cover no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
 }
 
 impl Program {
-    /// Returns `None` if the form of the call or its working directory is unknown.
+    /// Returns the program of a part. Returns `None` if the form of the call or the working directory is unknown.
     fn from_part(part: &Part, subject: &Subject<'_>) -> Option<Self> {
         if part.is_read_only() {
             return Some(Self {
@@ -135,7 +138,7 @@ impl Program {
         })
     }
 
-    /// Returns true if it covers `other`, a writing call.
+    /// Returns true if a grant for this program covers `other`, a program that writes.
     fn covers(&self, other: &Self) -> bool {
         self.writes
             && self.options.is_some()
@@ -167,7 +170,8 @@ impl Program {
     }
 }
 
-/// Resolves a path from the working directory to an absolute path, through links as far as the inspection looked.
+/// Resolves a path to an absolute path, beginning at the working directory. Links are followed as far as the inspection
+/// resolved them.
 pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     match known {
@@ -177,7 +181,8 @@ pub(super) fn resolve_path(path: &str, subject: &Subject<'_>) -> Option<String> 
     }
 }
 
-/// Returns the top-level names of the changes. Returns `None` for a deletion, which no grant covers.
+/// Returns the top-level names of the changed paths. Returns `None` if a change is a deletion, because no grant covers
+/// deletions.
 fn tops(changes: &Changeset) -> Option<Vec<String>> {
     if changes.deletions().next().is_some() {
         return None;
@@ -188,14 +193,14 @@ fn tops(changes: &Changeset) -> Option<Vec<String>> {
     Some(tops)
 }
 
-/// Returns the files that a command runs. A path that ends with `/` is the working directory.
+/// Returns the files that a command executes. A path that ends with `/` is a working directory, not a file.
 fn run_by<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Precondition> + use<'a> {
     subject.preconditions.iter().filter(|file| !file.path.ends_with('/'))
 }
 
 impl Matcher {
-    /// Returns the grant that an approval of this call would give. Returns `None` if no grant is safe: for an opaque
-    /// command, code on the line, another user's rights, and files that a person's own tools run.
+    /// Returns the grant that an approval of this call would give. Returns `None` if no grant is safe: for opaque
+    /// commands, code on the line, commands with another user's rights, and files that a person's own tools execute.
     pub fn for_call(subject: &Subject<'_>) -> Option<Self> {
         let mut commands = Vec::new();
         let mut scripts = Vec::new();
@@ -218,7 +223,7 @@ impl Matcher {
         let (tool, workspace) = (subject.tool.to_owned(), subject.workspace.to_owned());
         let within = match subject.changes {
             Changes::Tried { changes, .. } => Some(tops(changes)?),
-            // A grant for a file tool covers the tool, wherever in the workspace it writes.
+            // A grant for a file tool covers every place in the workspace to which the tool writes.
             Changes::Untried | Changes::Nothing | Changes::Proposed(_) => None,
             Changes::Erased => return None,
         };
@@ -226,8 +231,8 @@ impl Matcher {
         Some(Self { tool, workspace, category: None, origin, commands, scripts, within, elsewhere })
     }
 
-    /// Returns the grant for every call of this call's category. Returns `None` if a grant for the call alone would not
-    /// be safe either.
+    /// Returns the grant for every call with the category of this call. Returns `None` if a grant for this call alone
+    /// would not be safe.
     fn of_category(subject: &Subject<'_>) -> Option<Self> {
         let Self { tool, workspace, .. } =
             Self::for_call(subject).filter(|_| subject.category != Category::ReadOnly)?;
@@ -243,7 +248,7 @@ impl Matcher {
         })
     }
 
-    /// Returns the grant that the workflow offers for this call.
+    /// Returns the grant that the workflow offers for this call: for similar calls, or for the call's category.
     pub fn for_coverage(subject: &Subject<'_>, covers: GrantCovers) -> Option<Self> {
         match covers {
             GrantCovers::Call => Self::for_call(subject),
@@ -251,8 +256,8 @@ impl Matcher {
         }
     }
 
-    /// Returns the places to which a covered command may write: the folders of its programs, and the files of their
-    /// redirections. They are relative to the workspace; `.` is the whole workspace.
+    /// Returns the places to which covered commands may write: the folders of the programs, and the files of the
+    /// redirections. Places are relative to the workspace; `.` is the whole workspace.
     pub(crate) fn places(&self) -> Vec<String> {
         if self.category.is_some() {
             return vec![".".to_owned()];
@@ -268,7 +273,7 @@ impl Matcher {
         places
     }
 
-    /// Returns true if the grant covers the changes of a trial.
+    /// Returns true if the grant covers these changes of a trial.
     pub(crate) fn covers_changes(&self, changes: &Changeset) -> bool {
         let is_below = |path: &str, place: &String| {
             let rest = path.strip_prefix(place.as_str());
@@ -304,7 +309,7 @@ impl Matcher {
         let is_of_changes = match subject.changes {
             Changes::Tried { changes, .. } => self.covers_changes(changes),
             Changes::Nothing => true,
-            // A grant for visible changes covers no unknown changes.
+            // A grant that is limited to seen changes covers no call with unknown changes.
             Changes::Untried => self.within.is_none(),
             Changes::Proposed(changes) => self.within.is_none() || self.covers_changes(changes),
             Changes::Erased => false,
@@ -324,8 +329,8 @@ impl Matcher {
             && run_by(subject).all(|script| self.knows(script, command, subject))
     }
 
-    /// Returns true if a grant for the category may cover the call. Its meaning must be certain, and it must have no
-    /// known deletions. All its parts must have this category, or only read.
+    /// Returns true if a grant for a category may cover the call. The meaning of the call must be certain, and the call
+    /// must have no known deletions. Each part of a command must have this category, or only read.
     fn covers_any(&self, subject: &Subject<'_>, command: Option<&Command>) -> bool {
         let is_safe = |command: &Command| {
             let mut categories = command.classes().into_iter().map(Category::from);
@@ -342,8 +347,8 @@ impl Matcher {
         changes && command.is_none_or(is_safe)
     }
 
-    /// Returns true if a file that the command runs is unchanged since the grant. A file that the grant does not list
-    /// is covered only if the command may name any file, as `pytest` does.
+    /// Returns true if the grant covers the execution of `script` by the command. A listed file must be unchanged since
+    /// the grant. An unlisted file is covered only if the command may name any file, as `pytest` may.
     fn knows(&self, script: &Precondition, command: &Command, subject: &Subject<'_>) -> bool {
         match self.scripts.iter().find(|known| known.path == script.path) {
             Some(known) => known == script,
@@ -364,7 +369,7 @@ impl Matcher {
         }
     }
 
-    /// Describes the covered calls for the person who may give the grant.
+    /// Describes the covered calls, for the person who decides on the grant.
     pub fn describe(&self) -> String {
         if let Some(category) = self.category {
             return format!(

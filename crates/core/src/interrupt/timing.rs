@@ -1,4 +1,4 @@
-//! Reminders and escalation of interrupts without a decision.
+//! Reminders and escalation of interrupts that have no decision yet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::people::{People, STARTER};
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Settings of a gate or of an asker.
+/// Reminders and escalation that a gate, or an asking agent or service, configures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
@@ -17,51 +17,52 @@ pub struct Timing {
     pub reminders: Option<Reminders>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub escalation: Vec<Escalation>,
-    /// True if time counts only during the working hours of the approvers' groups. This includes the expiry.
+    /// True if only time within the working hours of the approvers' groups counts, for reminders, escalation and the
+    /// expiry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub working_time: bool,
 }
 
-/// Reminders to the approvers.
+/// Reminders to the approvers of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reminders {
-    /// Delay after the approvers were asked.
+    /// Delay between the request to the approvers and the first reminder.
     pub after_ms: u64,
-    /// Interval of further reminders. `None` for a single one.
+    /// Interval between reminders. `None`: only one reminder is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
-    /// Maximum number of reminders for each time that approvers are asked.
+    /// Maximum number of reminders per request to approvers.
     pub limit: u32,
 }
 
-/// Escalation step: adds or replaces approvers.
+/// Escalation step, which adds or replaces approvers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// Delay after the interrupt was opened, or after the previous step.
+    /// Delay after the opening of the interrupt, or after the previous escalation step.
     pub after_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the new approvers replace the earlier ones. Otherwise they are added.
+    /// True if the new approvers replace the current approvers. If false, the new approvers are added.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
 
-/// State of reminders and escalation.
+/// Current state of an interrupt's reminders and escalation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Due {
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
     /// Number of reminders since approvers were last asked.
     pub reminded: u32,
-    /// Number of steps taken, including those that reached nobody.
+    /// Number of escalation steps taken, including steps that reached no person.
     pub steps: usize,
-    /// Stage that the reminders and steps concern.
+    /// Index of the stage to which the reminders and escalation steps apply.
     pub stage: usize,
-    /// True if the approvers have changed, so that the times must be computed again.
+    /// True if the approvers have changed, so the times must be computed again.
     pub is_outdated: bool,
 }
 
@@ -69,9 +70,9 @@ pub struct Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReminderReason {
-    /// No decision was made so far.
+    /// No decision has been made yet.
     Waiting,
-    /// The person's snooze ended.
+    /// The time for which the person snoozed the interrupt has ended.
     Snoozed,
 }
 
@@ -80,16 +81,17 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if there are reminders or steps to restart when other approvers are asked.
+    /// Returns true if there are reminders or escalation steps. They restart when further approvers are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }
 
-    /// Returns the moment at which `ms` have passed for the approvers of a stage.
+    /// Returns the time at which `ms` have passed since `from`, in working time of the approvers of a stage if
+    /// `working_time` is set.
     pub fn later(&self, from: Timestamp, ms: u64, stage: Option<&Stage>, people: &People) -> Timestamp {
         let groups = stage.map(|stage| stage.groups.as_slice()).unwrap_or_default();
         let hours: Vec<_> = groups.iter().filter_map(|group| people.hours(group)).collect();
-        // Without hours of any of their groups, plain time counts.
+        // If none of the approvers' groups has working hours, every hour counts.
         if self.working_time && !hours.is_empty() { hours::after(from, ms, &hours) } else { from.plus_ms(ms) }
     }
 
@@ -103,7 +105,7 @@ impl Timing {
         self.reminders.map(|reminders| self.later(now, reminders.after_ms, stage, people))
     }
 
-    /// Returns the time of the reminder after the first `told` ones.
+    /// Returns the time of the next reminder after `told` reminders were sent.
     pub fn next_reminder(
         &self,
         told: u32,
@@ -116,7 +118,7 @@ impl Timing {
         Some(self.later(now, every_ms, stage, people))
     }
 
-    /// Returns the time of a step, counted from now.
+    /// Returns the time of an escalation step, counted from now.
     pub fn step_at(
         &self,
         step: usize,
@@ -127,8 +129,8 @@ impl Timing {
         Some(self.later(now, self.escalation.get(step)?.after_ms, stage, people))
     }
 
-    /// Returns the problems of the settings, and names that cannot decide this interrupt. `expires_in_ms` is the
-    /// expiry. Pointers are below `at`.
+    /// Returns the problems of the settings, and a problem for each name that cannot decide this interrupt.
+    /// `expires_in_ms` is the time until the interrupt expires. JSON pointers begin with `at`.
     pub fn check(
         &self,
         assignment: &Assignment,
@@ -221,7 +223,7 @@ impl Timing {
         problems
     }
 
-    /// Returns a problem for a replacing step with approvers who could never satisfy the assignment.
+    /// Returns a problem if an escalation step replaces the approvers by people who could never satisfy the assignment.
     fn lacking(
         &self,
         assignment: &Assignment,
@@ -234,7 +236,7 @@ impl Timing {
             steps.flat_map(|(i, step)| (0..assignment.stages.len()).map(move |stage| (i, step, stage)));
         all.find_map(|(i, step, stage)| {
             let next = assignment.escalated(stage, step);
-            // The starter is not known yet when a workflow is loaded.
+            // When a workflow is loaded, the person who will start the run is not known yet.
             if starter.is_none() && next.people_and_groups().0.contains(STARTER) {
                 return None;
             }
@@ -245,7 +247,7 @@ impl Timing {
         })
     }
 
-    /// Replaces `starter` with the person who started the run.
+    /// Replaces the name `starter` with the person who started the run.
     #[must_use]
     pub fn started_by(mut self, starter: &str) -> Self {
         let named = self.escalation.iter_mut().flat_map(|step| &mut step.approvers);
@@ -257,8 +259,8 @@ impl Timing {
 }
 
 impl Escalation {
-    /// Returns true if the step names an existing person who may decide. The starter does not count without
-    /// self-approval.
+    /// Returns true if the escalation step names an existing person who may decide. The person who started the run
+    /// counts only if self-approval is allowed.
     pub fn reaches(&self, assignment: &Assignment, people: &People, starter: Option<&str>) -> bool {
         let named =
             Stage { approvers: self.approvers.clone(), groups: self.groups.clone(), ..Stage::default() };
@@ -267,12 +269,13 @@ impl Escalation {
 }
 
 impl Assignment {
-    /// Returns the assignment after a step: its approvers are added to a stage, or replace those of the stage.
+    /// Returns the assignment after an escalation step. The approvers of the step are added to a stage, or replace the
+    /// approvers of the stage.
     #[must_use]
     pub fn escalated(&self, stage: usize, step: &Escalation) -> Self {
         let mut next = self.clone();
         let Some(of) = next.stages.get_mut(stage) else { return next };
-        // If each named approver must agree, no approvers can be added.
+        // If each named approver must agree, approvers cannot be added, so the stage is handed over instead.
         if step.replace || of.roles == Represented::All {
             let instead = of.handed_to(step.approvers.clone(), step.groups.clone());
             *of = Stage { roles: Represented::Any, ..instead };
@@ -288,13 +291,14 @@ impl Assignment {
         next
     }
 
-    /// Returns the assignment with admins and operators added to a stage.
+    /// Returns the assignment after admins and operators were added to a stage.
     #[must_use]
     pub fn of_operators(&self, stage: usize) -> Self {
         let mut next = self.clone();
         if let Some(of) = next.stages.get_mut(stage).filter(|of| !of.is_open()) {
             of.operators = true;
-            // The approvers who did not agree in time are not required any more. The number of votes stays.
+            // The approvers who did not agree in time are no longer required. The number of required votes stays the
+            // same.
             of.required = u32::try_from(of.needed()).unwrap_or(u32::MAX);
             of.roles = Represented::Any;
         }

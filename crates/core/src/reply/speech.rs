@@ -1,5 +1,5 @@
-//! Classifies one English sentence: a request, waiting, an announcement, a polite closing, or a report. Reads the
-//! tables of `vocabulary.rs` and `phrases.rs`, and does not consider the position of the sentence in the text.
+//! Classifies one English sentence as a request, waiting, an announcement, a polite closing, or a report. Uses the
+//! tables of `vocabulary.rs` and `phrases.rs`. The position of the sentence in the text has no influence.
 
 use super::prose::{self, Block};
 use super::texts::phrases::{
@@ -12,40 +12,40 @@ use super::texts::vocabulary::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech {
-    /// Asks for permission to continue, or for a choice before it.
+    /// The sentence asks for permission to continue, or for a choice before continuing.
     Permission,
-    /// States that the work waits for the reader.
+    /// The sentence states that the work waits for the reader.
     Waiting,
-    /// Asks for something.
+    /// The sentence asks for something.
     Request,
-    /// Instructs the reader to provide something.
+    /// The sentence instructs the reader to provide something.
     Give,
-    /// Announces the next work.
+    /// The sentence announces the next work.
     Announces,
-    /// Ends with a question mark.
+    /// The sentence ends with a question mark.
     Question,
-    /// Closes politely, or offers more.
+    /// The sentence is a polite closing, or offers more help.
     Polite,
     Plain,
 }
 
-/// Kind of a whole text.
+/// Kind of a complete text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
     /// A sentence states that work is done.
     Report,
-    /// The text neither reports nor answers.
+    /// The text neither reports work nor gives an answer.
     Greeting,
     #[default]
     Other,
 }
 
-/// Context of a sentence in its text.
+/// Properties of the text that surrounds a sentence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentenceContext {
     /// True if an earlier sentence states that work is done.
     done: bool,
-    /// Kind of the whole text.
+    /// Kind of the complete text.
     text: Text,
     /// True if the previous sentence gives the reader advice.
     advises: bool,
@@ -80,18 +80,18 @@ impl SentenceContext {
         self.text == Text::Report
     }
 
-    /// Updates the context after a sentence.
+    /// Updates the context after the sentence `said`.
     pub(super) fn record_sentence(&mut self, speech: Speech, said: &str) {
         self.done |= speech == Speech::Plain && is_done(said);
         self.advises = speech == Speech::Plain && strip_phrase(said, ADVICE).is_some();
     }
 }
 
-/// Maximum bytes of a sentence that is read in full, because the time grows with the square of its clauses. A longer
-/// sentence is read at both ends.
+/// Maximum bytes of a sentence that is analyzed completely, because the time grows with the square of the number of
+/// clauses. If a sentence is longer, only its beginning and its end are analyzed.
 const SENTENCE_BYTES: usize = 2_000;
 
-/// Classifies a sentence in lower case.
+/// Classifies a sentence, which must be in lower case.
 pub(super) fn classify(said: &str, before: SentenceContext) -> Speech {
     if said.len() <= SENTENCE_BYTES {
         return of_short(said, before);
@@ -144,7 +144,7 @@ fn has(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| said.contains(phrase))
 }
 
-/// Returns true if the text contains a phrase as whole words: *before I start*, not *before I started*.
+/// Returns true if the text contains a phrase of the table as whole words: *before I start*, not *before I started*.
 fn has_words(said: &str, table: &[&str]) -> bool {
     table.iter().any(|phrase| {
         said.match_indices(phrase)
@@ -152,7 +152,7 @@ fn has_words(said: &str, table: &[&str]) -> bool {
     })
 }
 
-/// Returns the text after a phrase of the table, if the text begins with it.
+/// Returns the text after the phrase if the text begins with a phrase of the table.
 fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     table.iter().find_map(|phrase| {
         said.strip_prefix(phrase)
@@ -161,7 +161,7 @@ fn strip_phrase<'s>(said: &'s str, table: &[&str]) -> Option<&'s str> {
     })
 }
 
-/// Returns true if the sentence ends with a question mark, before closing punctuation.
+/// Returns true if the sentence ends with a question mark. Closing punctuation after the question mark is ignored.
 fn ends_as_question(said: &str) -> bool {
     let end = said.trim_end_matches([')', ']', '\'', '"', '_', '.', '!', '…', '”', '»', ' ']);
     end.ends_with(['?', '？', '؟'])
@@ -189,14 +189,14 @@ fn requests(clause: &str) -> bool {
     let Some(found) = REQUESTS.iter().find(|phrase| strip_phrase(clause, &[phrase]).is_some()) else {
         return false;
     };
-    // *I need to mention that …* is not a request.
+    // *I need to mention that …* is a statement, not a request.
     match clause.split_once(" need to ") {
         Some((_, verb)) if found.starts_with("i ") => KNOWS.iter().any(|knows| verb.starts_with(knows)),
         _ => true,
     }
 }
 
-/// Detects a condition: *Once you confirm, I will …*
+/// Returns true if the clause is a condition: *Once you confirm, I will …*
 fn depends(clause: &str) -> bool {
     let will = has(clause, WILL);
     let on_you = IF_YOU.iter().find_map(|start| clause.strip_prefix(start)).is_some_and(|rest| {
@@ -206,8 +206,8 @@ fn depends(clause: &str) -> bool {
     will && (on_you || IF_SO.iter().any(|start| clause.starts_with(start)))
 }
 
-/// Detects a deferral: *I'll begin as soon as the key is there.* After completed work, *I can …, if you like* is an
-/// offer.
+/// Returns true if the sentence defers work: *I'll begin as soon as the key is there.* After completed work, *I can …,
+/// if you like* is an offer, not a deferral.
 fn defers(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let Some(does) = strip_phrase(first, WILL_DO) else { return false };
@@ -216,7 +216,8 @@ fn defers(said: &str, before: SentenceContext) -> bool {
     !is_offer && strip_phrase(does, IDLE).is_none() && has(does, DEPENDS_ON)
 }
 
-/// Detects a request for permission: *With your permission, I'll …* A report of past work does not match.
+/// Returns true if the sentence asks for permission: *With your permission, I'll …* A report of completed work is not a
+/// request.
 fn with_leave(said: &str) -> bool {
     has(said, &["with your ", "if you allow", "if you don't mind", "if you do not mind", "on your "]) && {
         let is_leave = |word: &str| has(said, &[word]);
@@ -242,7 +243,7 @@ fn with_leave(said: &str) -> bool {
     }
 }
 
-/// Detects a need: *I need the key to continue.*
+/// Returns true if the sentence names something that is needed to continue: *I need the key to continue.*
 fn needs_to_go_on(said: &str) -> bool {
     let needs = clauses(said).any(|clause| {
         [
@@ -264,7 +265,7 @@ fn needs_to_go_on(said: &str) -> bool {
             .any(|end| said.contains(end))
 }
 
-/// Detects an obstacle: *I can't continue: …*; *I can't go on without …*
+/// Returns true if the sentence names an obstacle: *I can't continue: …*, *I can't go on without …*
 fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     let goes_on = has(said, &["proceed", "continue", "go on", "go ahead", "move forward", " you"]);
     let lacks = has(said, &[" without ", " until ", " unless "]);
@@ -287,8 +288,8 @@ fn cannot_go_on(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Detects missing information: *I don't know which file you mean.* An agent that decided by itself anyway does not
-/// ask.
+/// Returns true if the sentence states that information is missing: *I don't know which file you mean.* A sentence in
+/// which the agent then decides without asking does not match.
 fn lacks(said: &str, before: SentenceContext) -> bool {
     if let Some((_, then)) = said.split_once(" so i ") {
         let goes_on = [
@@ -315,8 +316,8 @@ fn lacks(said: &str, before: SentenceContext) -> bool {
     })
 }
 
-/// Detects an instruction to the reader: *Paste the stack trace.*, *You need to tell me the path.* Advice to users of
-/// the result does not match.
+/// Returns true if the sentence instructs the reader to provide something: *Paste the stack trace.*, *You need to tell
+/// me the path.* Advice to users of the finished work does not match.
 fn gives(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     let (first, must) = match strip_phrase(first, MUST) {
@@ -341,7 +342,7 @@ fn gives(said: &str, before: SentenceContext) -> bool {
     if to_me {
         return true;
     }
-    // The word must be a verb, not a noun: *provide the …*, not *answer: 42*.
+    // The word must be a verb (*provide the …*), not a noun (*answer: 42*).
     let is_told = strip_phrase(told, GIVEN).is_some();
     let is_advice = has_words(
         told,
@@ -367,7 +368,7 @@ fn gives(said: &str, before: SentenceContext) -> bool {
     is_told && !has_code && !before.advises && (!(before.works() || must) || !is_advice)
 }
 
-/// Detects an announcement: *I will now run the tests.*
+/// Returns true if the sentence announces work: *I will now run the tests.*
 fn announces(said: &str, before: SentenceContext) -> bool {
     let first = start(said);
     if let Some(ready) =
@@ -385,7 +386,7 @@ fn announces(said: &str, before: SentenceContext) -> bool {
             return false;
         }
         let does = start(does);
-        // The announced text follows.
+        // The announced text follows in the same sentence.
         let leads_on = does.contains(':') && strip_phrase(does, TELLS).is_some();
         return strip_phrase(does, IDLE).is_none() && !leads_on && !does.is_empty();
     }
@@ -404,7 +405,8 @@ fn announces(said: &str, before: SentenceContext) -> bool {
         && (end.ends_with("...") || end.ends_with('…') || end.trim_end_matches('.').ends_with(" now"))
 }
 
-/// Classifies the text after *let me know*: a condition is polite, unless it concerns the work itself.
+/// Classifies the text after *let me know*. A condition such as *if you like* is polite, unless the condition concerns
+/// the work.
 fn let_me_know(rest: &str) -> Speech {
     let polite =
         has(rest, POLITE) || rest.starts_with("if ") && !has(rest, GOES_ON) && !rest.contains(" i should");
@@ -421,7 +423,7 @@ fn let_me_know(rest: &str) -> Speech {
     }
 }
 
-/// Detects a continuation: *… and I'll continue.*
+/// Returns true if the text continues with work of the agent: *… and I'll continue.*
 fn and_then_i(said: &str) -> bool {
     ["i'll ", "i will ", "i can "]
         .iter()
@@ -444,7 +446,7 @@ fn is_done(said: &str) -> bool {
     !denied && !is_to_come && words.any(|word| DONE.contains(&word))
 }
 
-/// Returns true if a text states that work is done.
+/// Returns true if the text states that work is done.
 pub(super) fn says_done(text: &str) -> bool {
     let blocks = prose::blocks(text);
     SentenceContext::from_blocks(&blocks).works()

@@ -1,8 +1,8 @@
 //! Refused calls, and the comparison of later calls with them.
 //!
-//! Calls are compared by their effect. This is the programs of a command line with the places that they name, the path
-//! of a file tool, or the address of a page. A call without any of these is compared by its tool alone, as in a grant.
-//! In doubt the call asks, which costs one question.
+//! Two calls are compared by their effects: the programs of a command line with the places that they name, the path of
+//! a file tool, or the address of a page. A call without any of these is compared by its tool alone, as it is for a
+//! grant. If the comparison is uncertain, the call asks, which costs one question.
 
 mod paths;
 mod program;
@@ -23,14 +23,14 @@ use crate::time::Timestamp;
 use crate::tool::Category;
 use crate::web::Target;
 
-/// Reason code on the card of a call that was refused before.
+/// Reason code on the card of a call that a person refused before.
 pub const CODE: &str = "refused_before";
 
-/// Maximum refusals on one card.
+/// Maximum number of earlier refusals that one card names.
 pub(crate) const NAMED: usize = 3;
 
-/// A call in the form that refusals compare. It is a part of an event's head and can never be erased, so it contains
-/// digests of paths.
+/// A call in the form in which refusals are compared. This form is stored in the head of an event and can never be
+/// erased, so it contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -39,68 +39,70 @@ pub struct RefusedCall {
     #[serde(default, skip_serializing_if = "is_default")]
     pub reads: bool,
     pub identity: Identity,
-    /// SHA-256 of the arguments as the agent wrote them.
+    /// SHA-256 of the arguments, as the agent wrote them.
     pub arguments: Digest,
 }
 
-/// Part of a call by which two calls are compared.
+/// Property by which two calls are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Identity {
-    /// Programs of a command line. Read-only programs are left out if the line has another one.
+    /// Programs of a command line. If at least one program does more than read, the programs that only read are
+    /// omitted.
     Programs(BTreeSet<RefusedProgram>),
-    /// Every command line of any tool. Used for a line with too many programs.
+    /// Every command line of any tool. Recorded when a command line has too many programs.
     AnyCommand,
-    /// File that a tool reads or changes.
+    /// File that a file tool reads or changes.
     Path(PathDigest),
-    /// Address of a page without its query.
+    /// Address of a page, without its query.
     Page(PathDigest),
-    /// The call names nothing comparable: matches every call of the tool.
+    /// The call has no other property to compare, so it matches every call of the same tool.
     Tool,
 }
 
-/// A remembered refusal.
+/// A stored refusal of a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub interrupt: InterruptId,
     pub run: RunId,
     pub call: RefusedCall,
-    /// The call on one line. `None` if the journal does not contain it.
+    /// Description of the refused call on one line. `None` if the journal does not contain it.
     pub words: Option<String>,
     /// Person who refused the call.
     pub by: String,
     pub at: Timestamp,
-    /// Sequence of its event in the session's stream.
+    /// Sequence number of the refusal's event in the session's stream.
     pub seq: u64,
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A refused call with its one-line description.
+/// A refused call, with its description on one line.
 pub struct RefusalRecord {
     pub call: RefusedCall,
     pub words: String,
 }
 
-/// Relation of a later call to a refused one.
+/// Relation of a later call to a refused call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
-    /// The refused call, in any spelling.
+    /// The later call is the refused call, possibly spelled differently.
     Same,
-    /// A call that contains the refused one, or a part of it.
+    /// The later call contains the refused call, or is a part of it.
     Related,
 }
 
 /// Result of comparing a call with the refusals of its session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedBefore {
-    /// One reason for each matching refusal, latest first.
+    /// One reason per matching refusal, latest first.
     pub reasons: Vec<Reason>,
-    /// True if each of them refused this very call. An approval for the session then revokes them.
+    /// True if each matching refusal refused exactly this call. An approval of the call for the session then revokes
+    /// these refusals.
     pub is_same: bool,
 }
 
 impl RefusedCall {
-    /// Returns the call in the form that is compared with refusals.
+    /// Returns the call in the form in which refusals are compared.
     pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         let identity = match (subject.command, subject.path, subject.url) {
             (Some(line), _, _) => {
@@ -125,9 +127,9 @@ impl RefusedCall {
         }
     }
 
-    /// Compares a later call with this one. Returns `None` if it does something else.
+    /// Compares a later call with this refused call. Returns `None` if the later call does something different.
     pub fn repeated_by(&self, later: &Self) -> Option<Repeat> {
-        // A file may be read although its change was refused.
+        // Reading a file is permitted even if changing the file was refused.
         let changes_less = later.reads && !self.reads;
         match (&self.identity, &later.identity) {
             (Identity::Programs(refused), Identity::Programs(called)) => {
@@ -178,7 +180,8 @@ impl RefusedCall {
         }
     }
 
-    /// Returns true if a grant may cover the call. The check is only precise enough for a card.
+    /// Returns true if a grant may cover the call. The result is a hint for a card: it is not precise enough for a
+    /// decision.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {
             return !self.reads;
@@ -198,7 +201,8 @@ impl RefusedCall {
 }
 
 impl RefusalRecord {
-    /// Records a refused call. A command line is recorded without its read-only programs, unless all of them are.
+    /// Records a refused call. In a command line, the programs that only read are omitted, unless all programs only
+    /// read.
     pub fn for_call(subject: &Subject<'_>, arguments: &Value) -> Self {
         if let Some(line) = subject.command {
             return Self::of_command(line, subject, arguments);
@@ -230,7 +234,7 @@ impl RefusalRecord {
 }
 
 impl RefusedBefore {
-    /// Compares a call with the refusals that are not revoked.
+    /// Compares a call with the refusals in `standing`, which are not revoked.
     pub(crate) fn compare<'r>(
         standing: impl Iterator<Item = &'r Refusal>,
         subject: &Subject<'_>,
@@ -252,12 +256,12 @@ impl RefusedBefore {
 }
 
 impl Refusal {
-    /// Describes the refused call on one line. Names only the tool if the journal does not contain the line.
+    /// Describes the refused call on one line. Names only the tool if the journal does not contain the description.
     pub fn describe(&self) -> String {
         self.words.clone().unwrap_or_else(|| format!("a call of `{}`", self.call.tool))
     }
 
-    /// Returns the reason for the card of a call that matches this refusal.
+    /// Returns the reason that the card of a later call shows for this refusal.
     fn reason(&self, repeat: Repeat) -> Reason {
         let what = match repeat {
             Repeat::Same => "this call".to_owned(),

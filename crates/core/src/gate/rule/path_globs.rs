@@ -1,8 +1,9 @@
 //! Rules with `paths`: matches the paths of a call with the paths of a rule.
 //!
-//! A path is compared by its name and by the targets of its links, which the inspection resolved. An allowing rule
-//! needs both inside. An asking or forbidding rule needs either. A path with an unknown target is outside for an
-//! allowing rule, and inside for the others.
+//! A path is compared by its name and by the targets of its links, which the inspection resolved. A rule that allows
+//! matches only if the name and all targets are inside the rule's paths. A rule that asks or forbids matches if the
+//! name or a target is inside. If the target is unknown, a rule that allows does not match, and a rule that asks or
+//! forbids matches.
 
 use globset::GlobMatcher;
 
@@ -19,7 +20,7 @@ pub(super) fn matches(
     let globs = Globs::new(globs, subject.workspace);
     match (subject.path, command) {
         (Some(path), _) if releases => globs.hold(path, path, subject),
-        // A written path is a file, with no paths below it.
+        // A file tool writes exactly this file, so paths below it are not considered.
         (Some(path), _) if subject.category == Category::FileWrite => globs.meet_file(path, subject),
         (Some(path), _) => globs.meet(path) || globs.meet_places(subject),
         (None, Some(command)) if releases => globs.hold_command(command, subject),
@@ -28,18 +29,21 @@ pub(super) fn matches(
     }
 }
 
-/// Maximum comparisons of shell patterns with the paths of a rule.
+/// Maximum number of comparisons between shell patterns and the paths of one rule.
 const MAX_COMPARED: usize = 4_000;
 
-/// Impossible file name: tests a rule for the content of a folder when the folder is named.
+/// Impossible file name. It stands for any file in a folder when a call names the folder and a rule names the folder's
+/// content.
 const ANY_FILE: &str = "\u{1}";
 
 /// Paths of a rule.
 struct Globs<'a> {
     workspace: &'a str,
-    /// `None` for a malformed path, which matches asking and forbidding rules only.
+    /// `None`: the path in the rule is malformed. It matches every path in rules that ask or forbid, and no path in
+    /// rules that allow.
     matchers: Vec<Option<GlobMatcher>>,
-    /// Patterns for comparison with shell patterns: relative to the workspace, and absolute.
+    /// Paths of the rule as patterns, to compare them with shell patterns: relative to the workspace here, absolute in
+    /// `absolute`.
     relative: Vec<Pattern>,
     absolute: Vec<Pattern>,
 }
@@ -55,12 +59,12 @@ impl<'a> Globs<'a> {
         }
     }
 
-    /// Returns true if a path relative to the workspace is certainly inside.
+    /// Returns true if a path relative to the workspace is certainly inside the rule's paths.
     fn cover(&self, path: &str) -> bool {
         self.matchers.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if a path may be inside, or may be a folder with such a path.
+    /// Returns true if the path, or a file below it, may be inside the rule's paths.
     fn may_cover(&self, path: &str) -> bool {
         let in_it = if path.is_empty() { ANY_FILE.to_owned() } else { format!("{path}/{ANY_FILE}") };
         self.matchers
@@ -68,8 +72,8 @@ impl<'a> Globs<'a> {
             .any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path) || glob.is_match(&in_it)))
     }
 
-    /// Returns true if an allowing rule covers a path, by its name and by each target. `src/../secrets` is not in
-    /// `src`, and the name of `src/link/..` does not reveal its target.
+    /// Returns true if a rule that allows covers a path, by its name and by each target of its links. A path with `..`
+    /// is not covered: `src/../secrets` is not in `src`, and the name `src/link/..` does not tell where the link leads.
     fn hold(&self, path: &str, named: &str, subject: &Subject<'_>) -> bool {
         let by_name = !path.split('/').any(|name| name == "..")
             && plain(path, self.workspace).is_some_and(|path| self.cover(&path));
@@ -81,7 +85,7 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if an asking or forbidding rule matches a file, by its name or its target.
+    /// Returns true if a rule that asks or forbids matches a file, by its name or by a target of its links.
     fn meet_file(&self, path: &str, subject: &Subject<'_>) -> bool {
         let covers = |path: &str| {
             self.matchers.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
@@ -94,12 +98,12 @@ impl<'a> Globs<'a> {
             || places.any(|place| place.resolved.as_deref().is_none_or(leads_there))
     }
 
-    /// Returns true if an asking or forbidding rule matches a path by its name.
+    /// Returns true if a rule that asks or forbids matches a path by its name.
     fn meet(&self, path: &str) -> bool {
         self.may_cover(path) || plain(path, self.workspace).is_none_or(|path| self.may_cover(&path))
     }
 
-    /// Returns true if the rule matches a target of the call's paths.
+    /// Returns true if the rule matches a link target of any path of the call.
     fn meet_places(&self, subject: &Subject<'_>) -> bool {
         subject.places.iter().any(|place| {
             place.resolved.as_deref().is_none_or(|path| {
@@ -108,8 +112,8 @@ impl<'a> Globs<'a> {
         })
     }
 
-    /// Returns true if a command may concern the rule's paths, by any of its words or its working directories. Any word
-    /// of an unknown program may be a file.
+    /// Returns true if a command may concern the rule's paths, by any of its words or by its working directories. Every
+    /// word is compared, because any word of an unknown program may be a file.
     fn meet_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::for_subject(subject);
         let mut left = MAX_COMPARED;
@@ -140,7 +144,7 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if a path that the part traverses, or extracts from commits, may be inside.
+    /// Returns true if a path that the part traverses, or extracts from commits, may be inside the rule's paths.
     fn meet_reach(&self, part: &Part, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let in_commits = || {
             let names = if part.program == "git" { part.names_in_commits(&cwd.0) } else { Vec::new() };
@@ -165,10 +169,10 @@ impl<'a> Globs<'a> {
             }
     }
 
-    /// Returns true if a path below this one may be inside.
+    /// Returns true if a path below this path may be inside the rule's paths.
     fn meet_below(&self, path: &str, expands: bool) -> bool {
         let full = normal(&full(path, self.workspace));
-        // A folder above the workspace contains all of it.
+        // A folder above the workspace contains the complete workspace.
         let is_above =
             full == "/" || self.workspace == full || self.workspace.starts_with(&format!("{full}/"));
         let root = format!("{}/", self.workspace);
@@ -178,7 +182,7 @@ impl<'a> Globs<'a> {
                 let below = Pattern::below(inside, expands);
                 self.relative.iter().any(|glob| glob.meets(&below))
             }
-            // The pattern may expand to the workspace, or to a folder above it.
+            // The pattern may expand to the workspace, or to a folder above the workspace.
             None if expands => {
                 let below = Pattern::below(&full, true);
                 self.absolute.iter().any(|glob| glob.meets(&below))
@@ -187,7 +191,7 @@ impl<'a> Globs<'a> {
         }
     }
 
-    /// Returns true if a shell pattern may expand to a path of the rule.
+    /// Returns true if the shell may expand a pattern to a path of the rule.
     fn may_become(&self, path: &str, left: &mut usize) -> bool {
         let plain = plain(path, self.workspace).unwrap_or_else(|| normal(&full(path, self.workspace)));
         [path, plain.as_str()].into_iter().any(|path| {
@@ -195,19 +199,19 @@ impl<'a> Globs<'a> {
             let fitting = if path.starts_with('/') { &self.absolute } else { &self.relative };
             fitting.iter().any(|glob| {
                 *left = left.saturating_sub(1);
-                // Beyond the limit a pattern is assumed to match.
+                // When the maximum number of comparisons is reached, each remaining pattern is assumed to match.
                 *left == 0 || glob.meets(&becomes)
             })
         })
     }
 
-    /// Returns true if every path of a command is certainly inside. A part without operands concerns its working
-    /// directory.
+    /// Returns true if every path of a command is certainly inside the rule's paths. For a part without operands, the
+    /// working directory is compared.
     fn hold_command(&self, command: &Command, subject: &Subject<'_>) -> bool {
         let cwd = Cwd::for_subject(subject);
         command.opaque.is_none()
             && !command.names_home
-            // The commands after `cd` are judged instead of `cd` itself.
+            // A `cd` is not compared. The commands after it are compared in the folder to which it changes.
             && command.parts.iter().filter(|part| part.program != "cd" || !part.is_read_only()).all(|part| {
                 let mut operands = part.operands().peekable();
                 if operands.peek().is_none() {
@@ -220,14 +224,14 @@ impl<'a> Globs<'a> {
             })
     }
 
-    /// Returns true if a path is inside, from each working directory that the part may have.
+    /// Returns true if a path is inside the rule's paths, from each working directory that the part may have.
     fn hold_operand(&self, part: &Part, text: &str, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let named = part.located(text);
         !named.is_empty() && named.iter().all(|named| self.hold(&cwd.join(named), named, subject))
     }
 
-    /// Returns true if everything that a pattern matches is inside: its folder is inside, and so are the targets of
-    /// links that the inspection found there.
+    /// Returns true if all files that a pattern matches are inside the rule's paths. The folder of the pattern must be
+    /// inside, and so must the targets of all links that the inspection found in that folder.
     fn hold_pattern(&self, part: &Part, text: &str, at: usize, cwd: &Cwd, subject: &Subject<'_>) -> bool {
         let (names, pattern) = text.split_at(at);
         let folder = names.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -251,7 +255,7 @@ struct Cwd(String);
 impl Cwd {
     fn for_subject(subject: &Subject<'_>) -> Self {
         let cwd = if subject.cwd.is_empty() { subject.workspace } else { subject.cwd };
-        // A directory outside the workspace stays absolute.
+        // A working directory outside the workspace stays absolute.
         Self(plain(cwd, subject.workspace).unwrap_or_else(|| cwd.to_owned()))
     }
 
@@ -269,8 +273,8 @@ impl Cwd {
     }
 }
 
-/// Returns the paths that a pattern may denote if the shell expands it to `..`. Returns `None` if there may be too
-/// many.
+/// Returns the paths that a pattern may denote, because the shell may expand a name to `..`. Returns `None` if there
+/// are too many paths.
 pub(in crate::gate) fn ways(path: &str, expands: bool) -> Option<Vec<String>> {
     if expands { Pattern::ways(path) } else { Some(vec![path.to_owned()]) }
 }
@@ -279,8 +283,8 @@ pub(in crate::gate) fn full(path: &str, workspace: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{workspace}/{path}") }
 }
 
-/// Returns the path relative to the workspace, without `.`, `..` and repeated `/`, by its names alone. Returns `None`
-/// if it is outside.
+/// Returns the path relative to the workspace, without `.`, `..` and repeated `/`. Links are not followed. Returns
+/// `None` if the path is outside the workspace.
 pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     // The workspace is unknown.
     if workspace.is_empty() && (path.starts_with('/') || climbs(path)) {
@@ -291,7 +295,7 @@ pub(in crate::gate) fn plain(path: &str, workspace: &str) -> Option<String> {
     if inside.is_empty() { Some(String::new()) } else { inside.strip_prefix('/').map(str::to_owned) }
 }
 
-/// Returns true if a path leads above its start.
+/// Returns true if the path leads above the folder in which it begins.
 fn climbs(path: &str) -> bool {
     let mut depth = 0_usize;
     for name in path.split('/') {
@@ -305,7 +309,7 @@ fn climbs(path: &str) -> bool {
     false
 }
 
-/// Returns true if a path leads through a process's entries in `/proc` or `/dev`, which may point anywhere.
+/// Returns true if a path leads through `/proc` or `/dev` entries of a process, which may be links to any place.
 fn leads_through_a_process(path: &str, workspace: &str, expands: bool) -> bool {
     let is = |name: &str, words: &[&str]| {
         let may_be = |word: &&str| Pattern::of_shell(name).meets(&Pattern::of_word(word));

@@ -1,8 +1,9 @@
 //! Redacted view of an interrupt, for people who may see only a part of it.
 //!
-//! A mark replaces each withheld value, and also every other text of the payload with the same words. Data derived from
-//! the payload (a diff, a summary, a digest that could be guessed) is omitted instead of searched. A text by a person
-//! who may not see the value either is shown unchanged: a mark would confirm their guess.
+//! A mark replaces each withheld value. A mark also replaces every other text of the payload that contains the same
+//! words. Data derived from the payload (a diff, a summary, a digest that could be guessed) is omitted instead of
+//! searched. A text is shown unchanged if its author may not see the withheld value either: a mark would confirm the
+//! author's guess.
 
 use std::collections::BTreeSet;
 
@@ -19,24 +20,24 @@ use crate::people::People;
 /// Withheld values of a payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
-    /// Places in the payload, as JSON pointers.
+    /// Places of the withheld values in the payload, as JSON pointers.
     pub places: BTreeSet<String>,
     /// Terms to redact from displayed text.
     words: BTreeSet<String>,
 }
 
-/// Interrupt without its withheld values.
+/// Interrupt without the withheld values.
 #[derive(Clone, Debug)]
 pub struct RedactedInterrupt {
     pub interrupt: Interrupt,
     pub cover: Cover,
 }
 
-/// Replacement of withheld words in a text.
+/// Replaces withheld words within a text.
 const IN_TEXT: &str = "[withheld]";
 
-/// Displayed keys of a card that a run built, if a part of it is withheld. All other keys are omitted, because they may
-/// be derived from withheld values.
+/// Keys that are displayed if a part of a card that a run built is withheld. All other keys of the card are omitted,
+/// because their values may be derived from withheld values.
 pub(super) const SHOWN: [&str; 36] = [
     "arguments",
     "asker",
@@ -76,11 +77,11 @@ pub(super) const SHOWN: [&str; 36] = [
     "workspace",
 ];
 
-/// Keys omitted from the card of an external agent's call: the gates add them.
+/// Keys that the gates add to the card of an external agent's call. They are omitted.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
-    /// Returns the redacted interrupt for a role. Returns `None` if nothing must be redacted.
+    /// Returns the redacted interrupt for people with this role. Returns `None` if nothing is withheld from the role.
     pub fn redact_for(&self, sees: Role, people: &People) -> Option<RedactedInterrupt> {
         let patterns = self.withheld_from(sees);
         let mut cover = self.cover(&patterns);
@@ -113,25 +114,26 @@ impl Interrupt {
             given.text = given.text.as_deref().map(|text| cover.text(text));
             given.edit = cover.value(&given.edit, &patterns);
         }
-        // Places that are not displayed at all are not listed.
+        // Places that are not displayed are not listed.
         let payload = shown.content.get("payload");
         let is_shown = |place: &&String| payload.is_some_and(|payload| payload.pointer(place).is_some());
         let listed: BTreeSet<String> = cover.places.iter().filter(is_shown).cloned().collect();
-        // If no place is displayed, all are listed, because nothing else would reveal that values are withheld.
+        // If no withheld place is displayed, all withheld places are listed. Otherwise nothing would show that values
+        // are withheld.
         if !listed.is_empty() {
             cover.places = listed;
         }
         Some(RedactedInterrupt { interrupt: shown, cover })
     }
 
-    /// Returns the SHA-256 of the content displayed to this person: of its canonical JSON, without values withheld from
-    /// them.
+    /// Returns the SHA-256 of the content as it is displayed to this voter: of its canonical JSON, without the values
+    /// that are withheld from the voter.
     pub fn digest_shown(&self, voter: &Voter<'_>) -> Digest {
         let covered = self.redact_for(sees_as(&voter.actor.id, voter.actor.role, voter.people), voter.people);
         Digest::of_json(covered.as_ref().map_or(&self.content, |covered| &covered.interrupt.content))
     }
 
-    /// Returns the edit of a vote with marks for its withheld values.
+    /// Returns the edit of a vote, with marks in place of withheld values.
     pub(crate) fn covered_edit(
         &self,
         vote: &Vote,
@@ -139,19 +141,19 @@ impl Interrupt {
         patterns: &[&str],
         people: &People,
     ) -> Value {
-        // The edit lists changes of a trial, which are not displayed.
+        // Such an edit only names changes of a trial, and these changes are not displayed.
         let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
         if vote.edit.is_null() || names {
             return Value::Null;
         }
-        // For equal edits, the mark names the first one.
+        // For equal edits, the mark names the first vote with the edit.
         let first =
             self.votes.iter().find(|other| other.edit == vote.edit).map_or(vote.seq, |first| first.seq);
         let edit = self.as_payload(vote.edit.clone());
         self.as_edit(marked(edit, self.edit_places(vote, cover, patterns, people), Some(first)))
     }
 
-    /// Returns the withheld places of an edit.
+    /// Returns the withheld places in an edit.
     pub(super) fn edit_places(
         &self,
         vote: &Vote,
@@ -166,16 +168,16 @@ impl Interrupt {
         if !is_blind {
             return places(&edit, patterns, &cover.words);
         }
-        // Only the places for which the author received marks.
+        // Only the places at which the author of the edit saw marks are added.
         let mut found = places(&edit, patterns, &BTreeSet::new());
         found.extend(cover.places.iter().filter(|place| edit.pointer(place).is_some()).cloned());
         pointers::outermost(&found)
     }
 
-    /// Returns true if the values of these patterns are withheld from the person too, so their texts cannot reveal
-    /// them.
+    /// Returns true if the values of these patterns are withheld from this person too. The person's texts then cannot
+    /// reveal the values.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
-        // The earlier access of a person who has left is unknown.
+        // It is unknown what a person who has left could see earlier.
         if people.is_barred(id) {
             return false;
         }
@@ -183,7 +185,7 @@ impl Interrupt {
         patterns.iter().all(|pattern| theirs.contains(pattern))
     }
 
-    /// Returns the withheld values of the payload, including the words of all current edits.
+    /// Returns the withheld values of the payload, including those of all current edits.
     pub(crate) fn cover(&self, patterns: &[&str]) -> Cover {
         let mut cover = Cover::default();
         if patterns.is_empty() {
@@ -202,7 +204,8 @@ impl Interrupt {
     }
 }
 
-/// Returns the withheld places of a payload: those that match a pattern, and those that contain the same words.
+/// Returns the places that are withheld in a payload: places that match a pattern, and places that contain withheld
+/// words.
 pub(super) fn places(payload: &Value, patterns: &[&str], words: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)).collect();
@@ -221,12 +224,12 @@ fn marked(mut value: Value, places: BTreeSet<String>, edit_of: Option<u64>) -> V
 }
 
 impl Cover {
-    /// Returns true if neither a place nor a word is withheld.
+    /// Returns true if no place and no word is withheld.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty() && self.words.is_empty()
     }
 
-    /// Redacts the facts of an interrupt.
+    /// Removes withheld data from the facts of an interrupt.
     pub(crate) fn opened(&self, opened: &mut Opened) {
         opened.action_digest = None;
         self.stages(&mut opened.assignment);
@@ -243,14 +246,14 @@ impl Cover {
         }
     }
 
-    /// Redacts the names of stages, because the asker wrote them.
+    /// Redacts the names of stages, because the asking agent or service wrote these names.
     pub(crate) fn stages(&self, assignment: &mut Assignment) {
         for stage in &mut assignment.stages {
             stage.name = stage.name.as_deref().map(|name| self.text(name));
         }
     }
 
-    /// Adds the withheld values of another value of the same form.
+    /// Adds the withheld values of a second payload with the same structure, such as an edit.
     pub(crate) fn add(&mut self, payload: &Value, patterns: &[&str]) {
         for place in patterns.iter().flat_map(|pattern| pointers::find_matching(payload, pattern)) {
             if let Some(value) = payload.pointer(&place) {
@@ -260,15 +263,16 @@ impl Cover {
         }
     }
 
-    /// Redacts the withheld words in a text.
+    /// Replaces the withheld words in a text.
     pub fn text(&self, text: &str) -> String {
-        // Longest first, because a word may be a part of another one.
+        // Longer words come first, because a shorter word may be a part of a longer word.
         let mut words: Vec<&String> = self.words.iter().collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.into_iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), IN_TEXT))
     }
 
-    /// Redacts a comment. A finding is rendered again without its withheld values.
+    /// Redacts a comment. The text of a service's finding is rendered again from the finding without its withheld
+    /// values.
     pub(crate) fn redact_comment(&self, text: &str, found: &Value, patterns: &[&str]) -> String {
         if found.is_null() {
             return self.text(text);
@@ -279,14 +283,15 @@ impl Cover {
         Comment::describe_finding(&json!({ "title": title, "payload": self.value(payload, patterns) }))
     }
 
-    /// Redacts the title of a service's finding. The title begins with the same text as the finding.
+    /// Redacts the title of a service's finding. The title is withheld together with the finding, because both begin
+    /// with the same text.
     fn title(&self, title: &str, places: &BTreeSet<String>) -> String {
         let is_of_it = |place: &String| place.is_empty() || format!("{place}/").starts_with("/findings/");
         let is_withheld = places.iter().any(is_of_it);
         if is_withheld { IN_TEXT.to_owned() } else { self.text(title) }
     }
 
-    /// Replaces the withheld values of a value in the payload's form with marks.
+    /// Replaces withheld values with marks in a value that has the structure of the payload.
     pub(crate) fn value(&self, value: &Value, patterns: &[&str]) -> Value {
         marked(value.clone(), places(value, patterns, &self.words), None)
     }
@@ -301,12 +306,12 @@ impl Cover {
         let payload = interrupt.payload();
         let tool = payload.get("tool").and_then(Value::as_str).filter(|_| is_own);
         let title = tool.unwrap_or_else(|| interrupt.content_text("title"));
-        // The message with a call is the agent's description of it.
+        // The message of a call is the agent's description of the call, so it may repeat withheld values.
         let message = if tool.is_some() { "" } else { interrupt.content_text("message") };
         let title = if is_held { self.title(title, &self.places) } else { self.text(title) };
         members.insert("title".to_owned(), title.into());
         members.insert("message".to_owned(), self.text(message).into());
-        // The external agent's call, with the text before and after its change.
+        // Member with the external agent's call, which includes the text before and after the change.
         let is_called = members.remove("call").is_some();
         if let Some(schema) = members.get("response_schema") {
             let mut held = BTreeSet::new();
@@ -316,7 +321,7 @@ impl Cover {
             }
         }
         let mut shown = marked(payload, self.places.clone(), None);
-        // If the whole payload is withheld, only the mark remains.
+        // If the complete payload is withheld, only the mark remains.
         if let Some(fields) = shown.as_object_mut().filter(|_| !self.places.contains("")) {
             fields.retain(|name, _| {
                 if is_own {
