@@ -10,16 +10,12 @@
 //! | which words and redirections does the line contain? | `shell.rs`, `blank.rs` |
 //! | does a line with the shell's own grammar (loops, conditions) only read? | `script/` |
 //! | which words of a simple command does a rule compare? | `part.rs` |
-//! | which programs does the line run, also through other programs? | this file, `launch.rs`, `programs.rs`,
-//! `aliases.rs`, `other_spellings.rs` |
-//! | does a program with these options only read? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the
-//! rows are in `tables/` |
+//! | which programs does the line run, also through other programs? | this file, `launch.rs`, `programs.rs`, `aliases.rs`, `other_spellings.rs` |
+//! | does a program with these options only read? | `reads.rs`, `options.rs`, `grammars.rs`, `awk.rs`, `sed.rs`; the rows are in `tables/` |
 //! | can the line run a different command than its words say? | `clear.rs`, `written_and_run.rs` |
 //! | does an allowing rule cover the line? | `covers.rs` |
-//! | which files does the line name, execute or reach, and in which folder? | `working_directory.rs`, `named_paths.rs`,
-//! `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
-//! | does the line write files that the user's own tools execute? | `own_tools.rs`; the names are in `guarded/names.rs`
-//! |
+//! | which files does the line name, execute or reach, and in which folder? | `working_directory.rs`, `named_paths.rs`, `scripts.rs`, `reach.rs`; `pattern.rs` for patterns |
+//! | does the line write files that the user's own tools execute? | `own_tools.rs`; the names are in `guarded/names.rs` |
 //! | which words of the line does a grant remember? | `shape.rs` |
 //! | which class of effect does the line have? | `class.rs`; the rows are in `tables/classes.rs` |
 //! | which test results are in the output of a command? | `closing.rs` |

@@ -1,45 +1,45 @@
-//! Words of a line that may be paths. The inspection looks up which of them exist.
+//! Words of a line that may be paths. The inspection looks up which of these paths exist.
 //!
-//! An allow-list names the parts that run nothing that they name. Each word of every other part is listed, because the
-//! tables do not know which of its words a program runs.
+//! An allow-list contains the parts that execute no file that they name. For every other part, each word is listed,
+//! because the tables do not know which word names a file to execute.
 
 use crate::reads::TableVerdict;
 use crate::scripts::{looked_for, values};
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Maximum number of texts of a line that are looked up.
+/// Maximum number of texts of one line that are looked up.
 const MAX_TEXTS: usize = 1024;
 
-/// Maximum number of `=` in a word, and of dots in a module name, that are split at.
+/// Maximum number of positions at which a word is split: each `=` of a word, or each dot of a module name.
 const MAX_ENDS: usize = 16;
 
-/// Maximum length of a path of the operating system.
+/// Maximum length of a path in the operating system.
 const MAX_PATH: usize = 4096;
 
 /// Paths that one part of a line may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedPaths {
     /// Folders in which the part looks for its texts, relative to the working directory of the call. The empty string
-    /// is the working directory. An empty list means that the folder is unknown.
+    /// is the working directory. Empty list: the folder is unknown.
     pub folders: Vec<String>,
-    /// Folders that the line changes into, before the part or by its options (`-C sub`).
+    /// Folders to which the line changes before the part, or to which options of the part change (`-C sub`).
     pub entered: Vec<String>,
-    /// Texts that may be files or folders. Empty if the part runs nothing that it names.
+    /// Texts that may be files or folders. Empty if the part executes no file that it names.
     pub texts: Vec<String>,
-    /// Names of files that the program runs in a folder that a text names.
+    /// Names of files that the program executes if a text names the folder that contains them.
     pub looked_for: &'static [&'static str],
 }
 
-/// Programs that run none of their arguments, in addition to those that are known to read. [`programs::runs_arguments`]
-/// lists options by which they do run something.
+/// Programs that execute none of their arguments, in addition to the programs that are known to only read.
+/// [`programs::runs_arguments`] lists the options by which these programs do execute an argument.
 const RUNS_NOTHING: [&str; 31] = [
     "rm", "cp", "mv", "mkdir", "rmdir", "touch", "chmod", "chown", "chgrp", "ln", "tee", "dd", "truncate",
     "mktemp", "install", "shred", "sync", "kill", "cd", "pushd", "popd", "tar", "gzip", "gunzip", "bzip2",
     "xz", "zstd", "zip", "unzip", "curl", "wget",
 ];
 
-/// Subcommands of git that run nothing named on the line.
+/// Subcommands of git that execute no file that the line names.
 const GIT_RUNS_NOTHING: [&str; 30] = [
     "add",
     "branch",
@@ -73,7 +73,8 @@ const GIT_RUNS_NOTHING: [&str; 30] = [
     "tag",
 ];
 
-/// Options by which a program changes its folder before it does anything else.
+/// Options by which a program changes its folder before it does anything else. Each entry is a list of programs with
+/// the options of these programs.
 const ENTERS: &[(&[&str], &[&str])] = &[
     (&["git", "go", "cargo", "ninja", "meson", "samu"], &["-C"]),
     (&["make", "gmake", "bmake"], &["-C", "--directory"]),
@@ -83,7 +84,7 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// Returns the texts of each part, in order. None if the line has more texts than are looked up.
+    /// Returns the texts of each part, in the order of the parts. None if the line has more than [`MAX_TEXTS`] texts.
     pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
@@ -100,8 +101,8 @@ impl Command {
 impl Part {
     fn named_paths(&self) -> NamedPaths {
         let entered = self.entered();
-        // make reads nothing before it changes folder. In other programs an option of that name may mean something
-        // else: `git apply -C1`.
+        // make reads no file before it changes its folder. In other programs, an option of the same name may have a
+        // different meaning: `git apply -C1`.
         let folders = match entered.last() {
             Some(last) if is_make(self.base()) => self.located(last),
             Some(_) | None => self.folders.clone(),
@@ -122,7 +123,7 @@ impl Part {
         }
     }
 
-    /// Returns true if the part runs nothing that its line names.
+    /// Returns true if the part executes no file that its line names.
     pub(crate) fn runs_nothing(&self) -> bool {
         let git = || {
             let sub = self.subcommand().unwrap_or_default();
@@ -135,7 +136,7 @@ impl Part {
                 && !programs::runs_arguments(&self.program, &self.arguments))
     }
 
-    /// Returns the folders that the options change into, each relative to the one before.
+    /// Returns the folders to which the options change, each relative to the previous folder.
     pub(crate) fn entered(&self) -> Vec<String> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut entered: Vec<String> = Vec::new();
@@ -146,7 +147,7 @@ impl Part {
         entered
     }
 
-    /// Returns true if a file pattern names the folder that the options change into.
+    /// Returns true if a file pattern names the folder to which an option changes.
     pub(crate) fn enters_unnamed(&self) -> bool {
         let words: Vec<_> = self.words_and_expansions().collect();
         words.iter().enumerate().any(|(at, (word, expands))| {
@@ -163,13 +164,14 @@ impl Part {
             .map_or(&[], |(_, options)| options)
     }
 
-    /// Returns the name of the program, without its folders.
+    /// Returns the program's name without its folders.
     pub(crate) fn base(&self) -> &str {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns each text that may be a path: words, values behind `=` or joined to an option, and the pieces of a word.
-    /// A word that is code or holds several names has pieces: `--exec=sh a.sh`, `tests/t.py::test_a`, `open('x.py')`.
+    /// Returns each text that may be a path: words, and values after `=` or joined to an option. A word that is code,
+    /// or that contains several names, is also split into pieces: `--exec=sh a.sh`, `tests/t.py::test_a`,
+    /// `open('x.py')`.
     fn all_texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.inputs.clone();
         for word in &self.arguments {
@@ -192,7 +194,8 @@ impl Part {
         texts
     }
 
-    /// Returns files that may run if a word names a Python module or an item in it: `tests.t.Case.test_a`.
+    /// Returns the files that may be executed if a word names a Python module, or an item in a module:
+    /// `tests.t.Case.test_a`.
     fn modules(&self, dotted: &str) -> Vec<String> {
         if !super::scripts::is_python(self.base()) {
             return Vec::new();
@@ -209,7 +212,7 @@ fn is_make(base: &str) -> bool {
     matches!(base, "make" | "gmake" | "bmake")
 }
 
-/// Returns true for a separator between two names in one word.
+/// Returns true for a character that separates two names in one word.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || "'\"`;|&()<>,:=@[]{}".contains(c)
 }

@@ -1,44 +1,46 @@
-//! File patterns (`*.rs`) as sets of names. This module expands no pattern, because files come and go. A rule that asks
-//! or forbids applies to a pattern that may match a name of the rule.
+//! File patterns (`*.rs`) as sets of names. This module does not expand a pattern to existing files, because files come
+//! and go. A rule that asks or forbids applies if a pattern can match a name that the rule covers.
 
 /// Piece of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
     One(char),
-    /// Any character of a name.
+    /// Any single character of a name.
     Any,
-    /// First character of a file name that the shell finds: not a dot.
+    /// First character of a file name, which must not be a dot. Shells do not expand patterns to names that begin with
+    /// a dot.
     First,
-    /// Any part of a name, possibly empty.
+    /// Any characters of a name, possibly none.
     Some,
-    /// Any text, including folders.
+    /// Any text, which may contain `/`.
     All,
 }
 
-/// Pattern that can be compared with another pattern.
+/// Pattern that can be compared with a second pattern.
 #[derive(Debug)]
 pub struct Pattern {
     pieces: Vec<Piece>,
-    /// True if the pattern matches no file whose name begins with a dot.
+    /// True if the pattern matches no name that begins with a dot.
     skips_dots: bool,
 }
 
-/// Maximum number of pieces. A longer pattern matches anything.
+/// Maximum number of pieces of a pattern. A longer pattern is treated as matching any text.
 const MAX_PIECES: usize = 256;
 
-/// Maximum number of readings of a path whose names may become `..`. Beyond it the path may lead anywhere.
+/// Maximum number of variants of a path in which names expand to `..`. With more variants, the path may lead anywhere.
 const MAX_WAYS: usize = 8;
 
-/// Maximum number of `**/` in a glob that are also tried as no folder.
+/// Maximum number of `**/` in a glob for which the variant without any folder is compared too.
 const MAX_FOLDERS: usize = 3;
 
 impl Pattern {
-    /// Returns the pattern of a word that the shell expands. `*`, `?` and `[…]` stay within a name.
+    /// Returns the pattern of a word that the shell expands. `*`, `?` and `[…]` do not match `/`.
     pub fn of_shell(word: &str) -> Self {
         let skips_dots = Self::is_in(word.get(..1).unwrap_or_default());
         let mut found = Self::read(word, |star, _| if star { Piece::Some } else { Piece::Any });
         found.skips_dots = skips_dots;
-        // A name that is only `*` is not empty and does not begin with a dot. A leading `?` is not a dot either.
+        // The name `*` matches neither an empty name nor a name that begins with a dot. A leading `?` does not match a
+        // dot either.
         let mut pieces = Vec::new();
         for (at, piece) in found.pieces.iter().copied().enumerate() {
             let begins = at == 0 || found.pieces.get(at - 1) == Some(&Piece::One('/'));
@@ -54,7 +56,7 @@ impl Pattern {
         Self { pieces, ..found }
     }
 
-    /// Returns the pattern of all paths below a path of the workspace. The empty path is the workspace.
+    /// Returns the pattern of all paths below a folder of the workspace. The empty path is the workspace itself.
     pub fn below(path: &str, expands: bool) -> Self {
         if path.is_empty() {
             return Self::bounded(vec![Piece::All]);
@@ -68,13 +70,13 @@ impl Pattern {
         found
     }
 
-    /// Returns true if a name may become `..`. Some shells match it with `.*` and `.?`.
+    /// Returns true if a name may expand to `..`. In some shells, `.*` and `.?` match `..`.
     pub fn climbs(name: &str) -> bool {
         Self::is_in(name) && Self::of_shell(name).meets(&Self::of_word(".."))
     }
 
-    /// Returns a path that the shell expands, in each reading of names that may become `..`. None if there are too many
-    /// readings.
+    /// Returns the variants of a path that the shell expands: in each variant, some of the names have become `..`. None
+    /// if there are too many variants.
     pub fn ways(path: &str) -> Option<Vec<String>> {
         let mut ways = vec![String::new()];
         for (at, name) in path.split('/').enumerate() {
@@ -94,17 +96,17 @@ impl Pattern {
         Some(ways)
     }
 
-    /// Returns true if the shell may expand a text.
+    /// Returns true if the text contains a character of a file pattern.
     pub fn is_in(text: &str) -> bool {
         text.contains(['*', '?', '['])
     }
 
-    /// Returns the pattern of a word of a command rule. `*` is any text.
+    /// Returns the pattern of a word in a command rule. `*` matches any text.
     pub fn of_word(word: &str) -> Self {
         Self::bounded(word.chars().map(|c| if c == '*' { Piece::All } else { Piece::One(c) }).collect())
     }
 
-    /// Returns the pattern of all texts that contain this text in lower case.
+    /// Returns the pattern of all texts that contain this text. The text is compared in lower case.
     pub fn holding(text: &str) -> Self {
         Self::of_word(&format!("*{}*", text.to_lowercase()))
     }
@@ -118,7 +120,7 @@ impl Pattern {
         self
     }
 
-    /// Returns the patterns of a glob of a path rule. `**` and braces are any text. `**/` may also be no folder.
+    /// Returns the patterns of a glob in a path rule. `**` and braces match any text. A `**/` may also match no folder.
     pub fn of_glob(glob: &str) -> Vec<Self> {
         let read = |glob: &str| {
             Self::read(glob, |star, deep| match (star, deep) {
@@ -154,7 +156,7 @@ impl Pattern {
                     let end = name.rfind(']').map_or(0, |end| end + 1);
                     let is_plain = !name.contains('[') && name.matches(']').count() == 1;
                     rest = &rest[end..];
-                    // Character classes and nested or unclosed brackets match any text.
+                    // Character classes, and nested or unclosed brackets, are treated as matching any text.
                     if is_plain && end > 1 { wild(false, false) } else { Piece::All }
                 }
                 '{' => {
@@ -177,19 +179,20 @@ impl Pattern {
         self.pieces.first() == Some(&Piece::One('.'))
     }
 
-    /// Returns true if some text matches both patterns.
+    /// Returns true if at least one text matches both patterns.
     pub fn meets(&self, other: &Self) -> bool {
         if (self.skips_dots && other.begins_with_a_dot()) || (other.skips_dots && self.begins_with_a_dot()) {
             return false;
         }
         let (ours, theirs) = (&self.pieces, &other.pieces);
-        // `meet[j]` is true if the rest of ours from here on and the rest of theirs from `j` on have a text in common.
+        // `meet[j]` is true if some text matches both the rest of our pattern from this piece on, and the rest of the
+        // other pattern from `j` on.
         let mut meet: Vec<bool> = Vec::new();
         for i in (0..=ours.len()).rev() {
             let mut row = vec![false; theirs.len() + 1];
             for j in (0..=theirs.len()).rev() {
                 let (our, their) = (ours.get(i).copied(), theirs.get(j).copied());
-                // Result with the next piece of ours, of theirs, or of both skipped.
+                // Results if our next piece, the other pattern's next piece, or both are skipped.
                 let skip_ours = || meet.get(j).copied().unwrap_or_default();
                 let skip_theirs = || row.get(j + 1).copied().unwrap_or_default();
                 let skip_both = || meet.get(j + 1).copied().unwrap_or_default();
@@ -216,7 +219,7 @@ impl Piece {
         matches!(self, Self::Some | Self::All)
     }
 
-    /// Returns true if this run may contain a text of the other piece.
+    /// Returns true if the text of this wildcard piece may contain a text of the other piece.
     fn may_contain(self, other: Self) -> bool {
         self == Self::All || !matches!(other, Self::One('/') | Self::All)
     }
@@ -231,7 +234,7 @@ impl Piece {
     }
 }
 
-/// Returns true if a word matches a pattern in which `*` stands for any characters.
+/// Returns true if the word matches the pattern. `*` in the pattern stands for any characters.
 pub fn word_matches(pattern: &str, word: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

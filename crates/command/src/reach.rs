@@ -1,7 +1,7 @@
 //! Files that a part of a line reaches, for path rules that ask or forbid. A part reaches the paths that it names,
-//! everything below them, or any file.
+//! everything below these paths, or any file.
 //!
-//! In doubt the rule applies. No function here allows a command.
+//! If the reach is uncertain, the rule applies. No function in this module allows a command.
 
 use crate::reads::TableVerdict;
 use crate::tables::{self, reach};
@@ -11,19 +11,19 @@ use crate::{Command, InnerCommand, Part, find_inner_command, options};
 /// Files that a part reaches, in addition to the files that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach<'p> {
-    /// No other files.
+    /// The part reaches only the files that it names.
     Named,
-    /// Everything below these paths, each with true if the shell expands it. The empty path is the folder that the part
-    /// runs in.
+    /// Everything below these paths, each with true if the shell expands it. The empty path is the folder in which the
+    /// part runs.
     Below(Vec<(&'p str, bool)>),
-    /// Any file: names come from elsewhere, or links and history lead anywhere.
+    /// Any file: file names come from a source outside the line, or links or the history lead anywhere.
     Anywhere,
-    /// Unknown, because no table has the program.
+    /// The reach is unknown, because no table contains the program.
     Unknown,
 }
 
 impl Command {
-    /// Returns true if the files that a part reaches are unknown.
+    /// Returns true if it is unknown which files some part reaches.
     pub fn reaches_unknown(&self) -> bool {
         self.parts.iter().any(|part| part.reach() == Reach::Unknown)
     }
@@ -35,7 +35,7 @@ impl Part {
         if program == "xargs" {
             return Reach::Anywhere;
         }
-        // The program of jq names where it finds modules and data.
+        // A jq program can name the folders from which it reads modules and data.
         let brings_in = |word: &String| word.contains("import") || word.contains("include");
         if program == "jq" && self.arguments.iter().any(brings_in) {
             return Reach::Anywhere;
@@ -52,7 +52,7 @@ impl Part {
         if matches!(program, "tar" | "bsdtar" | "gtar" | "unzip") {
             return self.archive();
         }
-        // The executed command is a part of its own, and code asks anyway.
+        // The command that the program runs is a separate part of the line, and code asks anyway.
         let wraps = matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line);
         let stays = reach::STAYS.contains(&program);
         let is_known = self.table_verdict() == TableVerdict::Reads || tables::of_program(program).is_some();
@@ -84,10 +84,11 @@ impl Part {
         below(named)
     }
 
-    /// Returns the operands of a row that may be files. Empty if an option is not in the row.
+    /// Returns the operands that may be files, for a program with this row. Empty if the row does not list one of the
+    /// options.
     fn operands_of(&self, row: &tables::Row, texts: usize) -> Vec<(&str, bool)> {
         let Some(given) = options::read(row, &self.arguments, &self.expansions) else { return Vec::new() };
-        // With these options the search text is not an operand.
+        // With these options, the text to search for is not an operand.
         let by_option =
             |name: &str| matches!(name, "-e" | "-f" | "--regexp" | "--file" | "--files" | "--type-list");
         let texts = if given.options.iter().any(|(name, _)| by_option(name)) { 0 } else { texts };
@@ -103,7 +104,7 @@ impl Part {
             bundle.is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(['x', 'h', 'C']))
                 || (word.starts_with("--") && !word.starts_with("--create"))
         };
-        // Unpacked files may be anywhere below, and `-C` names another folder.
+        // Extracted files may be anywhere below the folder, and `-C` selects a different folder.
         if self.program == "unzip" || self.arguments.iter().enumerate().any(is_mode) {
             return Reach::Below(vec![("", false)]);
         }
@@ -152,7 +153,7 @@ impl Part {
             .skip(from)
             .filter(|(word, _)| behind.is_some() || !word.starts_with('-'))
             .collect();
-        // Patterns and pathspec magic of git: `:!x` is everything except `x`.
+        // File patterns, and git's pathspec magic: `:!x` is everything except `x`.
         let is_magic = |word: &str| word.starts_with(':') || word.contains(['*', '?', '[', '\\']);
         let is_object = |word: &str| word.contains(':') && !word.starts_with([':', '-']);
         if walks {
@@ -165,7 +166,7 @@ impl Part {
                 below(operands)
             };
         }
-        // `git show HEAD:a` shows one file. Without `--` a word may be a commit, which holds any file.
+        // `git show HEAD:a` shows a single file. Without `--`, a word may be a commit, which may contain any file.
         let is_index = |word: &str| {
             word.strip_prefix(':')
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '.'))
@@ -182,8 +183,8 @@ impl Part {
         }
     }
 
-    /// Returns paths that a word of git may name in a commit or in the index: `HEAD:a/b`, `:a/b`, `:(top)a`, `:/a`.
-    /// Such a path begins at the root of the repository, which may be any parent folder.
+    /// Returns the paths that a word of a git command may name in a commit or in the index: `HEAD:a/b`, `:a/b`,
+    /// `:(top)a`, `:/a`. Such a path begins at the root of the repository, which may be any parent folder of `cwd`.
     pub fn names_in_commits(&self, cwd: &str) -> Vec<String> {
         let mut found = Vec::new();
         for (word, _) in self.words_and_expansions() {
@@ -195,13 +196,13 @@ impl Part {
                     rest
                 };
                 let mut folder = cwd.trim_matches('/');
-                // Relative to the working directory, and to each of its parents.
+                // The path may be relative to the working directory, or to any of its parent folders.
                 for _ in 0..MAX_ABOVE {
                     found.push(join(folder, rest));
                     let Some((above, _)) = folder.rsplit_once('/') else { break };
                     folder = above;
                 }
-                // The repository may begin above the workspace.
+                // The root of the repository may be a folder above the workspace.
                 let names = rest.match_indices('/').take(MAX_ABOVE);
                 found.extend(
                     std::iter::once(rest).chain(names.map(|(at, _)| &rest[at + 1..])).map(str::to_owned),
@@ -213,29 +214,29 @@ impl Part {
     }
 }
 
-/// Maximum number of colons in a word that may precede a path.
+/// Maximum number of colons in a word after which a path may begin.
 const MAX_COLONS: usize = 8;
 
-/// Maximum number of parent folders that are tried as the root of a repository.
+/// Maximum number of parent folders that are considered as the root of a repository.
 const MAX_ABOVE: usize = 16;
 
 fn below(named: Vec<(&str, bool)>) -> Reach<'_> {
     Reach::Below(if named.is_empty() { vec![("", false)] } else { named })
 }
 
-/// Returns true for an option before the subcommand that does not change where git looks.
+/// Returns true for an option before the git subcommand that does not change which files git reads.
 fn is_quiet(word: &str) -> bool {
     tables::git::BEFORE.contains(&word)
 }
 
-/// Returns true if the word bundles letters without a value and contains this letter: `-sp`.
+/// Returns true if the word bundles option letters and contains this letter: `s` in `-sp`.
 fn is_bundled(word: &str, letter: &str) -> bool {
     let bundle = word.strip_prefix('-').unwrap_or_default();
     let is_letters = !bundle.is_empty() && bundle.chars().all(|c| c.is_ascii_alphabetic());
     is_letters && bundle.len() <= MAX_BUNDLE && bundle.contains(letter)
 }
 
-/// Maximum number of letters that people bundle in one word.
+/// Maximum number of letters that a bundle of option letters may have.
 const MAX_BUNDLE: usize = 4;
 
 /// Returns true if the name is an abbreviation of a long option.

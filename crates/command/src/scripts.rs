@@ -1,13 +1,15 @@
-//! Files of the workspace that a line runs. They are part of what a person approves.
+//! Files of the workspace that a line executes. They are part of what a person approves.
 //!
-//! The table lists the arguments that interpreters run and the files that programs find by themselves. A file of the
-//! second kind that does not exist must stay absent. The list is over-inclusive: the inspection drops names of missing
-//! files. Files that only a script reads are not found. `named_paths.rs` finds the other paths of a line.
+//! The table lists the arguments that interpreters execute, and the files that programs find by themselves. A file that
+//! a program would find by itself must stay absent if it does not exist. The list contains too many names rather than
+//! too few: the inspection drops names of missing files. Files that only a script reads are not found. `named_paths.rs`
+//! finds the other paths of a line.
 
 use crate::working_directory::join;
 use crate::{Command, Part, programs};
 
-/// Programs that run files which the line does not name, with the names that they look for in their folder.
+/// Programs that execute files which the line does not name. Each entry lists the file names that the program looks for
+/// in its folder.
 const BY_FOLDER: &[(&str, &[&str])] = &[
     ("make", MAKEFILES),
     ("gmake", MAKEFILES),
@@ -61,16 +63,16 @@ const PYTEST: &[&str] = &["conftest.py", "pytest.ini", "pyproject.toml", "setup.
 const GRADLE: &[&str] =
     &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"];
 
-/// Options of programs in `BY_FOLDER` that name another folder to look in.
+/// Options by which programs in `BY_FOLDER` look in a different folder.
 const FOLDERS: [&str; 8] =
     ["-C", "--directory", "--working-directory", "--prefix", "--cwd", "--project-dir", "-p", "-d"];
 
-/// Options of programs in `BY_FOLDER` that name a file.
+/// Options by which programs in `BY_FOLDER` execute a given file.
 const FILES: [&str; 6] = ["-f", "--file", "--makefile", "--justfile", "-F", "--manifest-path"];
 
 impl Command {
-    /// Returns files that the line names to be run, relative to the working directory of the call, sorted. They need
-    /// not exist. If the folder of a part is unknown, its files are relative to the working directory.
+    /// Returns the files that the line names for execution, sorted, relative to the working directory of the call. The
+    /// files may not exist. If the folder of a part is unknown, its files are relative to the working directory.
     pub fn scripts(&self) -> Vec<String> {
         let mut scripts: Vec<String> = self.runs().flat_map(Part::scripts).collect();
         scripts.sort();
@@ -78,19 +80,20 @@ impl Command {
         scripts
     }
 
-    /// Returns the files that the line gives to an interpreter. For a folder, the interpreter runs a file in it.
+    /// Returns the files that the line passes to an interpreter. For a folder, the interpreter executes a file in the
+    /// folder.
     pub fn interpreted(&self) -> Vec<String> {
         self.runs().flat_map(|part| part.in_its_folders(&part.interpreted())).collect()
     }
 
-    /// Returns true if the line runs something that it does not name. This may be a pattern, a path in a home folder,
+    /// Returns true if the line executes something that it does not name: a file pattern, a path in a home folder,
     /// standard input of an interpreter, or a Go package.
     pub fn runs_unnamed(&self) -> bool {
         let enters = |part: &Part| part.enters_unnamed();
         self.runs().any(Part::runs_unnamed) || self.parts.iter().chain(&self.guesses).any(enters)
     }
 
-    /// Returns the parts that may run a file of the workspace. A part that only reads runs none.
+    /// Returns the parts that may execute a file of the workspace. A part that only reads executes none.
     fn runs(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().chain(&self.guesses).filter(|part| !part.runs_nothing())
     }
@@ -129,7 +132,7 @@ impl Part {
             let files: Vec<&str> = values(&words, &FILES).collect();
             let mut folders: Vec<String> = vec![String::new()];
             if let Some(folder) = self.entered().pop() {
-                // The program changes into that folder before it looks for files.
+                // The program changes to that folder before it looks for files.
                 folders = vec![folder];
             } else {
                 folders.extend(values(&words, &FOLDERS).map(str::to_owned));
@@ -145,7 +148,7 @@ impl Part {
         self.in_its_folders(&named)
     }
 
-    /// Returns paths relative to the working directory of the call, in each folder that the part may run in.
+    /// Returns the paths relative to the working directory of the call, once for each folder in which the part may run.
     fn in_its_folders(&self, named: &[String]) -> Vec<String> {
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
         folders
@@ -156,7 +159,7 @@ impl Part {
 }
 
 impl Part {
-    /// Returns the files that an interpreter is given to run.
+    /// Returns the files that an interpreter is given for execution.
     fn interpreted(&self) -> Vec<String> {
         let base = self.base();
         if !programs::is_interpreter(base) {
@@ -166,8 +169,8 @@ impl Part {
         words.chain(&self.inputs).cloned().collect()
     }
 
-    /// Returns the number of an interpreter's words that may be its script. Behind options, which may take a value, any
-    /// word may be. Words behind `-m module` belong to that module.
+    /// Returns the number of words of an interpreter that may be its script. After an option that may take a value, any
+    /// word may be the script. Words after `-m module` are arguments of the module.
     fn script_words(&self, base: &str) -> usize {
         let words = &self.arguments;
         if words.first().is_some_and(|first| !first.starts_with('-')) {
@@ -196,7 +199,7 @@ impl Part {
 }
 
 impl Part {
-    /// Returns true for an interpreter that runs unknown code from its standard input.
+    /// Returns true for an interpreter that executes code from its standard input. The code is unknown.
     fn is_fed(&self) -> bool {
         let is_shell = programs::is_shell(self.base());
         let names = |word: &String| {
@@ -209,12 +212,12 @@ impl Part {
             && (!self.arguments.iter().any(names) || self.arguments.iter().any(asks_for_input))
     }
 
-    /// Returns true for `-m`: the words behind it belong to a module, which may be a test runner.
+    /// Returns true for `-m`: the words after it are arguments of a module, which may be a test runner.
     fn runs_a_module(&self) -> bool {
         is_python(self.base()) && self.arguments.first().is_some_and(|word| word.starts_with("-m"))
     }
 
-    /// Returns true for `go run ./cmd`, which runs all files of a folder.
+    /// Returns true for `go run ./cmd`, which executes all files of a folder.
     fn runs_a_package(&self) -> bool {
         let mut words = self.arguments.iter().skip_while(|word| *word != "run").skip(1);
         self.base() == "go"
@@ -225,7 +228,7 @@ impl Part {
     }
 }
 
-/// Returns the files that a program looks for in its folder, and runs.
+/// Returns the names of the files that a program looks for in its folder, and executes.
 pub(crate) fn looked_for(base: &str) -> &'static [&'static str] {
     match base {
         "gradlew" => GRADLE,
@@ -238,7 +241,7 @@ pub(crate) fn is_python(base: &str) -> bool {
     base.starts_with("python") || base.starts_with("pypy")
 }
 
-/// Returns the files that an interpreter runs if the word is a folder, or a file without its extension.
+/// Returns the files that an interpreter executes if the word is a folder, or the name of a file without its extension.
 fn also_run(base: &str, script: &str) -> Vec<String> {
     let script = script.trim_end_matches('/');
     let endings: &[&str] = match base {
@@ -255,7 +258,7 @@ fn module(words: &[&str]) -> Vec<String> {
     module.map_or_else(Vec::new, |name| vec![format!("{name}.py"), format!("{name}/__main__.py")])
 }
 
-/// Returns the values of these options, in the next word or in the same word.
+/// Returns the values of these options. A value is the next word, or a part of the same word.
 pub(crate) fn values<'w>(words: &'w [&'w str], options: &'w [&'w str]) -> impl Iterator<Item = &'w str> {
     words.iter().enumerate().flat_map(move |(at, word)| {
         options.iter().filter_map(move |option| {

@@ -1,18 +1,20 @@
 //! Shell grammar, as far as needed to find the ends of words, commands and redirections.
 //!
-//! `/bin/sh` is dash on one machine and bash on the next. A line is opaque if the two read it differently, or if the
-//! shell would compute something. Tokenising continues, so that rules that ask or forbid still see the visible words.
+//! `/bin/sh` is dash on some machines and bash on others. A line is opaque if dash and bash read it differently, or if
+//! the shell would compute a part of it. An opaque line is still split into words, so that rules that ask or forbid see
+//! the visible words.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Word without its quotes.
+/// Word of a line, without quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) expansion: Expansion,
     pub(crate) quoted: bool,
-    /// Number of open unquoted `{`. With a comma or `..` in braces, bash makes several words of one.
+    /// Number of unquoted `{` that are still open. With a comma or `..` between braces, bash splits the word into
+    /// several words.
     braces: u32,
 }
 
@@ -22,18 +24,18 @@ impl ShellWord {
     }
 }
 
-/// Placeholder in a word for a text that the shell computes.
+/// Placeholder within a word for text that the shell computes.
 pub(crate) const COMPUTED: char = '\u{fffc}';
 
-/// Possible result of the shell's file patterns in a word.
+/// Possible result of the file patterns in a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expansion {
     /// The word stays unchanged.
     #[default]
     None,
-    /// Several words, none of which is an option: they begin with a literal character of the pattern.
+    /// Several words that are operands: they cannot be options, because the pattern begins with a literal character.
     Operands,
-    /// Any name that a file may have, also one that looks like an option.
+    /// Any file name, including a name that looks like an option.
     Anything,
 }
 
@@ -47,7 +49,7 @@ pub(crate) enum Separator {
     Other,
 }
 
-/// Use of a redirection's file.
+/// Use of a redirection's file by the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirect {
     Reads,
@@ -58,9 +60,9 @@ pub(crate) enum Redirect {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Word(ShellWord),
-    /// End of a command.
+    /// Separator that ends a command.
     Separator(Separator),
-    /// The next word is a file.
+    /// Redirection. The next word is its file.
     Redirect(Redirect),
 }
 
@@ -68,13 +70,13 @@ pub(crate) enum Token {
 pub(crate) struct Tokens {
     pub(crate) list: Vec<Token>,
     pub(crate) opaque: Option<&'static str>,
-    /// Commands within double quotes: `"$(…)"`.
+    /// Commands in substitutions within double quotes: `"$(…)"`.
     pub(crate) hidden: Vec<String>,
-    /// True if a word begins in a home folder: `~`, `~name`, also behind `=` and `:`.
+    /// True if a word begins with a home folder (`~`, `~name`), also after `=` or `:`.
     pub(crate) home: bool,
 }
 
-/// Maximum number of commands within double quotes that are read.
+/// Maximum number of commands within double quotes that are parsed.
 const MAX_HIDDEN: usize = 2;
 
 const EXPANDS: &str = "it expands variables or commands";
@@ -102,9 +104,9 @@ struct Lexer<'l> {
     chars: Peekable<Chars<'l>>,
     word: Option<ShellWord>,
     found: Tokens,
-    /// True after `cmd &>file`. bash continues the same command there, and dash begins another one.
+    /// True after `cmd &>file`. bash then continues the same command, but dash begins a new command.
     split_by_some: bool,
-    /// Previous character. A space stands for a continued line.
+    /// Previous character. After a continued line it is a space.
     last: char,
 }
 
@@ -157,7 +159,7 @@ impl Lexer<'_> {
                     self.opaque("it contains a control character");
                 }
                 if c == '~' {
-                    // Some shells expand `~` behind `=` and `:`.
+                    // Some shells also expand `~` after `=` and `:`.
                     let begins = |word: &ShellWord| word.text.is_empty() || word.text.ends_with(['=', ':']);
                     self.found.home |= self.word.as_ref().is_none_or(begins);
                 }
@@ -246,7 +248,7 @@ impl Lexer<'_> {
 
     fn backslash(&mut self) {
         match self.chars.next() {
-            // A continued line. It may even split an operator.
+            // Backslash and line end continue the line. They may even be within an operator.
             Some('\n') => {
                 let operator = |c: char| matches!(c, '&' | '|' | '<' | '>' | ';' | '(' | ')');
                 if operator(self.last) && self.chars.peek().is_some_and(|c| operator(*c)) {
@@ -262,7 +264,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// In `2>` the digit is a file descriptor, not a word. dash reads several digits as a word, bash as a descriptor.
+    /// In `2>` the digit is a file descriptor, not a word. dash reads several digits as a word, but bash reads them as
+    /// a descriptor.
     fn descriptor(&mut self) {
         match self.word.take() {
             Some(word) if !word.quoted && is_digit(&word.text) => {}
@@ -282,7 +285,7 @@ impl Lexer<'_> {
         self.descriptor();
         let redirect = match self.chars.peek() {
             Some('<') => {
-                // A here-document is text, but the program that reads it may run it.
+                // A here-document is text, but the program that reads it may execute it.
                 self.opaque(GRAMMAR);
                 while self.chars.next_if(|c| matches!(c, '<' | '-')).is_some() {}
                 Redirect::Reads
@@ -312,7 +315,8 @@ impl Lexer<'_> {
         self.found.list.push(Token::Redirect(redirect));
     }
 
-    /// `2>&1` joins two streams and writes no file. `>&file` and `>&2file` are files.
+    /// Reads the target of `>&`. `2>&1` joins two streams and writes no file; in `>&file` and `>&2file`, the target is
+    /// a file.
     fn duplicate(&mut self, redirect: Redirect) {
         let mut target = String::new();
         while let Some(c) = self.chars.next_if(char::is_ascii_digit) {
@@ -320,7 +324,7 @@ impl Lexer<'_> {
         }
         target.extend(self.chars.next_if_eq(&'-'));
         let ends = matches!(self.chars.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>'));
-        // In `>& -cat` bash closes the stream and runs `cat`, although a file seems to follow.
+        // In `>& -cat`, bash closes the stream and runs `cat`, although `-cat` looks like a file.
         let next = self.chars.clone().find(|c| !matches!(c, ' ' | '\t'));
         if target.is_empty() && matches!(next, Some('-' | '\\')) {
             self.opaque(AMBIGUOUS);

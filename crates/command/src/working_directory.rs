@@ -1,27 +1,27 @@
-//! Folder in which each part of a line runs, and the paths that the part names.
+//! Folders in which each part of a line runs, and the paths that the part names.
 //!
-//! Paths are compared as text. The inspection resolves links.
+//! This module compares paths as text. The inspection resolves links.
 
 use crate::shell::Separator;
 use crate::{Command, Part, Pattern, programs};
 
-/// Maximum number of folders that one line may run in. Beyond it the folder is unknown.
+/// Maximum number of folders in which a part may run. With more folders, the folder is treated as unknown.
 const MAX_FOLDERS: usize = 8;
 
-/// Maximum number of option letters before a value in one word: `-xvzfpath`.
+/// Maximum number of option letters that precede a value in one word: `-xvzfpath`.
 const MAX_BUNDLE: usize = 5;
 
-/// Maximum number of paths of one line. No one reads a card with more.
+/// Maximum number of paths of one line. A card with more paths would not be read.
 const MAX_PATHS: usize = 256;
 
-/// Folders that the next part may run in, relative to the working directory.
+/// Folders in which the next part may run, relative to the working directory of the call.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
     /// None if the folder is unknown.
     now: Option<Vec<String>>,
-    /// All folders that any part so far may have run in or changed into.
+    /// Folders in which any earlier part may have run, or to which an earlier part may have changed.
     ever: Vec<String>,
-    /// True if the previous part is piped into this one.
+    /// True if the output of the previous part is piped into the next part.
     is_piped: bool,
 }
 
@@ -36,13 +36,14 @@ impl Folders {
         self.now.as_deref().unwrap_or_default()
     }
 
-    /// Forgets earlier folders: they do not matter to a shell that starts here.
+    /// Forgets the earlier folders, because they have no influence on a shell that starts here.
     pub(crate) fn begin_anew(&mut self) {
         self.ever = self.now().to_vec();
     }
 
-    /// Updates the folders after a part: `cd sub && make` runs make in `sub`. After any separator except `&&` and `|`
-    /// it is unknown whether the change succeeded or happened in a subshell.
+    /// Updates the folders after a part: in `cd sub && make`, make runs in `sub`. `&&` and `|` show how a change of
+    /// folder affects the next part. After any other separator, it is unknown whether the change succeeded or happened
+    /// in a subshell.
     pub(crate) fn after(&mut self, part: Option<&Part>, separator: Separator) {
         if let (Some(part), Some(now)) = (part.filter(|part| changes_folder(part)), &self.now) {
             match target(part) {
@@ -74,7 +75,7 @@ fn changes_folder(part: &Part) -> bool {
 }
 
 impl Part {
-    /// Returns true if the part changes into a folder below the current one.
+    /// Returns true if the part changes to the current folder or to a folder below it.
     pub(crate) fn stays_below(&self) -> bool {
         target(self).is_some_and(is_below)
     }
@@ -85,7 +86,7 @@ pub(crate) fn is_below(path: &str) -> bool {
     !path.is_empty() && !path.starts_with(['/', '-', '~']) && path.split('/').all(|name| name != "..")
 }
 
-/// Returns true if the part changes into a folder that the line does not name: `cd -`, `cd ~/x`.
+/// Returns true if the part changes to a folder that the line does not name: `cd -`, `cd ~/x`.
 pub(crate) fn leads_anywhere(part: &Part) -> bool {
     changes_folder(part) && target(part).is_none()
 }
@@ -104,7 +105,7 @@ fn target(part: &Part) -> Option<&str> {
     }
 }
 
-/// Joins a folder and a path, without resolving anything.
+/// Joins a folder and a path as text. `..` and links are not resolved.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with('/') {
         path.to_owned()
@@ -113,7 +114,7 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns a path without `.` and with each `..` resolved against the name before it. A `..` without such a name is
+/// Returns the path without `.`, and without `..` together with the name before it. A `..` without a name before it is
 /// dropped.
 pub fn normal(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
@@ -131,16 +132,16 @@ pub fn normal(path: &str) -> String {
 }
 
 impl Part {
-    /// Returns each text that may be a path, with true if the shell expands it. These are words, option values, files
-    /// of redirections, and a program that is named by a path.
+    /// Returns each text that may be a path, with true if the shell expands it. Such texts are words, option values,
+    /// files of redirections, and a program that is called by its path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
-        // It is unknown whether the pattern of a redirection's file was quoted.
+        // It is unknown whether a pattern in a redirection's file name was quoted.
         let files = self.files.iter().map(|file| (file.as_str(), Pattern::is_in(file)));
         let program = Some((self.program.as_str(), false)).filter(|(program, _)| program.contains('/'));
         let words = self.words_and_expansions().flat_map(|(word, expands)| {
             // `--file=secrets/key`, `-fsecrets/key` and `if=secrets/key` name a file too.
             let value = word.split_once('=').map(|(_, value)| value);
-            // Value behind as many letters as people put into one word.
+            // A value may follow several option letters in the same word.
             let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
             let glued = bundle.char_indices().skip(1).take(MAX_BUNDLE).map(|(at, _)| &bundle[at..]);
             [Some(word), value].into_iter().flatten().chain(glued).map(move |text| (text, expands))
@@ -148,13 +149,13 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns the texts that an allowing rule must find inside, each with true if the shell expands it. These are all
-    /// possible paths, without the subcommand and without options that have no value.
+    /// Returns the texts that must all be inside the paths of a rule that allows, each with true if the shell expands
+    /// it. They are all possible paths, without the subcommand and without options that have no value.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())
             .map_or(0, |sub| self.subcommand_index() + sub.split(' ').count());
-        // If the option letters are unknown, `-f.env` may be `-f` and the file `.env`.
+        // If the option letters of the program are unknown, `-f.env` may mean the option `-f` with the file `.env`.
         let values = self.option_values();
         let words = self.words_and_expansions().skip(named).flat_map(move |(word, expands)| {
             let value = word.split_once('=').map(|(_, value)| value);
@@ -174,8 +175,7 @@ impl Part {
         words.chain(files).chain(program)
     }
 
-    /// Returns a path of the part, in each folder that the part may run in, relative to the working directory of the
-    /// call.
+    /// Returns the path relative to the working directory of the call, once for each folder in which the part may run.
     pub fn located(&self, path: &str) -> Vec<String> {
         if path.starts_with('/') {
             return vec![path.to_owned()];
@@ -185,7 +185,7 @@ impl Part {
 }
 
 impl Command {
-    /// Returns the paths that the line may name, relative to the working directory of the call. Every word counts,
+    /// Returns the paths that the line may name, relative to the working directory of the call. Every word is included,
     /// because the file arguments of most programs are unknown. None if there are too many paths, or if the folder of a
     /// part is unknown.
     pub fn paths(&self) -> Option<Vec<String>> {

@@ -1,31 +1,31 @@
-//! Deliveries: the rows of the outbox. One row notifies one channel of one event.
+//! Deliveries: the rows of the outbox. One row is the notification of one channel about one event.
 //!
-//! The rows of `projection.rs` can be rebuilt from the journal, but these cannot. They alone record which notifications
-//! were sent, so a rebuild would send all of them again.
+//! Rows of `projection.rs` can be rebuilt from the journal, but rows of the outbox cannot. Only these rows record which
+//! notifications were sent, so rebuilding them would send all notifications again.
 
 use crate::id::{DeliveryId, Id, InterruptId, RunId};
 use crate::notice::Occasion;
 use crate::time::Timestamp;
 
-/// Notification of one channel about one event, with its state.
+/// Notification of one channel about one event, and the state of the notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Stays the same for each attempt, so that a receiver can discard repeats.
+    /// Id that every attempt sends, so that a receiver can discard duplicates.
     pub delivery: DeliveryId,
     pub channel: String,
     pub occasion: Occasion,
-    /// Event of the notification: `seq` in the stream of the run. A checkpoint's `seq` is in the system stream, and its
-    /// run and interrupt are [placeholders](Self::placeholder_ids).
+    /// The notification is about the event `seq` in the stream of the run. For a checkpoint, `seq` is in the system
+    /// stream, and run and interrupt are [placeholders](Self::placeholder_ids).
     pub run: RunId,
     pub seq: u64,
     pub interrupt: InterruptId,
     /// A [`Notice`](crate::notice::Notice) as JSON, or a
-    /// [`CheckpointNotice`](crate::system::checkpoint::CheckpointNotice). Neither holds content. Emptied once it is
-    /// old.
+    /// [`CheckpointNotice`](crate::system::checkpoint::CheckpointNotice). Neither contains erasable content. The text
+    /// is emptied when the delivery is old.
     pub notice: String,
     pub state: DeliveryState,
     pub created_at: Timestamp,
-    /// Time of the next attempt. `None` once the delivery has ended.
+    /// Time of the next attempt. `None` if no attempt will follow.
     pub next_at: Option<Timestamp>,
     pub attempts: u64,
     /// Node that is sending the delivery.
@@ -37,17 +37,17 @@ pub struct Delivery {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Digits of a placeholder id.
+/// Digits of every placeholder id.
 const NOTHING: &str = "00000000000000000000000000";
 
 impl Delivery {
-    /// Returns the placeholder ids of a delivery that concerns no interrupt.
+    /// Returns the placeholder ids for a delivery that is not about an interrupt.
     pub fn placeholder_ids() -> (RunId, InterruptId) {
         let id = |prefix: &str| format!("{prefix}{NOTHING}");
         (RunId::from_text(id(RunId::PREFIX)), InterruptId::from_text(id(InterruptId::PREFIX)))
     }
 
-    /// Returns the run and the interrupt of the delivery.
+    /// Returns the run and the interrupt that the delivery is about. Returns `None` for a checkpoint.
     pub fn subject(&self) -> Option<(&RunId, &InterruptId)> {
         (self.occasion != Occasion::Checkpoint).then_some((&self.run, &self.interrupt))
     }
@@ -55,13 +55,13 @@ impl Delivery {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeliveryState {
-    /// Scheduled for a first or a further attempt.
+    /// The delivery waits for its first attempt or for a retry.
     Waiting,
-    /// Acknowledged by the receiver.
+    /// The receiver acknowledged the delivery.
     Delivered,
-    /// Given up: not tried again.
+    /// The last attempt failed, and no retry follows.
     Failed,
-    /// Obsolete before it was sent.
+    /// The delivery became obsolete before it was sent.
     Dropped,
 }
 
@@ -86,29 +86,29 @@ impl DeliveryState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     pub delivery: DeliveryId,
-    /// Counts from 1.
+    /// Number of the attempt, counted from 1.
     pub number: u64,
     pub at: Timestamp,
     pub took_ms: u64,
     pub status: Option<u64>,
     pub error: Option<String>,
-    /// Hexadecimal SHA-256 of the sent bytes. `None` if none were sent.
+    /// Hexadecimal SHA-256 of the sent bytes. `None` if no bytes were sent.
     pub digest: Option<String>,
-    /// Beginning of the response. Removed once it is old.
+    /// Beginning of the receiver's response. Removed when the delivery is old.
     pub answer: Option<String>,
 }
 
-/// Channel whose deliveries fail.
+/// State of a channel whose deliveries fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelState {
     pub channel: String,
     /// Time of the first failure since the last successful delivery.
     pub failing_since: Timestamp,
-    /// Time of the last failure. `failing_ms` counts from the first failure to this one, with only a part of each long
-    /// pause.
+    /// Time of the last failure. `failing_ms` is the time from the first failure to the last one, in which each long
+    /// pause counts only in part.
     pub failed_at: Timestamp,
     pub failing_ms: u64,
-    /// Time at which the channel was disabled. It receives no deliveries until a person retries.
+    /// Time at which the channel was disabled. A disabled channel receives no deliveries until a person retries.
     pub disabled_at: Option<Timestamp>,
     pub why: Option<String>,
 }

@@ -1,7 +1,8 @@
-//! Answers kept per subject: defines equal questions, similar questions, and search terms. All stores and surfaces use
-//! these definitions.
+//! Answers that are kept per subject: defines which questions are equal, which are similar, and how answers are
+//! searched. All stores and user interfaces use these definitions.
 //!
-//! The subject of a run is its `input.subject`: the athlete, the repository, the customer. This module never compares
+//! The subject of a run is its `input.subject`, such as the athlete, the repository or the customer. This module never
+//! compares answers of different subjects: the caller passes rows of a single subject.
 //! across subjects: the caller passes rows of one subject.
 
 use std::collections::BTreeSet;
@@ -15,48 +16,48 @@ use crate::projection::AnswerRow;
 use crate::schema;
 use crate::time::Timestamp;
 
-/// Maximum bytes of a subject. A longer text, an empty text, and a text with control characters is not a subject, so
+/// Maximum bytes of a subject. A longer text, an empty text, and a text with control characters are not subjects, so
 /// that two subjects are never confused.
 pub const SUBJECT_BYTES: usize = 256;
 
-/// Maximum indexed words of an answer and its question.
+/// Maximum number of indexed words of an answer and its question.
 pub const WORDS: usize = 1_000;
 
-/// Maximum words of one search. Further words are ignored.
+/// Maximum number of words in one search. Any words after them are ignored.
 pub const SEARCHED_WORDS: usize = 32;
 
-/// Earlier answers that are shown with a question.
+/// Maximum number of earlier answers that are shown with a question.
 pub const SUGGESTIONS: usize = 3;
 
-/// Earlier answers that a question is compared with, newest first.
+/// Maximum number of earlier answers with which a question is compared, newest first.
 pub const COMPARED: usize = 200;
 
-/// Maximum bytes of a question in a row.
+/// Maximum bytes of the question's text in a row.
 pub const QUESTION_BYTES: usize = 2_000;
 
-/// Maximum characters of a word. The rest is cut off.
+/// Maximum characters of an indexed word. Longer words are cut.
 const WORD_CHARS: usize = 64;
 
-/// Returns the subject of a run with this input.
+/// Returns the subject of a run with this input. Returns `None` if the run has no subject.
 pub fn subject(input: &Value) -> Option<&str> {
     subject_of(input.get("subject")?.as_str()?)
 }
 
-/// Parses a subject. Returns `None` for a text that an erasure could not find.
+/// Parses a subject. Returns `None` for a text that is not a valid subject: a request for erasure could not find it.
 pub fn subject_of(text: &str) -> Option<&str> {
     let subject = text.trim();
     let fits = !subject.is_empty() && subject.len() <= SUBJECT_BYTES && !subject.contains(char::is_control);
     fits.then_some(subject)
 }
 
-/// Returns a key that is equal for questions that differ only in case and spaces.
+/// Returns a key for comparing questions. Questions that differ only in letter case and spaces have the same key.
 pub fn question_key(question: &str) -> String {
     let folded: Vec<String> = question.split_whitespace().map(str::to_lowercase).collect();
     Digest::of_bytes(folded.join(" ").as_bytes()).to_string()
 }
 
-/// Returns the words of texts in lower case, in order, without repeats. In a script without spaces between words, each
-/// character is a word.
+/// Returns the words of the texts in lower case, in order, without duplicates. In a script without spaces between
+/// words, each character is a word.
 pub fn collect_words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut words = Vec::new();
@@ -71,20 +72,21 @@ pub fn collect_words<'t>(texts: impl IntoIterator<Item = &'t str>, most: usize) 
     words
 }
 
-/// Returns the words of a search.
+/// Returns the words of a search query.
 pub fn searched(text: &str) -> Vec<String> {
     collect_words([text], SEARCHED_WORDS)
 }
 
-/// Answer recorded when a person leaves a question empty (contract E14). It answers no later question.
+/// Answer that is recorded when a person leaves a question empty (contract E14). This answer is never reused for a
+/// later question.
 pub const NOTHING: &str = "No response provided";
 
-/// Returns true if the answer may be offered for a later question.
+/// Returns true if the answer may be suggested for a later question.
 fn may_count(row: &AnswerRow) -> bool {
     !row.erased && !row.reused && row.answer != NOTHING
 }
 
-/// Returns true if an answer has the form that a question requires: text, or data that fits its schema.
+/// Returns true if an answer has the form that a question requires: text, or data that matches the question's schema.
 pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     let data = match schema {
         None => return !row.is_data,
@@ -96,8 +98,8 @@ pub fn has_form(row: &AnswerRow, schema: Option<&Value>) -> bool {
     data.zip(schema).is_some_and(|(data, schema)| schema::check(schema, &data, "").is_empty())
 }
 
-/// Returns answers of one subject whose question is equal or similar: best first, then newest first. Each answer
-/// appears once.
+/// Returns earlier answers of the same subject to equal or similar questions. The best match comes first, and among
+/// equal matches the newest. Each answer appears once.
 pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -> Vec<AnswerRow> {
     let (same, own) = (question_key(question), own_words(question));
     let mut ranked: Vec<(u32, AnswerRow)> = rows
@@ -120,18 +122,18 @@ pub fn suggestions(question: &str, itself: &InterruptId, rows: Vec<AnswerRow>) -
     shown
 }
 
-/// Returns the newest answer of the given rows that is at most `reuse_ms` old. The rows must be of one subject and the
-/// same question.
+/// Returns the newest answer that is at most `reuse_ms` old. All rows must belong to one subject and one question.
 pub fn reusable(rows: Vec<AnswerRow>, now: Timestamp, reuse_ms: u64) -> Option<AnswerRow> {
     let is_young = |row: &AnswerRow| now.ms_since(row.since()) <= reuse_ms;
     let counts = rows.into_iter().filter(|row| may_count(row) && is_young(row));
     counts.max_by(|one, other| (one.since(), &one.interrupt).cmp(&(other.since(), &other.interrupt)))
 }
 
-/// Minimum [`likeness`] of similar questions: half of their words are equal.
+/// Minimum [`likeness`] of similar questions: half of their words are the same.
 const LIKE: u32 = 500;
 
-/// Returns twice the number of shared words, divided by the sum of both word counts, in thousandths.
+/// Returns the similarity of two questions, in thousandths: twice the number of shared words, divided by the sum of
+/// both word counts.
 fn likeness(one: &BTreeSet<String>, other: &BTreeSet<String>) -> u32 {
     let (shared, all) = (one.intersection(other).count(), one.len() + other.len());
     u32::try_from((shared * 2_000).checked_div(all).unwrap_or(0)).unwrap_or(0)
@@ -153,7 +155,8 @@ fn split_unspaced(word: &str) -> Vec<&str> {
     parts
 }
 
-/// Returns true for Han, kana, and the scripts of Thailand, Laos, Myanmar and Cambodia.
+/// Returns true for characters of scripts without spaces: Han, kana, and the scripts of Thailand, Laos, Myanmar and
+/// Cambodia.
 fn is_unspaced(char: char) -> bool {
     matches!(u32::from(char), 0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff
         | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)

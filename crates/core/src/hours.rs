@@ -1,7 +1,7 @@
-//! Business hours: computes when a deadline in working time is reached. This module alone handles the hour that a clock
-//! change skips or repeats.
+//! Business hours: computes the time at which a deadline in working time is reached. Only this module handles hours
+//! that a clock change skips or repeats.
 //!
-//! Time zones come from the compiled-in database. Results are recorded as moments, so a replay computes none of them
+//! The database of time zones is compiled in. Computed times are recorded as moments, so a replay does not compute them
 //! again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,9 @@ pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneData
 pub struct Hours {
     /// IANA time zone, such as `Europe/Berlin`.
     pub time_zone: String,
-    /// Hours by day of the week. A missing day is free.
+    /// Working hours by day of the week. On a missing day, nobody in the group works.
     pub week: BTreeMap<Day, Vec<Span>>,
-    /// Free dates, on any day of the week.
+    /// Dates on which nobody in the group works, whatever the day of the week.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub holidays: BTreeSet<Date>,
     pub source: PeopleSource,
@@ -74,7 +74,7 @@ impl Day {
         }
     }
 
-    /// Parses `mon`, `mon-fri` or `sat-mon` into days. Returns `None` if it is malformed.
+    /// Parses `mon`, `mon-fri` or `sat-mon` into days. Returns `None` if the text is malformed.
     pub fn range(text: &str) -> Option<Vec<Self>> {
         let day = |word: &str| Self::ALL.iter().position(|day| day.as_str() == word);
         let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -84,7 +84,7 @@ impl Day {
     }
 }
 
-/// Part of a day, in minutes since midnight of the wall clock. Written `09:00-17:00`.
+/// Working period of a day, in minutes since midnight of the wall clock. Written as `09:00-17:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Span {
@@ -92,7 +92,7 @@ pub struct Span {
     to: u16,
 }
 
-/// Parses a minute of the day, such as `07:30`. `24:00` is the end of the day.
+/// Parses a time of day such as `07:30` into minutes since midnight. `24:00` is the end of the day.
 pub fn minute(text: &str) -> Option<u16> {
     let (hour, minute) = text.split_once(':')?;
     let is_two = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -108,14 +108,14 @@ pub fn is_zone(name: &str) -> bool {
     ZONES.get(name).is_ok()
 }
 
-/// Returns the problem of the `time_zone` of a group or a person.
+/// Returns the problem of a `time_zone` field. Returns `None` if the time zone exists.
 pub(crate) fn check_zone(name: &str) -> Option<Problem> {
     let shown = || name.chars().take(limits::NAME_BYTES).collect::<String>();
     let why = || format!("there is no time zone `{}`: write one such as `Europe/Berlin`", shown());
     (!is_zone(name)).then(|| Problem::new("/time_zone", why()))
 }
 
-/// Error for a text that is not a span of a day.
+/// Error returned when a text is not a working period of a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a span of a day: write `09:00-17:00`; write a span past midnight as two: `22:00-24:00` \
@@ -155,7 +155,7 @@ impl From<Span> for String {
 }
 
 impl Hours {
-    /// Returns the problems of the hours. Pointers are those of the API.
+    /// Returns the problems of the hours. The pointers are JSON pointers of the API.
     pub fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         problems.extend(check_zone(&self.time_zone));
@@ -178,7 +178,7 @@ impl Hours {
         problems
     }
 
-    /// Returns the spans of a date, as moments.
+    /// Returns the working periods of a date, each as two moments.
     fn on(&self, date: Date, zone: &TimeZone) -> impl Iterator<Item = (i64, i64)> {
         let free = self.holidays.contains(&date);
         let spans =
@@ -191,17 +191,18 @@ impl Hours {
     }
 }
 
-/// Edge of a span.
+/// Edge of a working period.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
     Begins,
     Ends,
 }
 
-/// Returns the moment, in milliseconds, of a wall-clock time. A skipped time becomes the moment of the clock change.
-/// For a repeated time, a span begins at its first occurrence and ends at its last, so working time is never shortened.
+/// Returns the moment of a wall-clock time, in milliseconds. If a clock change skips the time, returns the moment of
+/// the change. If a clock change repeats the time, a working period begins at the first occurrence and ends at the last
+/// occurrence, so that working time is never shortened.
 pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Option<i64> {
-    // The last moment before the end belongs to the span.
+    // The last moment before the end still belongs to the working period.
     let back = i64::from(edge == Edge::Ends);
     let ms = i64::from(minute) * 60_000 - back;
     let wall = date.to_datetime(Time::midnight()).checked_add(SignedDuration::from_millis(ms)).ok()?;
@@ -211,7 +212,7 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
         AmbiguousOffset::Fold { before, .. } if edge == Edge::Begins => at(before, wall),
         AmbiguousOffset::Fold { after, .. } => at(after, wall),
         AmbiguousOffset::Gap { before, .. } => {
-            // With the offset from before the change, the time is at or just after the change.
+            // With the offset that applied before the clock change, the time is at the change or just after it.
             let past = jiff::Timestamp::from_millisecond(at(before, wall)? + 1).ok()?;
             Some(zone.preceding(past).next()?.timestamp().as_millisecond())
         }
@@ -219,11 +220,11 @@ pub(crate) fn moment(date: Date, minute: u16, edge: Edge, zone: &TimeZone) -> Op
 }
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Days that are computed together.
+/// Number of days that are computed together.
 const WINDOW: i64 = 7;
 
-/// Returns the moment at which `ms` of working time have passed since `from`. Time counts while any of these groups
-/// works. Returns the end of [`limits::HOURS_AHEAD_DAYS`] if the time is not reached by then.
+/// Returns the moment at which `ms` of working time have passed since `from`. Time counts while at least one of these
+/// groups works. If that moment is not within [`limits::HOURS_AHEAD_DAYS`], returns the end of these days.
 pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     let zones: Vec<(&Hours, TimeZone)> =
         of.iter().filter_map(|hours| Some((*hours, ZONES.get(&hours.time_zone).ok()?))).collect();
@@ -244,14 +245,14 @@ pub fn after(from: Timestamp, ms: u64, of: &[&Hours]) -> Timestamp {
     Timestamp::from_millis(last)
 }
 
-/// Returns the spans in which any group works, between two moments, in order. Touching and overlapping spans are
-/// merged.
+/// Returns the periods between two moments in which at least one group works, in order. Periods that touch or overlap
+/// are merged.
 fn at_work(of: &[(&Hours, TimeZone)], begins: i64, ends: i64) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for (hours, zone) in of {
         let Ok(first) = jiff::Timestamp::from_millisecond(begins) else { continue };
         let first = zone.to_datetime(first).date();
-        // One day of margin, because days differ in length.
+        // A margin of one day is added, because days differ in length.
         for ahead in -1..=WINDOW + 1 {
             let Ok(date) = first.checked_add(ahead.days()) else { continue };
             let inside = hours.on(date, zone).map(|(from, to)| (from.max(begins), to.min(ends)));

@@ -1,7 +1,8 @@
-//! Paths that a text names. Cards mark changed paths that the task does not name as outside the task.
+//! Paths that a text names. Cards mark a changed path as *outside the task* if the task does not name the path.
 //!
-//! A mark is a hint for the approver. It neither releases nor holds back anything: no rule, grant or gate reads it.
-//! `docs/guides/changesets.md` describes the rule; its cases are the table in `tests/it/mentioned_paths.rs`.
+//! The mark is a hint for the approver. It has no influence on approvals: no rule, grant or gate reads the mark.
+//! `docs/guides/changesets.md` describes when a path is marked; the test cases are the table in
+//! `tests/it/mentioned_paths.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,8 @@ use crate::limits;
 
 /// Returns the paths that none of the texts name. Returns an empty set if the texts name no path at all.
 ///
-/// Paths are relative to the workspace, with `/`. `workspace` is its absolute path, which a text may use in file names.
+/// Paths are relative to the workspace, with `/`. `workspace` is the absolute path of the workspace, because a text may
+/// name files by absolute paths.
 pub fn outside<'p>(
     texts: &[&str],
     workspace: &str,
@@ -30,22 +32,23 @@ pub fn outside<'p>(
     found.into_iter().filter(|(_, found)| found.is_none()).map(|(path, _)| path).collect()
 }
 
-/// Certainty that a word means a path, in ascending order.
+/// Certainty that a word is meant as a path, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// A word of prose such as `docs`. It covers the paths below it, but is not evidence that the text names paths.
+    /// A word of prose such as `docs`. The word covers the paths below `docs`, but does not show that the text names
+    /// paths.
     Perhaps,
-    /// `src/core` or a word in backticks. It is a path only if a changed path matches it.
+    /// A word such as `src/core`, or a word in backticks. The word is a path only if it matches a changed path.
     WhereMet,
-    /// A path by its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
+    /// A path, recognized by its form: `src/lib.rs`, `docs/`, `*.md`, `Makefile`.
     Surely,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// Path relative to the workspace, with everything below it.
+    /// Path relative to the workspace. Everything below the path is included.
     Path(String),
-    /// File of this name, in any folder.
+    /// File with this name, in any folder.
     File(String),
     Glob(String),
 }
@@ -60,7 +63,7 @@ struct Names<'a> {
 const SEPARATORS: &[char] =
     &[',', ';', '|', '"', '=', '(', ')', '<', '>', '“', '”', '«', '»', '、', '，', '；'];
 
-/// Characters around a word that do not belong to it.
+/// Characters before a word that are not a part of the word.
 const LEADING: &[char] = &['\'', '‘', '[', '{', '@', '「', '『', '（', '【', '《'];
 const TRAILING: &[char] =
     &['\'', '’', ']', '}', '.', ':', '!', '?', '…', '。', '：', '！', '？', '」', '』', '）', '】', '》'];
@@ -70,7 +73,7 @@ impl Names<'_> {
         for line in text.lines() {
             let parts: Vec<&str> = line.split('`').collect();
             for (at, part) in parts.iter().enumerate() {
-                // An unclosed backtick quotes nothing.
+                // An unclosed backtick does not quote the text after it.
                 let is_quoted = at % 2 == 1 && at + 1 < parts.len();
                 if is_quoted {
                     self.add_word(part.trim(), true);
@@ -89,8 +92,8 @@ impl Names<'_> {
             self.add_word(word, false);
             return;
         }
-        // Such a line does not mark where a path begins. A part in Latin letters is judged by its form, and the whole
-        // word is a path only if a changed path matches it.
+        // In such a script, spaces do not show where a path begins. A part in Latin letters is judged by its form. The
+        // complete word is a path only if it matches a changed path.
         let word = word.trim_start_matches(LEADING).trim_end_matches(TRAILING);
         if word.contains('/') {
             self.add(Name::Path(word.to_owned()), Certainty::WhereMet);
@@ -110,7 +113,7 @@ impl Names<'_> {
         *known = means.max(*known);
     }
 
-    /// Returns the name in a word, if the word may name a path in the workspace.
+    /// Returns the name in a word. Returns `None` if the word cannot name a path in the workspace.
     fn meant(&self, word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
         let mut word = word.trim_start_matches(if is_quoted { &['@'] } else { LEADING });
         if !is_quoted {
@@ -159,7 +162,7 @@ impl Names<'_> {
             globs
                 .filter_map(|(glob, means)| Some((compile(glob)?.compile_matcher(), means)))
                 .chain(
-                    // Everything below a folder that matches the pattern.
+                    // A glob that matches a folder also covers everything below the folder.
                     self.names.iter().filter_map(|(name, means)| match name {
                         Name::Glob(glob) => Some((compile(&format!("{glob}/**"))?.compile_matcher(), *means)),
                         Name::Path(_) | Name::File(_) => None,
@@ -186,13 +189,13 @@ impl Names<'_> {
     }
 }
 
-/// Returns the name in a word without `/`.
+/// Returns the name in a word that contains no `/`.
 fn alone(word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
     let file = || Name::File(word.to_owned());
     let ending = word.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending));
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     match ending {
-        // Text such as `.md files`.
+        // The text names files by their extension: `.md files`.
         Some(("", ending)) => Some((Name::Glob(format!("**/*.{ending}")), Certainty::Surely)),
         Some((before, ending)) if before.contains('*') => {
             Some((Name::Glob(format!("**/{before}.{ending}")), Certainty::Surely))
@@ -211,7 +214,7 @@ fn alone(word: &str, is_quoted: bool) -> Option<(Name, Certainty)> {
     }
 }
 
-/// Removes the position in a file: `:12`, `:12:3`, `:12-20`, `#L12`.
+/// Removes a line number from the end of a path: `:12`, `:12:3`, `:12-20`, `#L12`.
 fn without_line(word: &str) -> &str {
     let word = word.split_once('#').map_or(word, |(path, _)| path);
     match word.split_once(':') {
@@ -220,7 +223,7 @@ fn without_line(word: &str) -> &str {
     }
 }
 
-/// Returns true for `.env` and `.gitignore`, false for `.NET`.
+/// Returns true for names such as `.env` and `.gitignore`. Returns false for `.NET`.
 fn is_dotfile(word: &str) -> bool {
     word.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
 }
@@ -232,7 +235,7 @@ fn has_ending(name: &str) -> bool {
     })
 }
 
-/// Returns true for a host name, such as `example.org` in `example.org/a.html`.
+/// Returns true if the first component of a path is a host name, such as `example.org` in `example.org/a.html`.
 fn is_host(first: &str) -> bool {
     let labels = first.rsplit_once('.').filter(|(before, _)| !before.is_empty());
     first.starts_with("www.") || labels.is_some_and(|(_, last)| DOMAINS.contains(&last))
@@ -242,14 +245,14 @@ fn is_well_known(name: &str) -> bool {
     FILES.contains(&name)
 }
 
-/// Returns true for scripts that put no space between words, or none before a suffix.
+/// Returns true for characters of scripts that put no space between words, or no space before a suffix.
 fn joins_words(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Names of files that have no extension, or are usually named without it.
+/// Names of files that have no extension, or that are usually named without their extension.
 const FILES: [&str; 15] = [
     "CHANGELOG",
     "CONTRIBUTING",
@@ -268,7 +271,7 @@ const FILES: [&str; 15] = [
     "Vagrantfile",
 ];
 
-/// Extensions that make a word without a folder a file name.
+/// File extensions. A word that ends with one of them is a file name even without a folder.
 const ENDINGS: [&str; 73] = [
     "adoc", "bat", "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex",
     "exs", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "js", "json", "jsonl",
@@ -277,7 +280,7 @@ const ENDINGS: [&str; 73] = [
     "sqlite", "svelte", "svg", "swift", "tex", "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml",
 ];
 
-/// Products whose names look like file names, in lower case.
+/// Products whose names look like file names. All names are in lower case.
 const PRODUCTS: [&str; 10] = [
     "alpine.js",
     "asp.net",

@@ -1,25 +1,25 @@
-//! Requests to models and replies from them, independent of any provider's format.
+//! Requests to models and their replies, independent of the format of any provider.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::reply::{self, Flaw};
 
-/// One request to a model: a projection of the journal with every call paired.
+/// Request to a model. It is computed from the journal, and every call in it has a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Name of the agent in the workflow.
     pub agent: String,
-    /// Name of a configured model. `None` for the installation's default.
+    /// Name of a configured model. `None`: the default model of the installation.
     pub model: Option<String>,
     pub messages: Vec<Message>,
     pub tools: Vec<Declaration>,
-    /// JSON Schema of the reply. `None` for free text.
+    /// JSON Schema of the reply. `None`: the reply is free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Value>,
 }
 
-/// Declaration of a tool to a model.
+/// Declaration of a tool for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Declaration {
     pub name: String,
@@ -37,12 +37,12 @@ pub enum Message {
         text: String,
     },
     Assistant {
-        /// Author of the message. An earlier turn of a step may come from another agent.
+        /// Agent that wrote the message. Earlier turns of a step may come from a different agent.
         agent: String,
         text: String,
         calls: Vec<Call>,
     },
-    /// Result of the call with this id, directly after the assistant message that made the call.
+    /// Result of the call with this id. It directly follows the assistant message that made the call.
     Tool {
         call: String,
         name: String,
@@ -50,7 +50,8 @@ pub enum Message {
     },
 }
 
-/// Call in the history. Its id is Holdshort's own and unique in the run, never the provider's.
+/// Call in the history of a request. Holdshort creates the id, which is unique in the run; the provider's id is not
+/// used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     pub id: String,
@@ -70,8 +71,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Returns true if the reply has neither calls nor words. A reply that stopped early is empty only without any
-    /// text.
+    /// Returns true if the reply has neither calls nor words. A reply that stopped early says nothing only if it has no
+    /// text at all.
     pub fn says_nothing(&self) -> bool {
         let says = if self.stop == Stop::Whole {
             reply::says_something(&self.text)
@@ -82,22 +83,22 @@ impl Reply {
     }
 }
 
-/// Completeness of a reply, as reported by its provider.
+/// Completeness of a reply, as the provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     #[default]
     Whole,
-    /// Cut off at a length limit.
+    /// The reply was cut off at a length limit.
     Cut,
-    /// Partly withheld by a content filter.
+    /// A content filter withheld a part of the reply.
     Filtered,
-    /// Stopped for a reason that does not imply completeness.
+    /// The reply stopped for a reason that does not show whether it is complete.
     Unclear,
 }
 
 impl Stop {
-    /// Returns the flaw because of which the reply may not end a step.
+    /// Returns the reason why the reply may not end a step. Returns `None` if the reply may end it.
     pub fn flaw(self) -> Option<Flaw> {
         match self {
             Self::Whole => None,
@@ -108,14 +109,14 @@ impl Stop {
     }
 }
 
-/// Call as the model requested it.
+/// Call that a model requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestedCall {
     pub tool: String,
     pub arguments: Arguments,
 }
 
-/// Arguments as received: JSON, or a malformed text.
+/// Arguments as the model sent them: JSON, or malformed text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arguments {
@@ -129,13 +130,13 @@ pub struct Usage {
     pub output_tokens: u64,
 }
 
-/// Failure of a model call. The run decides what follows; no other layer retries.
+/// Failure of a model call. Only the run decides whether to retry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// Delay that the provider requested (`Retry-After`), in milliseconds.
+    /// Delay before a retry that the provider requested (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// For a person. Never holds a key.
+    /// Message for a person. It never contains an API key.
     pub message: String,
 }
 
@@ -144,18 +145,18 @@ pub struct Failure {
 pub enum FailureKind {
     /// HTTP status 429.
     RateLimited,
-    /// 5xx, connection refused or reset.
+    /// HTTP status 5xx, or connection refused or reset.
     Unavailable,
     /// The stream ended before the reply was complete.
     Cut,
     TimedOut,
-    /// The response has neither text nor a call, or is not a valid reply.
+    /// The response has neither text nor a call, or is malformed.
     Unusable,
     /// The request exceeds the context window.
     TooLong,
-    /// Any other 4xx: the request or the key is wrong.
+    /// Any other HTTP status 4xx: the request or the API key is wrong.
     Rejected,
-    /// The rehearsal script has no matching reply, or its `expect` does not hold.
+    /// The rehearsal script has no matching reply, or an `expect` of the script does not hold.
     Script,
 }
 

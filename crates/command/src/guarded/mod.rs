@@ -1,8 +1,8 @@
-//! Guarded names: files that the user's own tools run or take configuration from, without asking.
+//! Guarded names: files that the user's own tools execute, or read configuration from, without asking.
 //!
-//! Owns the comparison of a path with the table of guarded names (`names`). Never looks at a file: the caller passes
-//! the names of a path. A call that writes a guarded path always asks and states the reason, and no grant covers it.
-//! Reading is free.
+//! This module compares a path with the table of guarded names (`names`). It never reads a file: the caller passes the
+//! names in the path. A call that writes a guarded path always asks and states the reason, and no grant covers the
+//! call. Reading a guarded path is not restricted.
 
 mod names;
 
@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 
 use names::NAMES;
 
-/// Guarded name, with the reason for guarding it.
+/// Guarded name, and the reason why it is guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// Consecutive names of a path, in lower case. `*` stands for any part of a name.
+    /// Consecutive names in a path, in lower case. `*` stands for any characters within a name.
     pub name: &'static str,
     pub why: &'static str,
     scope: Scope,
@@ -24,15 +24,15 @@ pub struct Guarded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Everywhere,
-    /// Everywhere except in packages of others. A linter applies the configuration there only to the files of that
-    /// package.
+    /// Everywhere except in installed packages. A linter applies the configuration of an installed package only to the
+    /// files of that package.
     OwnSources,
 }
 
-/// Folders that package managers fill.
+/// Folders in which package managers install packages.
 const PACKAGES_OF_OTHERS: [&str; 2] = ["node_modules", "site-packages"];
 
-/// Any other path below `.git`: references, index, objects.
+/// Any path below `.git` that has no row in the table, such as references, the index and objects.
 pub const BELOW_GIT: Guarded = guarded(".git/*", "git alone writes there");
 
 pub(crate) const fn guarded(name: &'static str, why: &'static str) -> Guarded {
@@ -48,13 +48,15 @@ pub const fn all() -> &'static [Guarded] {
     NAMES
 }
 
-/// Returns the guarded name that a path matches or is below. `names` are the names of the path, from the workspace or
-/// the root. Names that are `.` or empty are skipped. Case is ignored, as in some file systems.
+/// Returns the guarded name that matches the path or a folder above it. `names` are the names in the path, from the
+/// workspace or the root folder. Names that are `.` or empty are skipped. Letter case is ignored, because some file
+/// systems ignore it.
 pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static Guarded> {
     let names: Vec<Forms> =
         names.into_iter().filter(|name| !matches!(*name, "" | ".")).map(Forms::from_name).collect();
     let meets = |row: &&Row| {
-        // A file named `.git` points elsewhere. Paths below a folder named `.git` have rows of their own.
+        // A file named `.git` points to a repository elsewhere. The rows of the table cover paths below a folder named
+        // `.git`.
         if row.guarded.name == ".git" {
             return names.last().is_some_and(|last| last.name() == row.guarded.name);
         }
@@ -63,8 +65,8 @@ pub fn guards<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'static G
     ROWS.iter().find(meets).map(|row| row.guarded)
 }
 
-/// Returns true if the last of these names ends a guarded path. Returns false for a path below a guarded folder:
-/// callers check the folder itself.
+/// Returns true if the path itself is guarded by its last name. Returns false for a path below a guarded folder,
+/// because callers check the folder separately.
 pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
     let last = Forms::from_name(last.as_ref());
@@ -81,7 +83,7 @@ pub fn ends_guarded(names: &[impl AsRef<str>]) -> bool {
     ROWS.iter().any(ends)
 }
 
-/// Table of guarded names, parsed once.
+/// Rows of the table of guarded names, parsed once.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let row = |guarded: &'static Guarded| Row {
         guarded,
@@ -101,14 +103,14 @@ impl Row {
         names.len() >= self.parts.len() && self.parts.iter().zip(names).all(|(part, name)| name.fit(part))
     }
 
-    /// Returns true if the row applies below these folders.
+    /// Returns true if the row applies to paths below these folders.
     fn counts_below(&self, folders: &[Forms]) -> bool {
         let is_of_others = |folder: &Forms| PACKAGES_OF_OTHERS.contains(&folder.name());
         self.guarded.scope == Scope::Everywhere || !folders.iter().any(is_of_others)
     }
 }
 
-/// One name of a row.
+/// One name in a row, split at each `*`.
 struct Part {
     start: &'static str,
     /// Text after each `*`. Empty for a name without `*`.
@@ -132,12 +134,14 @@ impl Part {
     }
 }
 
-/// Lower-case name with the names that it is a variant of: `.mise.local.toml` is a variant of `.mise.toml` and `.mise`.
+/// Lower-case name, together with the names of which it is a variant: `.mise.local.toml` is a variant of `.mise.toml`
+/// and `.mise`.
 ///
-/// Tools read a local variant after the shared file, and the same configuration in several languages.
+/// Many tools read a local variant after the shared file, and read the same configuration from files in several
+/// configuration languages.
 struct Forms(Vec<String>);
 
-/// Suffixes of a name, before its extension, that mark a variant.
+/// Suffixes that mark a variant of a name. The suffix precedes the file extension.
 const VARIANTS: [&str; 8] = [".local", "-local", "_local", ".override", ".private", ".user", ".d", "-2"];
 
 /// File extensions of configuration languages.
@@ -160,10 +164,11 @@ impl Forms {
         if let Some((stem, end)) = language {
             let stems = variant(stem);
             forms.extend(stems.iter().map(|stem| format!("{stem}.{end}")));
-            // A hidden file without an extension also matches with the extension of any language.
+            // A guarded hidden file without an extension also matches if the name has the extension of a configuration
+            // language.
             forms.extend(stems.into_iter().chain([stem.to_owned()]).filter(|stem| stem.starts_with('.')));
         }
-        // `.git` has no variants.
+        // The name `.git` has no variants.
         forms.retain(|form| form != ".git");
         forms.insert(0, name);
         Self(forms)

@@ -1,9 +1,10 @@
-//! Lines in the shell's own grammar that only read: loops, conditions, groups, variables, substitutions.
+//! Lines with the shell's own grammar that only read: loops, conditions, groups, variables, substitutions.
 //!
-//! An allow-list of grammar that bash and dash read alike, or that dash rejects before it runs anything. Every command
-//! of such a line, also in substitutions, is compared with the tables. A computed word stands for the worst word that
-//! it may become. The line stays opaque for rules and grants, because its words are unknown. Words are in `word_parser.rs`,
-//! values of variables in `values.rs`, conditions in `conditions.rs`.
+//! The parser is an allow-list: it accepts grammar that bash and dash read in the same way, or that dash rejects before
+//! it runs any command. Every command of the line, also in substitutions, is compared with the tables. A computed word
+//! stands for the most harmful word that it may become. For rules and grants the line stays opaque, because its words
+//! are unknown. `word_parser.rs` parses words, `values.rs` computes the values of variables, and `conditions.rs` parses
+//! conditions.
 
 mod commands;
 mod conditions;
@@ -16,24 +17,25 @@ pub(crate) use self::values::only_shapes_output;
 use self::values::{Value, Values};
 use crate::limits;
 
-/// Maximum depth of groups and substitutions.
+/// Maximum nesting of groups and substitutions.
 const MAX_DEPTH: u8 = 12;
 
-/// Maximum number of passes over a line. Passes end when nothing new is found about its variables.
+/// Maximum number of passes over a line. Passes end when a pass finds no new values of variables.
 const MAX_PASSES: usize = 8;
 
 /// Words that end a list of commands.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// Maximum number of lines that nested shells are given, over all passes. Each nesting multiplies the passes.
+/// Maximum number of lines of nested shells that are parsed, over all passes. Each level of nesting multiplies the
+/// number of passes.
 const MAX_NESTED: usize = 64;
 
-/// Returns true if all of the grammar is understood and every command only reads.
+/// Returns true if the parser accepts the complete line and every command in it only reads.
 pub(crate) fn reads(line: &str) -> bool {
     reads_within(line, &Cell::new(MAX_NESTED))
 }
 
-/// Reads one more line. `nested` counts the lines that are left.
+/// Parses the line of a nested shell. `nested` is the number of such lines that may still be parsed.
 fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     let Some(left) = nested.get().checked_sub(1) else { return false };
     nested.set(left);
@@ -53,11 +55,11 @@ fn reads_within(line: &str, nested: &Cell<usize>) -> bool {
     false
 }
 
-/// Here-document whose text begins at the next line.
+/// Here-document whose text begins on the next line.
 struct Document {
     end: String,
     is_quoted: bool,
-    /// True for `<<-`: leading tabs are dropped.
+    /// True for `<<-`: tabs at the beginning of lines are dropped.
     is_indented: bool,
 }
 
@@ -74,10 +76,10 @@ struct Parser<'l> {
     /// Values of variables that this pass has found.
     assigned: Values,
     documents: Vec<Document>,
-    /// Number of lines that nested shells may still be given.
+    /// Number of lines of nested shells that may still be parsed.
     nested: &'l Cell<usize>,
     depth: u8,
-    /// Number of commands that may follow.
+    /// Number of commands that may still be parsed.
     left: usize,
 }
 
@@ -94,7 +96,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Reads another text of the same line, such as a here-document.
+    /// Parses a text within the line, such as a here-document, with a new parser.
     fn within<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Option<T>) -> Option<T> {
         let mut inner = Parser::new(text, self.known, self.nested, self.depth + 1);
         inner.left = self.left;
@@ -125,7 +127,7 @@ impl<'l> Parser<'l> {
         self.eat(text).then_some(())
     }
 
-    /// Skips spaces and comments within a line.
+    /// Skips spaces and comments, but no line ends.
     fn blanks(&mut self) {
         loop {
             let before = self.rest;
@@ -163,7 +165,7 @@ impl<'l> Parser<'l> {
                 if shown == document.end {
                     break;
                 }
-                // A continued line may end the document together with the next line.
+                // With a continued line, the end of the document may be on the next line.
                 if is_last || (!document.is_quoted && line.ends_with('\\')) {
                     return None;
                 }
@@ -180,7 +182,7 @@ impl<'l> Parser<'l> {
         Some(())
     }
 
-    /// Returns the next word if it is plain: `done`.
+    /// Returns the next word if it has no quotes or substitutions, as keywords do: `done`.
     fn keyword(&self) -> &'l str {
         let is_end = |c: char| c.is_whitespace() || ";&|<>()".contains(c);
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
@@ -199,7 +201,7 @@ impl<'l> Parser<'l> {
         self.rest.is_empty() || self.rest.starts_with([')', ';']) || CLOSERS.contains(&self.keyword())
     }
 
-    /// Reads commands one after the other. Returns the value that they may print.
+    /// Parses consecutive commands. Returns the value that these commands may print.
     fn list(&mut self, may_be_empty: MayBeEmpty) -> Option<Value> {
         let mut printed = None;
         loop {
@@ -317,7 +319,7 @@ impl<'l> Parser<'l> {
         self.expect_keyword("done")
     }
 
-    /// Reads `for NAME in WORDS; do LIST; done`.
+    /// Parses `for NAME in WORDS; do LIST; done`.
     fn for_each(&mut self) -> Option<()> {
         self.expect_keyword("for")?;
         self.blanks();
@@ -339,7 +341,7 @@ impl<'l> Parser<'l> {
         self.body()
     }
 
-    /// Reads `case WORD in PATTERN) LIST;; esac`.
+    /// Parses `case WORD in PATTERN) LIST;; esac`.
     fn case(&mut self) -> Option<()> {
         self.expect_keyword("case")?;
         self.blanks();
@@ -370,7 +372,7 @@ impl<'l> Parser<'l> {
         }
     }
 
-    /// Reads the redirections behind a group or a loop.
+    /// Parses the redirections after a group or a loop.
     fn redirects(&mut self) -> Option<()> {
         loop {
             self.blanks();

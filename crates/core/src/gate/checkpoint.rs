@@ -1,18 +1,18 @@
-//! Mandatory checkpoints: matches each with calls, by tool and parsed arguments. Deterministic, on the call itself; no
-//! rule and no grant lifts them (contracts A3, A5).
+//! Mandatory checkpoints: finds the calls that each checkpoint covers, by tool and parsed arguments. The result is
+//! deterministic and depends only on the call. No rule and no grant disables a mandatory checkpoint (contracts A3, A5).
 //!
 //! | checkpoint | covers |
 //! |---|---|
-//! | `after_planning` | plans: of a phase, and of the tool `create_plan` |
-//! | `before_file_edit` | tools that write files; commands not known to only read; after a trial, only with changes |
+//! | `after_planning` | plans of a planning phase, and of the tool `create_plan` |
+//! | `before_file_edit` | tools that write files; commands not known to only read; after a trial, only if files changed |
 //! | `before_execution` | every command |
 //! | `before_deploy` | tools and commands that may deploy |
 //!
 //! `before_deploy` covers:
 //!
-//! - a tool with one of the workflow's words in its name;
-//! - a command with one of them as a word, or matched by one of its patterns. A file pattern matches every name that it
-//!   may become, except for programs that only read or move files;
+//! - a tool whose name contains a deploy word of the workflow;
+//! - a command that contains a deploy word, or that matches a command pattern. A file pattern in the command matches
+//!   every name to which it may expand, except in programs that only read or move files;
 //! - a command that is not fully understood;
 //! - code on the line or from standard input, except sed scripts that only edit.
 //!
@@ -25,7 +25,7 @@ use crate::policy::Checkpoint;
 use crate::tool::Category;
 use holdshort_command::{Command, Part, Pattern};
 
-/// Default words for deploying.
+/// Words and command patterns for deploying, if the workflow sets none.
 pub const DEPLOY: [&str; 9] =
     ["push", "publish", "deploy", "apply", "release", "upload", "rollout", "promote", "send-pack"];
 
@@ -33,12 +33,12 @@ pub const DEPLOY: [&str; 9] =
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoints<'a> {
     pub at: &'a BTreeSet<Checkpoint>,
-    /// Words and command patterns. Empty for [`DEPLOY`].
+    /// Words and command patterns for deploying. Empty: [`DEPLOY`] applies.
     pub deploy: &'a [String],
 }
 
 impl Checkpoints<'_> {
-    /// Returns a reason for each checkpoint that covers the call.
+    /// Returns one reason per checkpoint that covers the call.
     pub(super) fn reasons(self, subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
         let covered = |checkpoint: &&Checkpoint| self.covers(**checkpoint, subject, command);
         self.at.iter().filter(covered).map(|checkpoint| reason(*checkpoint)).collect()
@@ -54,7 +54,7 @@ impl Checkpoints<'_> {
                         subject.category != Category::ReadOnly
                     }
                 },
-                // Unknown code may write too.
+                // Code that is not analyzed may write files too.
                 None => match subject.changes {
                     Changes::Proposed(changes) => !changes.is_empty(),
                     Changes::Untried | Changes::Nothing | Changes::Tried { .. } | Changes::Erased => {
@@ -89,9 +89,9 @@ impl Checkpoints<'_> {
     }
 }
 
-/// Returns true if the command contains the word or pattern. A word matches itself and its forms (`deployment`,
-/// `deploys`), also in `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in a
-/// script argument. A pattern is matched as in rules, also with other words between its own.
+/// Returns true if the command contains the word or pattern. A word also matches in other forms (`deployment`,
+/// `deploys`), within `kubectl-apply`, `make:release` or `publishPlugins`, as an abbreviated subcommand, or in an
+/// argument of a script. A pattern matches as it does in rules, and also if other words are between its words.
 fn says(part: &Part, word: &str) -> bool {
     if word.contains([' ', '*']) {
         return part.may_match(word) || scattered(part, word);
@@ -102,7 +102,7 @@ fn says(part: &Part, word: &str) -> bool {
     abbreviated || said.into_iter().any(|said| contains_word(said, word)) || may_say(part, word)
 }
 
-/// Returns true if a file pattern may expand to a name with the word, for a program that may run the file.
+/// Returns true if a file pattern may expand to a name that contains the word, and the program may execute the file.
 fn may_say(part: &Part, word: &str) -> bool {
     let holding = Pattern::holding(word);
     let files = part.files.iter().filter(|file| Pattern::is_in(file)).map(|file| Pattern::of_shell(file));
@@ -110,13 +110,13 @@ fn may_say(part: &Part, word: &str) -> bool {
     !part.only_handles_files() && patterns.any(|it| it.in_small_letters().meets(&holding))
 }
 
-/// Returns true for code on the line or from standard input, except a sed script that only edits: such code may do
-/// anything.
+/// Returns true for code on the line or from standard input, because code may do anything. Returns false for a sed
+/// script that only edits.
 fn is_code(part: &Part) -> bool {
     part.is_inline_code() && !part.only_edits()
 }
 
-/// Returns true if the pieces of the word, or forms of them, are adjacent in the text.
+/// Returns true if the text contains the pieces of the word, or forms of these pieces, next to each other.
 fn contains_word(said: &str, word: &str) -> bool {
     let (said, word) = (pieces(said), pieces(word));
     let is_it =
@@ -124,7 +124,7 @@ fn contains_word(said: &str, word: &str) -> bool {
     !word.is_empty() && said.windows(word.len()).any(is_it)
 }
 
-/// Splits a text into pieces: `npm:publishPlugins` gives npm, publish, plugins.
+/// Splits a text into pieces: `npm:publishPlugins` becomes `npm`, `publish`, `plugins`.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut after_small = false;
@@ -141,7 +141,8 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns true if the words of the pattern occur in order, with any words between them.
+/// Returns true if the words of the pattern occur in the command in their order, possibly with other words between
+/// them.
 fn scattered(part: &Part, pattern: &str) -> bool {
     let runs = !part.only_handles_files();
     let mut said = std::iter::once((part.program.as_str(), None)).chain(part.arguments_and_patterns());

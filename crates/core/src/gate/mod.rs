@@ -1,8 +1,8 @@
 //! Vote of the gates on a call: allow, ask or forbid.
 //!
-//! Gates are implemented here, in the runtime, never in a prompt. All sources vote and the most severe wins: forbid >
-//! mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail closed: a
-//! call that they cannot interpret asks. This file defines the call; read `verdict.rs` and `vote.rs` next.
+//! Gates are implemented here, in the runtime, and never in a prompt. All sources vote, and the most severe vote wins:
+//! forbid > mandatory ask > refused before (ask) > escalation ask > grant allow > rule > default (ask). The gates fail
+//! closed: a call that they cannot interpret asks. This file defines the call; read `verdict.rs` and `vote.rs` next.
 
 mod changes;
 pub(crate) mod checkpoint;
@@ -28,62 +28,64 @@ pub use withheld::WithheldPaths;
 use crate::changeset::{self, Changeset};
 use crate::tool::{Category, Precondition, ResolvedPath};
 
-/// A call in the form that gates evaluate: the tool's full name and the parsed arguments.
+/// Call in the form that the gates evaluate: the full name of the tool, and parsed arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     pub agent: &'a str,
     pub tool: &'a str,
     pub category: Category,
-    /// `path` argument of a file tool.
+    /// Argument `path` of a file tool.
     pub path: Option<&'a str>,
-    /// `url` argument of a web tool.
+    /// Argument `url` of a web tool.
     pub url: Option<&'a str>,
-    /// `command` argument of `run_command`.
+    /// Argument `command` of `run_command`.
     pub command: Option<&'a str>,
     pub workspace: &'a str,
-    /// Working directory of a command. Empty if it was not inspected.
+    /// Working directory of a command. Empty if the call was not inspected.
     pub cwd: &'a str,
-    /// Findings of the inspection that make the call ask, whatever else allows it.
+    /// Codes of findings of the inspection. Each one makes the call ask even if a rule or a grant allows the call.
     pub ask_because: &'a [String],
-    /// Resolved paths of the call that lead to another place than their names suggest.
+    /// Paths of the call that lead through a link to a place other than their names suggest.
     pub places: &'a [ResolvedPath],
-    /// Inspected state of the files that the call would run or change.
+    /// State of the files that the call would execute or change, as inspected.
     pub preconditions: &'a [Precondition],
-    /// Changes that the call makes.
+    /// Changes that the call makes to the workspace.
     pub changes: Changes<'a>,
-    /// Reason why a command was not tried although its workflow requires it. Then a person decides, whatever allows the
-    /// call.
+    /// Reason why a command was not tried although its workflow requires a trial. A person then decides, even if a rule
+    /// or a grant allows the call.
     pub untried: Option<&'a str>,
-    /// True for a call of an external agent: it is not inspected, and grants for our own calls do not cover it.
+    /// True for a call of an external agent. Such a call is not inspected, and grants for our own agents' calls do not
+    /// cover it.
     pub elsewhere: bool,
 }
 
 /// Changes that a call makes to the workspace, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Changes<'a> {
-    /// Unknown: the call was not tried, and its tool proposes no changeset. Rules can read only the arguments.
+    /// The changes are unknown: the call was not tried, and its tool proposes no changeset. Rules can use only the
+    /// arguments.
     ///
-    /// In a journal from before file tools proposed changesets, this applies to a file tool too.
+    /// In journals that were written before file tools proposed changesets, this applies to file tools too.
     #[default]
     Untried,
-    /// Known to read only.
+    /// The call is known to only read.
     Nothing,
-    /// Changeset that a file tool proposes. Its paths are resolved: no component is a link.
+    /// Changeset that a file tool proposes. Paths in the changeset are resolved: no component is a link.
     Proposed(&'a Changeset),
-    /// Changes that a trial made, in the workspace and in the run's layer. `ask_because` holds the codes of findings in
-    /// them that make the call ask.
+    /// Changes that a trial made, in the workspace and in the layer of the run. `ask_because` contains the codes of
+    /// findings about these changes. Each one makes the call ask.
     Tried { changes: &'a Changeset, layer: &'a Changeset, ask_because: &'a [String] },
-    /// Erased from the journal.
+    /// The changes were erased from the journal.
     Erased,
 }
 
 impl<'a> Changes<'a> {
-    /// Returns true if a trial changed nothing in the workspace.
+    /// Returns true if a trial made no changes to the workspace.
     fn leave_nothing(self) -> bool {
         matches!(self, Self::Tried { changes, .. } if changes.is_empty())
     }
 
-    /// Returns the changes that a trial made in the run's layer.
+    /// Returns the changes that a trial made in the layer of the run.
     fn in_layer(self) -> &'a Changeset {
         match self {
             Self::Tried { layer, .. } => layer,
@@ -91,7 +93,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Returns the changes, if they are known.
+    /// Returns the changes of the workspace. Returns `None` if they are unknown.
     fn changeset(self) -> Option<&'a Changeset> {
         match self {
             Self::Nothing => Some(&changeset::EMPTY),

@@ -1,13 +1,13 @@
-//! Smart approval: finds reasons for a person's decision in the agent's message, its call and its recent failures
-//! (contract A4).
+//! Smart approval: finds reasons to ask a person in an agent's message, its call and its recent failures (contract A4).
 //!
-//! Deterministic, on whole words. It only adds reasons to ask: it never removes another reason, and never holds back a
-//! call that only reads. A model judges in addition: `run/oversight.rs`.
+//! The result is deterministic and based on whole words. Smart approval only adds reasons to ask. It never removes
+//! another reason, and never holds back a call that only reads. In addition, a model may judge calls:
+//! `run/oversight.rs`.
 //!
 //! | code | asks if |
 //! |---|---|
-//! | `keyword` | message, call or plan contain a keyword of the workflow, or a form of it (`deletes`, `deletion`) |
-//! | `production` | they contain a word for production (`prod`, `--env=prod`, `db.prod.example.com`, `PRD=1`) |
+//! | `keyword` | message, call or plan contain a keyword of the workflow, or an inflected form (`deletes`, `deletion`) |
+//! | `production` | message, call or plan contain a word such as `prod`, `--env=prod`, `db.prod.example.com`, `PRD=1` |
 //! | `uncertain` | the agent states that it is not sure |
 //! | `failing` | calls of the step failed three times in a row, or the step was retried three times |
 
@@ -18,7 +18,7 @@ use super::{Reason, Source};
 /// Names of the production environment.
 const PRODUCTION: [&str; 3] = ["production", "prod", "prd"];
 
-/// Phrases of agents for uncertainty.
+/// Phrases by which agents state that they are uncertain.
 const UNCERTAIN: [&str; 18] = [
     "not sure",
     "unsure",
@@ -40,34 +40,35 @@ const UNCERTAIN: [&str; 18] = [
     "hopefully",
 ];
 
-/// Consecutive failures that are not a coincidence any more.
+/// Number of consecutive failures, or of retries, at which a person is asked.
 const FAILURES: u32 = 3;
 
-/// Endings that form another word from the same stem.
+/// Endings that turn a stem into another form of the same word.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
 ];
 
-/// Minimum length of a word with forms. Shorter words are abbreviations: `apt` does not match `aptly`.
+/// Minimum length of a word that also matches in other forms. Shorter words are abbreviations: `apt` does not match
+/// `aptly`.
 const INFLECTED: usize = 4;
 
-/// Next act of an agent: a call, or a hand-off.
+/// Next action of an agent: a call, a hand-off or a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Act<'a> {
-    /// Message of the agent with the act.
+    /// Message that the agent wrote together with the action.
     pub said: &'a str,
     pub tool: &'a str,
     pub arguments: Option<&'a Value>,
-    /// Plan that the agent presents instead of a call.
+    /// Plan that the agent presents. `None` if the action is not a plan.
     pub plan: Option<&'a Value>,
-    /// Consecutive failed calls of the step so far.
+    /// Number of consecutive failed calls of the step so far.
     pub failures: u32,
-    /// Retries of the step.
+    /// Number of retries of the step.
     pub retries: u32,
 }
 
-/// Returns the reasons for a person's decision, in the order of the table.
+/// Returns the reasons to ask a person, in the order of the table above.
 pub fn reasons(act: &Act<'_>, keywords: &[String]) -> Vec<Reason> {
     let within = |value: Option<&Value>| {
         let mut texts = Vec::new();
@@ -117,7 +118,7 @@ pub fn uncertainty(said: &str) -> Option<Reason> {
     Some(reason("uncertain", format!("the agent is uncertain: `{phrase}` in its message")))
 }
 
-/// Returns true if the text contains at least one word, so that it can match as a keyword.
+/// Returns true if the text contains at least one word. A text without words cannot be a keyword.
 pub fn is_keyword(text: &str) -> bool {
     read(text).iter().any(|text| !text.words.is_empty())
 }
@@ -126,7 +127,7 @@ fn reason(code: &str, text: String) -> Reason {
     Reason { source: Source::Smart, code: code.to_owned(), rule: None, text }
 }
 
-/// Collects the texts of a value, at any depth.
+/// Collects all texts in a value, at any depth.
 fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => into.push(text),
@@ -136,7 +137,7 @@ fn strings<'v>(value: &'v Value, into: &mut Vec<&'v str>) {
     }
 }
 
-/// A text as lower-case words.
+/// Lower-case words of a text.
 pub(crate) struct Text {
     words: Vec<String>,
 }
@@ -146,7 +147,7 @@ impl Text {
         self.words.iter().any(|word| is_it(word))
     }
 
-    /// Returns true if the text contains the word, also with digits after it: `prod` and `prod2`.
+    /// Returns true if the text contains the word, possibly followed by digits: `prod` or `prod2`.
     pub(crate) fn is_numbered(&self, word: &str) -> bool {
         self.words.iter().any(|each| each.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
     }
@@ -165,8 +166,8 @@ impl Text {
     }
 }
 
-/// Splits a text into words in two ways: at characters that are neither letters nor digits, and also at capitals within
-/// a word (`deleteOldFiles`).
+/// Splits a text into words in two ways: once only at characters that are neither letters nor digits, and once also at
+/// capitals within a word (`deleteOldFiles`).
 pub(crate) fn read(text: &str) -> Vec<Text> {
     let plain = split_lowercase(text);
     let mut humped = String::with_capacity(text.len());
@@ -199,18 +200,18 @@ fn says_keyword(texts: &[Text], keyword: &str) -> bool {
     texts.iter().any(|text| text.contains_phrase(phrase.iter().map(String::as_str), is_form_of))
 }
 
-/// Returns true if the texts contain a phrase. The phrase must be in lower case.
+/// Returns true if a text contains the phrase without other endings. The phrase must be in lower case.
 pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
     texts.iter().any(|text| text.contains_phrase(split(phrase), |said, word| said == word))
 }
 
-/// Returns true for the word, and for the word with another ending: `deletes`, `deleting`, `dropped`, `deployment`, but
-/// not `undeleted`.
+/// Returns true if `said` is the word, or the word with another ending: `deletes`, `deleting`, `dropped`, `deployment`,
+/// but not `undeleted`.
 pub(crate) fn is_form_of(said: &str, word: &str) -> bool {
     if said == word {
         return true;
     }
-    // Scripts without letter case often have no spaces between words either.
+    // Scripts without letter case often have no spaces between words, so the word may be anywhere in the text.
     if !word.is_ascii() && word.chars().any(|c| c.is_alphabetic() && !c.is_lowercase()) {
         return said.contains(word);
     }

@@ -1,4 +1,4 @@
-//! Facts of an interrupt, stored in its `interrupt_opened` event.
+//! Facts of an interrupt, which its `interrupt_opened` event stores.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::id::InterruptId;
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Level of risk with its reasons.
+/// Level of risk, and the reasons for this level.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Risk {
@@ -18,7 +18,7 @@ pub struct Risk {
     pub reasons: Vec<Reason>,
 }
 
-/// Subject of an interrupt. Its resolution takes effect there.
+/// Subject of an interrupt. The resolution of the interrupt takes effect on the subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum About {
@@ -28,26 +28,26 @@ pub enum About {
     Phase(String),
     /// Plan of a planning phase.
     Plan(String),
-    /// Failed step.
+    /// Step that failed.
     Failure(String),
     /// Step that reached a limit.
     Limit(String),
-    /// Step that printed a question instead of asking it.
+    /// Step whose agent printed a question in its reply instead of asking with a tool.
     Printed(String),
-    /// Step with a reply that may not end it.
+    /// Step whose last reply may not end the step.
     Ending(String),
-    /// Copilot phase, before or after a round.
+    /// Copilot phase, before or after one of its rounds.
     Round(String),
-    /// A person interrupted the run.
+    /// Run that a person interrupted.
     Interruption,
-    /// A service holds the run until a person has reviewed it.
+    /// Run that a service holds until a person has reviewed it.
     Hold,
-    /// An agent of another framework asks.
+    /// Request of an agent of another framework.
     External,
 }
 
 impl About {
-    /// Returns the phase if the subject is a whole phase.
+    /// Returns the phase, if the subject is a complete phase.
     pub fn phase(&self) -> Option<&str> {
         match self {
             Self::Phase(phase) | Self::Plan(phase) | Self::Round(phase) => Some(phase),
@@ -76,32 +76,32 @@ pub struct Opened {
     pub options: Vec<Offer>,
     pub risk: Risk,
     pub action_digest: Option<Digest>,
-    /// Version of the system policy that caused the question.
+    /// Version of the system policy that caused the interrupt.
     pub policy_version: u64,
     pub expires_at: Option<Timestamp>,
     pub on_expiry: String,
-    /// Assignment at the opening.
+    /// Assignment with which the interrupt was opened.
     pub assignment: Assignment,
-    /// Settings of reminders and escalation. `remind_at` and `escalate_at` are the first times.
+    /// Settings of reminders and escalation. `remind_at` and `escalate_at` are the times of the first ones.
     pub timing: Timing,
     pub remind_at: Option<Timestamp>,
     pub escalate_at: Option<Timestamp>,
     pub supersedes: Option<InterruptId>,
-    /// Time for which an external agent can use its approval.
+    /// Time within which an external agent must use its approval.
     pub usable_ms: Option<u64>,
-    /// Rules for withholding parts of the content.
+    /// Rules that withhold parts of the interrupt from some people.
     pub withhold: Vec<Withhold>,
-    /// True if the asker gets a callback with the resolution. No event contains the callback's address or signing
-    /// secret.
+    /// True if the asking agent receives a callback when the interrupt is resolved. No event contains the address or
+    /// the signing secret of the callback.
     pub callback: bool,
 }
 
-/// Content member of `interrupt_opened` with the agent's labels of options. Content can be erased.
+/// Member of the erasable content of `interrupt_opened` that contains the option labels by the agent.
 pub(crate) const LABELS: &str = "labels";
 
 impl Opened {
-    /// Moves the labels from the content into the options. Without labels an option has the table's label or its id.
-    /// Earlier versions stored labels among the facts.
+    /// Moves the labels from the erasable content into the options. An option without a label gets the label of the
+    /// option table, or its id. Earlier versions stored labels among the facts.
     pub fn take_labels(&mut self, content: &mut Value) {
         let Some(labels) = content.as_object_mut().and_then(|members| members.remove(LABELS)) else { return };
         for offer in &mut self.options {
@@ -111,13 +111,13 @@ impl Opened {
         }
     }
 
-    /// Returns the option that an expiry applies. Returns `None` if there is none, or if an earlier version recorded an
-    /// option that needs a text.
+    /// Returns the option that takes effect when the interrupt expires. Returns `None` if no such option is set, or if
+    /// an earlier version recorded an option that needs a text.
     pub fn taken_on_expiry(&self) -> Option<&Offer> {
         self.options.iter().find(|offer| offer.id == self.on_expiry && offer.applies_alone())
     }
 
-    /// Returns the id of that option, or [`EXPIRED`].
+    /// Returns the id of the option that takes effect when the interrupt expires. Returns [`EXPIRED`] if there is none.
     pub fn on_expiry(&self) -> &str {
         self.taken_on_expiry().map_or(EXPIRED, |offer| &offer.id)
     }
@@ -127,8 +127,8 @@ impl Opened {
     }
 }
 
-/// Stored form in the journal. A single plain stage is stored as `approvers` and `quorum`, the format from before other
-/// stages existed.
+/// Form in which the journal stores the facts. An assignment with a single plain stage is stored as `approvers` and
+/// `quorum`, which was the format before several stages were supported.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

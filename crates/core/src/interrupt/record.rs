@@ -1,4 +1,4 @@
-//! Records of an interrupt: claims, comments, delegations, answers and its resolution.
+//! Records of an interrupt: claims, comments, delegations, answers, and the resolution.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::text::clip;
 use crate::time::Timestamp;
 
-/// Delegation of one interrupt from one person to another.
+/// Delegation of one interrupt from one person to a second person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delegation {
@@ -22,43 +22,44 @@ pub struct Delegation {
     pub until: Option<Timestamp>,
 }
 
-/// Claim on an interrupt. It prevents no other person from deciding. For a client call it names the client that runs
-/// the call.
+/// Claim on an interrupt. Other people may still decide a claimed interrupt. For a client call, the claim names the
+/// client that executes the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub by: String,
-    /// Client that holds the claim, if clients of one person are distinguished, such as two windows.
+    /// Client that holds the claim. Set if the clients of one person, such as two windows, are distinguished.
     pub holder: Option<ClaimHolder>,
     pub at: Timestamp,
-    /// Sequence number of the event.
+    /// Sequence number of the claim's event.
     pub seq: u64,
 }
 
-/// Connection of a client: its node, and its number there.
+/// Connection of a client: the node, and the number of the connection at that node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimHolder {
-    /// First epoch that the node drew.
+    /// First epoch that the node took after its start.
     pub node: u64,
     pub number: u64,
 }
 
-/// Comment on an interrupt. Its text is `None` once erased.
+/// Comment on an interrupt. The text is `None` once it is erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub by: String,
-    /// Role in which the author acted.
+    /// Role in which the author commented.
     pub role: Role,
     pub text: Option<String>,
-    /// `{title, payload}` of a service's finding, from which the text was rendered. Null for a person's comment.
+    /// `{title, payload}` of the service's finding from which the text was rendered. Null for a person's comment.
     pub found: Value,
     pub at: Timestamp,
     pub seq: u64,
 }
 
 impl Comment {
-    /// Renders `{title, payload}` of a finding as the text of a comment. A hold may be larger than a comment. Then the
-    /// text contains the beginning, the whole length and its digest, so findings with equal beginnings stay distinct.
+    /// Renders `{title, payload}` of a finding as the text of a comment. If a finding is too large for a comment, the
+    /// text contains its beginning, its original length and its digest. Two findings with the same beginning therefore
+    /// get different texts.
     pub(crate) fn describe_finding(found: &Value) -> String {
         let title = found["title"].as_str().unwrap_or_default();
         let payload = serde_json::to_string_pretty(&found["payload"]).unwrap_or_default();
@@ -72,38 +73,38 @@ impl Comment {
     }
 }
 
-/// An answer: a text, or data with a text if the question had a schema.
+/// Answer to a question: a text, or data with an optional text if the question had a schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerContent {
     pub text: Option<String>,
-    /// Data of the answer. Null if the text is the answer.
+    /// Data of the answer. Null if the answer is only a text.
     pub edit: Value,
 }
 
 impl AnswerContent {
-    /// Renders the answer for a person, with data as JSON.
+    /// Renders the answer for a person. Data is rendered as JSON.
     pub fn render(&self) -> String {
         if self.edit.is_null() { self.text.clone().unwrap_or_default() } else { self.edit.to_string() }
     }
 
-    /// Returns the answer as a decision for this option.
+    /// Returns a decision that chooses this option with the answer.
     pub(crate) fn decision(self, option: &str, from: Option<InterruptId>) -> Decision {
         let option = option.to_owned();
         Decision { option, text: self.text, edit: self.edit, from, ..Decision::default() }
     }
 }
 
-/// Corrections and erasure of an answer.
+/// Corrections of an answer, and its erasure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerAmendments {
-    /// Corrected answer, with the time of the correction.
+    /// Corrected answer, with the time of its correction.
     pub corrected: Option<(AnswerContent, Timestamp)>,
-    /// Sequences of other events that contain the answer: its corrections, and messages to agents.
+    /// Sequence numbers of further events that contain the answer: corrections, and messages to agents.
     pub copies: Vec<u64>,
     pub erased: bool,
 }
 
-/// Use of an approval.
+/// Record that an approval was used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub by: String,
@@ -111,7 +112,7 @@ pub struct Usage {
     pub digest: Digest,
 }
 
-/// Cause of a resolution.
+/// Cause for which an interrupt was resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -120,16 +121,16 @@ pub enum Cause {
     Expiry,
     /// A new grant covers the interrupt.
     Grant(GrantId),
-    /// A rule allows or forbids it: nobody was asked.
+    /// A rule allows or forbids the call, so no person was asked.
     Rule {
         source: Source,
         rule: usize,
     },
-    /// The workflow does not ask here, or does not ask in an unattended run.
+    /// The workflow does not ask here, or does not ask here in an unattended run.
     Unasked,
     /// The workflow reuses the answer to an earlier question.
     Reused(InterruptId),
-    /// The subject changed. Another interrupt replaced this one, or none was needed.
+    /// The subject of the interrupt changed. The interrupt was replaced by a new one, or was no longer needed.
     Superseded,
     /// The agent withdrew its question.
     Withdrawn,
@@ -142,10 +143,10 @@ pub struct Resolution {
     pub outcome: Outcome,
     pub option: Option<String>,
     pub cause: Cause,
-    /// Actor of the input. For a grant of the same run, the person who gave the grant.
+    /// Actor whose input resolved the interrupt. If a grant of the same run resolved it, the person who gave the grant.
     pub by: String,
     pub at: Timestamp,
     pub seq: u64,
-    /// Sequence of the decision that settled the interrupt, if a decision did.
+    /// Sequence number of the decision that settled the interrupt. `None` if no decision settled it.
     pub decision: Option<u64>,
 }

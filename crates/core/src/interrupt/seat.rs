@@ -1,4 +1,4 @@
-//! Seats: the stages in which a person may vote, for themselves or as a delegate, and votes that became invalid.
+//! Seats: the stages in which a person may vote, personally or as a delegate, and votes that became invalid.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::people::People;
 use crate::rights::{self, Extent, Permission};
 use crate::time::Timestamp;
 
-/// A person who acts on an interrupt, with the context that determines their rights.
+/// Person who acts on an interrupt, with the context that determines the person's rights.
 #[derive(Clone, Copy, Debug)]
 pub struct Voter<'a> {
     pub actor: &'a Actor,
@@ -19,24 +19,24 @@ pub struct Voter<'a> {
     pub now: Timestamp,
 }
 
-/// Missing votes of a stage.
+/// Votes that a stage still needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissingVotes {
-    /// Number of further people who must agree.
+    /// Number of people who must agree in addition to those who have agreed.
     pub needed: u32,
-    /// Named people and groups that must agree and have not.
+    /// Named people and groups whose agreement is still missing.
     pub missing: Vec<String>,
 }
 
 impl Interrupt {
-    /// Checks that the person may decide in a stage, for themselves or as a delegate.
+    /// Checks that the person may decide in some stage, personally or as a delegate.
     pub fn may_take_part(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         has_role(voter)?;
         let sits = (0..self.assignment.stages.len()).any(|stage| self.sits_in(voter, stage));
         if sits { Ok(()) } else { Err(Refusal::NotAnApprover) }
     }
 
-    /// Returns the seat that a vote of this person for this option and edit would take now.
+    /// Returns the seat that this person would take now by voting for this option and edit.
     pub(super) fn seat(
         &self,
         voter: &Voter<'_>,
@@ -46,7 +46,8 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // The author of the work may not release it, and neither may their delegate or a user of their login link.
+        // The author of the work may not release it. Neither may the author's delegate, nor a person who signed in with
+        // a login link that the author created.
         let is_own = |id: &str| {
             let started = voter.starter.is_some_and(|starter| starter.responsible_people().includes(id));
             let own = started || self.wrote(id, edit_of);
@@ -57,10 +58,9 @@ impl Interrupt {
         }
         let is_counted = releases || self.is_gathered(offer);
         let agreed = if is_counted { self.agreeing(offer, edit_of) } else { self.leading() };
-        // Seats are computed from the current votes, and also without the person's own vote, because they may change
-        // it.
+        // Seats are computed with the person's own vote, and also without it, because the person may change the vote.
         let others: Vec<&Vote> = agreed.iter().filter(|vote| vote.by != who).copied().collect();
-        // A new edit has no votes yet: it counts in the stage that was reached.
+        // A new edit has no votes yet, so its vote counts in the stage that the leading votes have reached.
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         let leading = is_new.then(|| self.leading());
         let (mut reached, mut only_own) = (None, false);
@@ -91,16 +91,18 @@ impl Interrupt {
         Err(Refusal::NotYourStage { stage: reached.unwrap_or_default() + 1 })
     }
 
-    /// Returns true if the remaining people could still settle the interrupt after this vote, or could not before it.
+    /// Returns true if the remaining people could still settle the interrupt after this vote. Also returns true if they
+    /// could not settle it before the vote.
     fn leaves_enough(&self, voter: &Voter<'_>, offer: &Offer, edit_of: Option<u64>, seat: &Seat) -> bool {
         let who = voter.actor.id.as_str();
-        // With a single stage, no people must remain for another one.
+        // With a single stage, no people need to remain for a later stage.
         if self.assignment.stages.len() == 1 {
             return true;
         }
         let is_new = edit_of.is_some_and(|seq| !self.authors.contains_key(&seq));
         if is_new && !self.assignment.self_approval {
-            // The author's vote for a new edit does not count, and the earlier version can still be agreed on.
+            // The author's vote for the new edit does not count, but people can still agree on the version before the
+            // edit.
             return true;
         }
         let barred = self.whose_own(voter.starter.map(|starter| starter.id.as_str()), edit_of);
@@ -118,14 +120,14 @@ impl Interrupt {
         is_in_reach(&ballots)
     }
 
-    /// Returns the people who may not release the interrupt: the starter of the run, and the author of the subject or
-    /// of this edit.
+    /// Returns the people who may not release the interrupt: the starter of the run, and the author of the edit or,
+    /// without an edit, of the subject.
     fn whose_own<'s>(&'s self, starter: Option<&'s str>, edit_of: Option<u64>) -> BTreeSet<&'s str> {
         let authors = self.author(edit_of).into_iter().flat_map(|author| [&*author.id, author.hand()]);
         starter.into_iter().chain(authors).filter(|_| !self.assignment.self_approval).collect()
     }
 
-    /// Returns the seat of a vote that agrees with the newest vote, or that is the first.
+    /// Returns the seat of a vote that agrees with the newest vote, or of the first vote.
     pub fn seat_now(&self, voter: &Voter<'_>) -> Result<Seat, Refusal> {
         let newest = self.votes.last();
         let agrees = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
@@ -137,7 +139,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the votes that a stage still needs, given the leading votes.
+    /// Returns the votes that a stage still needs if the leading votes stay.
     pub fn missing_votes(&self, stage: usize) -> MissingVotes {
         let Some(of) = self.assignment.stages.get(stage) else { return MissingVotes::default() };
         let counted = self.counted(&self.leading());
@@ -147,14 +149,14 @@ impl Interrupt {
         MissingVotes { needed: u32::try_from(needed).unwrap_or(u32::MAX), missing }
     }
 
-    /// Returns the votes that agree with the newest one.
+    /// Returns the newest vote and the votes that agree with it.
     fn leading(&self) -> Vec<&Vote> {
         let newest = self.votes.last();
         let chosen = newest.and_then(|vote| Some((self.offers(&vote.option)?, vote.edit_of)));
         chosen.map(|(offer, edit_of)| self.agreeing(offer, edit_of)).unwrap_or_default()
     }
 
-    /// Returns the current stage.
+    /// Returns the index of the stage that needs votes now.
     pub fn stage_now(&self) -> usize {
         self.assignment.stage(&self.counted(&self.leading())).unwrap_or_default()
     }
@@ -163,14 +165,14 @@ impl Interrupt {
         !self.seats_in(voter, stage, &|_| false).is_empty()
     }
 
-    /// Returns true if the person may decide in a stage: by name, through a group, or as a delegate.
+    /// Returns true if the person may decide in some stage, by name, through a group, or as a delegate.
     pub(super) fn asks(&self, id: &str, people: &People, now: Timestamp) -> bool {
         let stood_in_for = self.stood_in_for(id, people, now, &|_| false);
         stood_in_for.into_iter().chain([id]).any(|id| self.assignment.is_for(id, people))
     }
 
-    /// Returns the seats that the person may take in a stage: first for themselves, then as a delegate. People in
-    /// `barred` cannot be represented.
+    /// Returns the seats that the person may take in a stage: first the personal seat, then the seats as a delegate.
+    /// People in `barred` cannot be represented.
     fn seats_in(&self, voter: &Voter<'_>, stage: usize, barred: &dyn Fn(&str) -> bool) -> Vec<Seat> {
         let Some(of) = self.assignment.stages.get(stage) else { return Vec::new() };
         let Voter { actor, people, now, .. } = *voter;
@@ -188,8 +190,8 @@ impl Interrupt {
         own.into_iter().chain(others.map(in_place_of)).collect()
     }
 
-    /// Returns all people that this person may represent as a delegate: absent people, people who delegated this
-    /// interrupt, and people represented by those. Barred people are left out and cannot delegate.
+    /// Returns all people whom this person may represent as a delegate. They are absent people, people who delegated
+    /// this interrupt, and people whom one of these people represents. Barred people are omitted and cannot delegate.
     fn stood_in_for<'s>(
         &'s self,
         id: &str,
@@ -203,8 +205,8 @@ impl Interrupt {
         while let Some(next) = news.pop() {
             let from = given.iter().filter(|one| one.to == next).map(|one| one.from.as_str());
             for from in from.chain(people.naming(next, now)) {
-                // A delegate who delegates back, or in a circle, adds no person. Neither does a delegation by a person
-                // who has left.
+                // A delegate who delegates back, or in a circle, adds no person. A delegation by a person who has left
+                // adds no person either.
                 if from != id && people.can_decide(from) && !barred(from) && found.insert(from) {
                     news.push(from);
                 }
@@ -213,8 +215,9 @@ impl Interrupt {
         found
     }
 
-    /// Returns all voters if the remaining people can no longer satisfy the assignment, but everyone together could.
-    /// This happens if an approver has left, and an earlier voter is needed in another stage.
+    /// Returns all voters if the remaining people can no longer satisfy the assignment, but the voters and the
+    /// remaining people together could. This happens if an approver has left, and an earlier voter is needed in a
+    /// different stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {
@@ -228,15 +231,16 @@ impl Interrupt {
         votes.into_iter().map(|vote| vote.by.clone()).collect()
     }
 
-    /// Returns the voters whose votes became invalid: they have left, or would no longer get the same seat.
+    /// Returns the voters whose votes became invalid: voters who have left, and voters who would no longer get their
+    /// seat.
     pub fn unseated(&self, people: &People) -> Vec<String> {
         let sits = |vote: &Vote| {
             let Some(of) = self.assignment.stages.get(vote.seat.stage) else { return false };
             let who = vote.principal();
-            // Roles of an unknown person come from another source, and are checked with each vote.
+            // The roles of a person who is not listed come from another source, and are checked with each vote.
             let is_operator =
                 of.is_open() && (people.roles(who).is_empty() || people.decides_unassigned(who));
-            // The voter must still be a member of the groups that the vote counted for.
+            // The voter must still be a member of the groups for which the vote was counted.
             let groups = of.groups_of(who, people);
             let speaks = vote.seat.groups.iter().all(|group| groups.contains(group));
             speaks
@@ -250,7 +254,7 @@ impl Interrupt {
     }
 }
 
-/// Checks that the person may decide in the role of their login, which may be older than their current roles.
+/// Checks that the person may decide in the role of the login. The person's current roles may be newer than the login.
 fn has_role(voter: &Voter<'_>) -> Result<(), Refusal> {
     let Voter { actor, people, .. } = *voter;
     let decides = match rights::extent(actor.role, Permission::Decide) {

@@ -1,9 +1,9 @@
 //! Tally of the votes on an interrupt: determines the vote that settles it.
 //!
-//! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle it once they
-//! satisfy every stage of the assignment. They must be for the same effect and the same edit. A person's later vote
-//! replaces their earlier one. A question to several people is settled once enough of them have answered, whatever the
-//! answers.
+//! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle the interrupt once
+//! they satisfy every stage of the assignment. Such votes must be for the same effect and the same edit. A person's
+//! later vote replaces the person's earlier vote. A question to several people is settled once enough of them have
+//! answered, whatever their answers are.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use super::assignment::Ballot;
 use super::{Cause, Effect, Interrupt, Kind, Offer, Vote};
 use crate::actor::Actor;
 
-/// Option that settles an interrupt, with its votes.
+/// Option that settles an interrupt, together with its votes.
 #[derive(Clone, Debug)]
 pub struct Settlement<'a> {
     pub vote: &'a Vote,
-    /// Option of that vote. It takes effect.
+    /// Option that `vote` chose and that takes effect.
     pub offer: &'a Offer,
-    /// Votes that agree, oldest first.
+    /// Votes that agree with `vote`, oldest first.
     pub agreed: Vec<&'a Vote>,
 }
 
@@ -36,14 +36,14 @@ impl Interrupt {
         if self.assignment.stage(&self.counted(&agreed)).is_some() {
             return None;
         }
-        // An approval for one call does not approve calls of the session.
+        // An approval for a single call does not approve further calls of the session.
         let offer = |vote: &Vote| self.offers(&vote.option);
         let only_once = |vote: &&&Vote| offer(vote).is_some_and(|offer| offer.effect != Effect::Grant);
         let vote = agreed.iter().rev().find(only_once).copied().unwrap_or(newest);
         Some(Settlement { vote, offer: offer(vote)?, agreed })
     }
 
-    /// Returns true if several people must each give an answer.
+    /// Returns true if several people must each answer the question.
     pub fn is_gathered(&self, offer: &Offer) -> bool {
         let answers = self.opened.kind == Kind::Question && offer.effect == Effect::Respond;
         answers && !self.assignment.takes_one()
@@ -59,8 +59,8 @@ impl Interrupt {
         self.votes.iter().filter(says_so).collect()
     }
 
-    /// Returns the votes that count. The author's vote does not count without self-approval. A person who signed in
-    /// under several names has one vote, the first.
+    /// Returns the votes that count. The author's own vote does not count without self-approval. A person who voted
+    /// under several names has only one vote, the first.
     pub(super) fn counted<'v>(&self, agreed: &[&'v Vote]) -> Vec<Ballot<'v>> {
         let may_be_own = self.assignment.self_approval || self.opened.kind == Kind::Question;
         let is_own = |vote: &Vote| {
@@ -80,13 +80,13 @@ impl Interrupt {
         counted.into_iter().map(|vote| Ballot { by: &vote.by, seat: &vote.seat }).collect()
     }
 
-    /// Returns true if a person wrote this edit, or created the author's login link. Without an edit, the subject
-    /// itself is meant.
+    /// Returns true if the person wrote this edit, or created the login link that its author used. Without an edit, the
+    /// subject of the interrupt is meant.
     pub(super) fn wrote(&self, who: &str, edit_of: Option<u64>) -> bool {
         self.author(edit_of).is_some_and(|author| author.responsible_people().includes(who))
     }
 
-    /// Returns the authors of the subject and of the edits with current votes.
+    /// Returns the authors of the subject, and of each edit that has current votes.
     pub(super) fn standing_authors(&self) -> impl Iterator<Item = &Actor> {
         let edits = self.votes.iter().filter_map(|vote| self.authors.get(&vote.edit_of?));
         self.written_by.iter().chain(edits)
@@ -98,10 +98,10 @@ impl Interrupt {
 }
 
 impl Interrupt {
-    /// Adds a vote, and removes the votes that it replaces.
+    /// Adds a vote. Removes the votes that the new vote replaces.
     pub fn cast(&mut self, vote: Vote) {
         let is_gathered = self.offers(&vote.option).is_some_and(|offer| self.is_gathered(offer));
-        // An earlier vote approved the version before this edit.
+        // A vote from before this edit approved the version without the edit.
         let resets = |other: &Vote| !is_gathered && vote.edit_of.is_some() && other.edit_of != vote.edit_of;
         let replaces = |other: &Vote| {
             other.by == vote.by && (self.assignment.distinct || other.seat.stage == vote.seat.stage)
@@ -114,14 +114,15 @@ impl Interrupt {
         self.votes.push(vote);
     }
 
-    /// Returns the sequence of the decision that introduced this edit: `seq` for a new edit, `None` without an edit.
+    /// Returns the sequence number of the decision that introduced this edit. Returns `seq` for a new edit, and `None`
+    /// without an edit.
     pub fn edit_of(&self, edit: &Value, seq: u64) -> Option<u64> {
         let same = |vote: &&Vote| vote.edit_of.is_some() && vote.edit == *edit;
         let first = || self.votes.iter().find(same).and_then(|vote| vote.edit_of);
         (!edit.is_null()).then(|| first().unwrap_or(seq))
     }
 
-    /// Returns the vote that settled the interrupt, if a decision did.
+    /// Returns the vote that settled the interrupt. Returns `None` if no vote settled it.
     pub fn settled_by(&self) -> Option<&Vote> {
         let seq = self.resolution.as_ref()?.decision?;
         self.votes.iter().find(|vote| vote.seq == seq)
@@ -135,7 +136,8 @@ impl Interrupt {
         (!said.is_empty()).then(|| said.join("\n"))
     }
 
-    /// Returns the people who decided. Empty if nobody did. The giver of a grant decided the calls that it covers.
+    /// Returns the people who decided. Empty if no person decided. The person who gave a grant decided the calls that
+    /// the grant covers.
     pub fn decided_by(&self) -> Vec<String> {
         let Some(resolution) = &self.resolution else { return Vec::new() };
         match resolution.cause {
@@ -150,7 +152,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the represented people, as reported by the voters' clients, by the id of the voter.
+    /// Returns the represented people by the id of the voter, as the voters' clients reported them.
     pub fn on_behalf_of(&self) -> BTreeMap<String, String> {
         let agreed = self.agreed().into_iter();
         agreed.filter_map(|vote| Some((vote.by.clone(), vote.on_behalf_of.clone()?))).collect()

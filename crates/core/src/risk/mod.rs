@@ -1,9 +1,9 @@
-//! Risk of words and flags: one table (`table.rs`), applied alike to every interrupt that may let work continue.
-//! Neither the asker nor the workflow changes it.
+//! Risk of words and flags: the same table (`table.rs`) applies to every interrupt that may let work continue. Neither
+//! the asking agent nor the workflow can change the table.
 //!
-//! It only raises a level, with a reason, and never decides: gates (`gate`) ask, allow or forbid. The command parser
-//! determines the effect of a command, so words that a command only searches for are ignored; `gate/stakes` is its
-//! table.
+//! The table only raises a risk level, with a reason, and never decides: the gates (`gate`) ask, allow or forbid. Words
+//! that a command only searches for are ignored, because the command parser determines the effect of a command; the
+//! table for effects is `gate/stakes`.
 
 mod host;
 mod table;
@@ -21,23 +21,23 @@ use crate::limits;
 use table::Topic;
 use text::Text;
 
-/// Maximum words in one reason.
+/// Maximum number of words that one reason names.
 const NAMED: usize = 3;
 
-/// Members of our own agents' payloads that hold documents or results, not the intended action.
+/// Members of our own agents' payloads that contain documents or results, and not the intended action.
 const DOCUMENTS: [&str; 9] =
     ["content", "old", "new", "output", "diff", "trial", "preconditions", "judgement", "before"];
 
-/// Texts of an interrupt that are searched.
+/// Texts of an interrupt that are searched for risk words.
 #[derive(Clone, Debug, Default)]
 pub struct SearchedTexts {
     texts: Vec<Text>,
-    /// True if an external agent chose the names of members and the lengths of texts. Then no text is treated as a
-    /// document, and the names of members are searched too.
+    /// True if an external agent chose the member names and the lengths of texts. No text is then treated as a
+    /// document, and member names are searched too.
     is_foreign: bool,
-    /// Names of members that were already searched.
+    /// Member names that were already searched.
     names: BTreeSet<String>,
-    /// True if a text was longer than the searched part.
+    /// True if a text was longer than the part of it that is searched.
     is_cut: bool,
 }
 
@@ -46,13 +46,13 @@ impl SearchedTexts {
         Self { is_foreign: true, ..Self::default() }
     }
 
-    /// Adds a text with the name of its member.
+    /// Adds a text, with the name of the member that contains it.
     fn text(&mut self, place: &'static str, name: &str, text: &str) {
         let text = if Text::is_line(name) { text } else { self.part(text) };
         self.add(Text::from_member(place, name, text));
     }
 
-    /// Adds the texts of a value, at any depth, and the names of members with the value true.
+    /// Adds the texts in a value, at any depth, and the names of members whose value is true.
     fn value(&mut self, place: &'static str, name: &str, value: &Value) {
         if self.texts.len() >= limits::RISK_TEXTS {
             return;
@@ -75,7 +75,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds the name of a member once, unless its value is false.
+    /// Adds the name of a member once. Skips a member whose value is false.
     fn name(&mut self, place: &'static str, name: &str, value: &Value) {
         if *value != Value::Bool(false) && self.names.insert(name.to_owned()) {
             let name = self.part(name);
@@ -83,7 +83,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Adds options that an agent defined, and labels.
+    /// Adds the options and labels that an agent defined.
     fn options(&mut self, opened: &Opened, content: &Value) {
         for offer in &opened.options {
             if option(opened.kind, &offer.id).is_none() {
@@ -93,8 +93,8 @@ impl SearchedTexts {
         self.value("the options", "", content.get(LABELS).unwrap_or(&Value::Null));
     }
 
-    /// Returns the searched part of a text. A longer text of an external agent is cut; a longer text of our own agents
-    /// is a document and is skipped.
+    /// Returns the part of a text that is searched. A too long text of an external agent is cut. A too long text of our
+    /// own agents is a document and is skipped.
     fn part<'t>(&mut self, text: &'t str) -> &'t str {
         let Some((end, _)) = text.char_indices().nth(limits::RISK_TEXT_CHARS) else { return text };
         self.is_cut |= self.is_foreign;
@@ -107,7 +107,7 @@ impl SearchedTexts {
         }
     }
 
-    /// Describes the parts that were not searched.
+    /// Describes which texts were not searched. Returns `None` if all texts were searched.
     fn unread(&self) -> Option<String> {
         if self.texts.len() >= limits::RISK_TEXTS {
             Some(format!("it contains more than {} texts: the rest was not checked", limits::RISK_TEXTS))
@@ -120,7 +120,7 @@ impl SearchedTexts {
     }
 }
 
-/// Raises the risk by the texts. Keeps the known reasons.
+/// Raises the risk according to the texts, and keeps the existing reasons.
 #[must_use]
 pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     for reason in said.texts.iter().filter_map(Text::line).flat_map(stakes::find_risks) {
@@ -130,7 +130,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
         }
     }
     if let Some(text) = said.unread() {
-        // Text that was not searched may contain anything.
+        // A text that was not searched may contain anything.
         risk.level = risk.level.max(Level::High);
         let code = "unread_texts".to_owned();
         risk.reasons.push(Reason { source: Source::Words, code, rule: None, text });
@@ -146,12 +146,12 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
         let Some(level) = words.iter().map(|(_, _, level)| *level).max() else { continue };
         found.push(topic);
         risk.level = risk.level.max(level);
-        // The command parser or the workflow's smart approval has already given this reason.
+        // The command parser or the workflow's smart approval already gave this reason.
         if risk.reasons.iter().any(|known| topic.is_said_by(&known.code)) {
             continue;
         }
         let place = words[0].1;
-        // One of these words is a keyword of the workflow's smart approval.
+        // The workflow's smart approval already reported one of these words as a keyword.
         let is_keyword = |known: &Reason| {
             known.code == "keyword"
                 && words.iter().any(|(word, _, _)| known.text.contains(&format!("`{word}`")))
@@ -174,7 +174,7 @@ pub fn raised(mut risk: Risk, said: &SearchedTexts) -> Risk {
     risk
 }
 
-/// Collects the texts of an external agent's call.
+/// Collects the texts in a call of an external agent.
 pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     let mut said = SearchedTexts::foreign();
     said.text("the tool's name", "", &call.tool);
@@ -182,7 +182,8 @@ pub fn of_call(call: &ForeignCall) -> SearchedTexts {
     said
 }
 
-/// Collects the texts about work that the resolution may let continue. Returns no texts if it can let none continue.
+/// Collects the texts about work that the resolution of the interrupt may let continue. Returns no texts if no
+/// resolution lets work continue.
 pub(crate) fn of_interrupt(opened: &Opened, content: &Value) -> SearchedTexts {
     let is_after = matches!(opened.about, About::AfterStep(_));
     // An external agent may continue after any answer.

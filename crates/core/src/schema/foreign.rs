@@ -1,8 +1,8 @@
-//! Schemas from outside: accepts or rejects them. Never checks a value.
+//! Schemas from outside: accepts or rejects a schema. This module never checks a value against a schema.
 //!
-//! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). References within the schema are
-//! followed. This module limits their cost as far as the schema alone shows it; `work` limits the cost that depends on
-//! the value.
+//! Libraries write types as definitions that refer to each other (`$ref`, `$defs`). References within the same schema
+//! are followed. This module limits the cost that depends only on the schema; `work` limits the cost that also depends
+//! on the value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,17 @@ use serde_json::Value;
 use super::positions::{self, Applies, KEYWORDS, target};
 use super::{Problem, filled, options};
 
-/// Maximum bytes of a schema. Larger ones cost more to check than a question is worth.
+/// Maximum bytes of a schema from outside. A larger schema costs more to check than a question is worth.
 pub const FOREIGN_BYTES: usize = 16 * 1024;
 
-/// Maximum schemas that apply to one value, through nesting and references, before the check descends into the value. A
-/// deeper chain could exhaust the stack.
+/// Maximum number of schemas that apply to the same value through nesting and references. A longer chain could exhaust
+/// the stack.
 const CHAIN: usize = 32;
 
-/// Maximum definitions that references lead to.
+/// Maximum number of definitions to which references lead.
 const DEFINITIONS: usize = 100;
 
-/// Drafts that `$schema` may name, with or without a final `#`.
+/// JSON Schema drafts that `$schema` may name, with or without a final `#`.
 const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2019-09/schema",
@@ -29,11 +29,11 @@ const DRAFTS: [&str; 4] = [
     "https://json-schema.org/draft-07/schema",
 ];
 
-/// Keywords that change the meaning of a reference, or need an external schema.
+/// Keywords that change the meaning of a reference, or that need a schema from elsewhere.
 const REFUSED: [&str; 7] =
     ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id"];
 
-/// Returns the problems of an agent's schema. `base` is the pointer of the schema.
+/// Returns the problems of an agent's schema. `base` is the JSON pointer of the schema.
 pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     if serde_json::to_string(schema).map_or(0, |text| text.len()) > FOREIGN_BYTES {
         return vec![Problem::new(base, format!("is larger than {FOREIGN_BYTES} bytes"))];
@@ -41,7 +41,7 @@ pub fn refuse_foreign(schema: &Value, base: &str) -> Vec<Problem> {
     refuse(schema, base)
 }
 
-/// Returns the problems of a schema with a size that is limited elsewhere.
+/// Returns the problems of a schema whose size is limited elsewhere.
 pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     let all = positions::all(schema);
     let mut problems: Vec<Problem> = all.iter().flat_map(|(at, schema)| keywords(at, schema, &all)).collect();
@@ -65,11 +65,12 @@ pub fn refuse(schema: &Value, base: &str) -> Vec<Problem> {
     problems
 }
 
-/// Replaces a schema that consists only of a reference and its definitions with the referenced schema. Libraries write
-/// recursive types in this form. Any other schema is unchanged.
+/// Replaces a schema by the schema that it refers to, if it consists only of a reference and definitions. Libraries
+/// write recursive types in this form. Any other schema is returned unchanged.
 pub fn unfolded(schema: Value) -> Value {
     let mut schema = schema;
-    // A self-referring chain was rejected before, and any other chain ends within this number.
+    // A chain of references that leads back to itself was rejected earlier. Any other chain ends within `CHAIN`
+    // references.
     for _ in 0..CHAIN {
         let Value::Object(map) = &schema else { return schema };
         let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|text| target(&schema, text))
@@ -88,7 +89,7 @@ pub fn unfolded(schema: Value) -> Value {
     schema
 }
 
-/// Returns true if only texts fit.
+/// Returns true if the schema accepts only texts.
 pub fn is_of_text(schema: &Value) -> bool {
     let schema = unfolded(schema.clone());
     let all_texts =
@@ -98,7 +99,7 @@ pub fn is_of_text(schema: &Value) -> bool {
         || schema.get("enum").is_some_and(all_texts)
 }
 
-/// Returns a clearer message for an unknown type or an invalid pattern.
+/// Returns a clear message for an unknown type or an invalid pattern.
 fn unusable(schema: &Value, at: &str) -> Option<String> {
     let found = schema.pointer(at)?.as_str()?;
     let found = super::shorten(found);
@@ -111,7 +112,7 @@ fn unusable(schema: &Value, at: &str) -> Option<String> {
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-/// Keywords that may accompany a reference, because they do not constrain the value.
+/// Keywords that may accompany a reference, because they do not restrict the value.
 const BESIDE: [&str; 8] =
     ["$ref", "$defs", "definitions", "$schema", "$id", "title", "description", "default"];
 
@@ -122,7 +123,7 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
         problems.push(Problem::new(format!("{at}/{keyword}"), message));
     };
     for keyword in REFUSED {
-        // An `$id` of the whole schema has no effect.
+        // An `$id` at the top of the schema has no effect.
         let is_name = keyword == "$id" && at.is_empty();
         if map.contains_key(keyword) && !is_name {
             problem(keyword, "is not supported: refer to definitions with `$ref`: `#/$defs/NAME`".to_owned());
@@ -165,7 +166,7 @@ fn keywords(at: &str, schema: &Value, all: &BTreeMap<String, &Value>) -> Vec<Pro
     problems
 }
 
-/// Lists the existing definitions for a message.
+/// Lists the definitions of the schema, for an error message.
 fn defined(all: &BTreeMap<String, &Value>) -> String {
     let top = |at: &&String| {
         ["/$defs/", "/definitions/"]
@@ -176,7 +177,7 @@ fn defined(all: &BTreeMap<String, &Value>) -> String {
     if names.is_empty() { String::new() } else { format!("; there is {}", names.join(", ")) }
 }
 
-/// Returns the problems of a schema that is endless, or too deep to follow.
+/// Returns the problems of a schema whose references never end, or form too long a chain.
 fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     let reference =
         |schema: &Value| schema.get("$ref").and_then(Value::as_str).map(|text| text[1..].to_owned());
@@ -188,7 +189,8 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     if targets.len() > DEFINITIONS {
         return vec![Problem::new("", format!("refers to more than {DEFINITIONS} definitions"))];
     }
-    // To determine evaluated parts, the validator repeats the same references and patterns at each level.
+    // To find out which parts of the value are evaluated, the validator repeats the same references and patterns at
+    // each level.
     for (at, schema) in all {
         for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
             if schema.get(keyword).is_some() {
@@ -207,10 +209,10 @@ fn costs(all: &BTreeMap<String, &Value>) -> Vec<Problem> {
     Vec::new()
 }
 
-/// Number of schemas that apply to one value, starting from each schema.
+/// For each schema, the number of schemas that apply to the same value.
 struct Chains<'s> {
     all: &'s BTreeMap<String, &'s Value>,
-    /// `None` during the computation, so that a second visit reveals a cycle.
+    /// Results by schema. `None` while a result is being computed, so that a second visit shows a cycle of references.
     known: BTreeMap<String, Option<usize>>,
 }
 
@@ -242,7 +244,7 @@ impl Chains<'_> {
         Ok(longest)
     }
 
-    /// Returns the schemas that apply to the same value.
+    /// Returns the schemas that directly apply to the same value as the schema at `at`.
     fn next(&self, at: &str) -> Vec<String> {
         let Some(Value::Object(map)) = self.all.get(at) else { return Vec::new() };
         let within = KEYWORDS
