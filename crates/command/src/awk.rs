@@ -1,12 +1,12 @@
 //! awk programs that only print: an allow-list of tokens.
 //!
-//! A program on the list writes no file, runs no command and reads no other program. The reader parses only as much of
-//! awk's grammar as it needs to find the tokens. A program that awk implementations may read differently is not on the
-//! list.
+//! An accepted program writes no file, runs no command and reads no second program. The reader parses only as much of
+//! awk's grammar as it needs to find the tokens. A program that awk implementations may read differently is not
+//! accepted.
 
 use crate::sed::until;
 
-/// Functions that only compute. `system`, `close`, `fflush` and functions that the program defines are absent.
+/// Functions that only compute. `system`, `close`, `fflush` and functions that the program defines are not in the list.
 const FUNCTIONS: &[&str] = &[
     "length", "substr", "index", "split", "sub", "gsub", "match", "sprintf", "tolower", "toupper", "int",
     "sqrt", "exp", "log", "sin", "cos", "atan2", "rand", "srand", "gensub", "strftime", "systime", "mktime",
@@ -18,7 +18,7 @@ const KEYWORDS: &[&str] = &[
     "continue", "delete",
 ];
 
-/// Words of awk that are not harmless and that a program cannot choose as names.
+/// Reserved words of awk that may have effects. A program cannot use them as names.
 const RESERVED: &[&str] = &[
     "getline",
     "system",
@@ -38,7 +38,7 @@ const RESERVED: &[&str] = &[
     "eval",
 ];
 
-/// Variables of awk that only control how text is divided. `ARGV` and the tables of gawk are absent.
+/// Variables of awk that only control how text is split. `ARGV` and the tables of gawk are not in the list.
 const VARIABLES: &[&str] = &[
     "NR",
     "NF",
@@ -60,9 +60,9 @@ const VARIABLES: &[&str] = &[
     "FIELDWIDTHS",
 ];
 
-/// Returns true if the words of awk are harmless options, a program that only prints, and files. Harmless options set
-/// fields and variables. Each word comes with a flag: true if the shell expands it. Words behind the program are never
-/// options.
+/// Returns true if the words of an awk command are harmless options, a program that only prints, and files. Harmless
+/// options set fields and variables. Each word comes with true if the shell expands the word. Words after the program
+/// are never options.
 pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let program = loop {
         let Some((word, expands)) = words.next() else { return false };
@@ -81,7 +81,7 @@ pub(crate) fn only_prints<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) 
             return false;
         }
     };
-    // gawk opens connections for names below `/inet`.
+    // gawk opens network connections for names below `/inet`.
     let is_file = |word: &str| !word.starts_with(['-', '+']) && !word.contains("/inet");
     words.all(|(word, _)| is_file(word)) && Reader::read_program(program).is_some()
 }
@@ -98,14 +98,14 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Token before the current one. It decides whether `/` divides or begins a pattern.
+/// Kind of the previous token. It decides whether `/` divides or begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
-    /// An operator, or the start: a value has to follow.
+    /// An operator, or the start of the program: a value must follow.
     Operator,
     /// A name, a number or `]`.
     Value,
-    /// Either, or implementations differ.
+    /// The previous token may be either kind, or awk implementations differ.
     Unsure,
 }
 
@@ -117,7 +117,7 @@ struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Reads a program to its end. None if a token may do more than compute and print.
+    /// Parses a complete program. None if a token may do more than compute and print.
     fn read_program(program: &'p str) -> Option<()> {
         let mut reader = Self { rest: program, before: PreviousToken::Operator, parentheses: 0, braces: 0 };
         while let Some(c) = reader.rest.chars().next() {
@@ -146,7 +146,7 @@ impl<'p> Reader<'p> {
                     self.rest = until(self.rest, '/')?;
                     PreviousToken::Unsure
                 }
-                // `/=` is an assignment, or the beginning of a pattern.
+                // After a value, `/=` may be an assignment or the beginning of a pattern.
                 PreviousToken::Value if !self.rest.starts_with('=') => PreviousToken::Operator,
                 PreviousToken::Value | PreviousToken::Unsure => return None,
             },
@@ -169,7 +169,7 @@ impl<'p> Reader<'p> {
             '[' => PreviousToken::Operator,
             ']' => PreviousToken::Value,
             '$' => PreviousToken::Unsure,
-            // Outside parentheses `>` may redirect the output of `print` into a file.
+            // Outside parentheses, `>` may redirect the output of `print` into a file.
             '>' if self.before != PreviousToken::Operator && (self.parentheses > 0 || self.braces == 0) => {
                 PreviousToken::Operator
             }
@@ -177,7 +177,7 @@ impl<'p> Reader<'p> {
                 self.rest = &self.rest[1..];
                 PreviousToken::Unsure
             }
-            // Rejects pipes: `|` and `|&` run a command.
+            // Pipes are rejected, because `|` and `|&` run a command.
             '|' | '&' => {
                 self.rest = self.rest.strip_prefix(c)?;
                 PreviousToken::Operator
@@ -196,7 +196,7 @@ impl<'p> Reader<'p> {
         self.rest = rest;
         let is_call = rest.trim_start_matches([' ', '\t']).starts_with('(');
         self.before = if KEYWORDS.contains(&word) {
-            // `for (print > "f";;)` writes a file, too.
+            // `for (print > "f";;)` also writes a file.
             if word.starts_with("print") && self.parentheses > 0 {
                 return None;
             }

@@ -1,12 +1,12 @@
-//! Test counts from the last lines of test runners: reads the numbers of passed, failed and skipped tests from a
-//! command's output.
+//! Test counts from the last lines of test runners: reads the numbers of passed, failed and skipped tests from the
+//! output of a command.
 //!
-//! PURE. The numbers are the command's own output: a command can print the same line without running a test. They are
-//! shown as such and must not decide anything. [`RUNNERS`] has a row for each runner. A line that is only partly
-//! understood is ignored.
+//! PURE. The numbers are only as reliable as the output: any command can print such a line without running a test. They
+//! are displayed as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line that is
+//! only partly understood is ignored.
 
-/// Reads one line, given the number of tests that an earlier line reports. None if the runner does not end with such a
-/// line.
+/// Parses one line of output. The number is the number of tests that an earlier line reported. None if the line is not
+/// the last line of the test runner.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
 /// Known test runners, by name.
@@ -36,7 +36,7 @@ impl Counts {
         }
     }
 
-    /// Adds a number under a runner's word for it. None for an unknown word.
+    /// Adds a number to the count that a test runner calls `word`. None for an unknown word.
     fn count(self, number: u64, word: &str) -> Option<Self> {
         let more = match word {
             "passed" | "pass" | "xfailed" | "xpassed" => Self { passed: number, ..Self::default() },
@@ -52,8 +52,8 @@ impl Counts {
     }
 }
 
-/// Returns a line such as `1 failed, 41 passed (cargo test)` for each runner whose end is in the output. Lines are in
-/// the order of the table. Several ends of one runner are added up.
+/// Returns a line such as `1 failed, 41 passed (cargo test)` for each test runner whose last line is in the output. The
+/// lines have the order of the table. If one test runner ends several times, the numbers are added up.
 pub fn summarize_test_runs(output: &str) -> Vec<String> {
     let mut found = [None::<Counts>; RUNNERS.len()];
     let mut all = None;
@@ -65,7 +65,7 @@ pub fn summarize_test_runs(output: &str) -> Vec<String> {
                 *found = Some(found.unwrap_or_default().plus(counts));
             }
         }
-        // The reported number applies to the first end after it.
+        // The reported number applies only to the next last line.
         all = ran(line).or(all.filter(|_| unittest(line, all).is_none()));
     }
     let told = found.into_iter().zip(RUNNERS);
@@ -93,7 +93,7 @@ fn uncoloured(line: &str) -> String {
     })
 }
 
-/// Reads `3 passed, 1 failed`. Every item is a number and a known word.
+/// Parses counts such as `3 passed, 1 failed`. Every item must be a number and a known word.
 fn counted(items: &str, between: &str) -> Option<Counts> {
     items.split(between).try_fold(Counts::default(), |counts, item| {
         let (number, word) = item.trim().split_once(' ')?;
@@ -101,14 +101,14 @@ fn counted(items: &str, between: &str) -> Option<Counts> {
     })
 }
 
-/// Reads `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
+/// Parses `test result: ok. 41 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
 fn cargo(line: &str, _: Option<u64>) -> Option<Counts> {
     let said = line.strip_prefix("test result: ")?;
     let items = said.strip_prefix("ok. ").or_else(|| said.strip_prefix("FAILED. "))?;
     counted(items.split_once("; finished in ").map_or(items, |(items, _)| items), ";")
 }
 
-/// Reads `===== 1 failed, 3 passed in 0.12s =====`. In quiet mode there are no `=`.
+/// Parses `===== 1 failed, 3 passed in 0.12s =====`. In quiet mode the line has no `=`.
 fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
     let (items, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
     let seconds = time.split(' ').next()?.strip_suffix('s')?;
@@ -116,7 +116,7 @@ fn pytest(line: &str, _: Option<u64>) -> Option<Counts> {
     if items == "no tests ran" { Some(Counts::default()) } else { counted(items, ",") }
 }
 
-/// Reads `Ran 5 tests in 0.001s`, and in a later line `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
+/// Parses `OK (skipped=1)` or `FAILED (failures=1, errors=1)`, after an earlier line `Ran 5 tests in 0.001s`.
 fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
     let all = ran?;
     let said = line.strip_prefix("OK").or_else(|| line.strip_prefix("FAILED"))?;
@@ -133,13 +133,13 @@ fn unittest(line: &str, ran: Option<u64>) -> Option<Counts> {
     Some(Counts { passed, ..counts })
 }
 
-/// Returns the number of tests that unittest ran.
+/// Returns the number of tests in a line such as `Ran 5 tests in 0.001s`.
 fn ran(line: &str) -> Option<u64> {
     let (number, rest) = line.strip_prefix("Ran ")?.split_once(" test")?;
     rest.strip_prefix('s').unwrap_or(rest).starts_with(" in ").then(|| number.parse().ok())?
 }
 
-/// Reads `# pass 3` or `ℹ pass 3`, with one number per line.
+/// Parses `# pass 3` or `ℹ pass 3`. Each line contains one number.
 fn node(line: &str, _: Option<u64>) -> Option<Counts> {
     let items = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?;
     let (word, number) = items.split_once(' ')?;
@@ -147,18 +147,19 @@ fn node(line: &str, _: Option<u64>) -> Option<Counts> {
     is_one.then(|| Counts::default().count(number.parse().ok()?, word))?
 }
 
-/// Reads `Tests:       1 failed, 4 passed, 5 total`.
+/// Parses `Tests:       1 failed, 4 passed, 5 total`.
 fn jest(line: &str, _: Option<u64>) -> Option<Counts> {
     counted(line.strip_prefix("Tests: ")?, ",")
 }
 
-/// Reads `      Tests  1 failed | 4 passed (5)`.
+/// Parses `      Tests  1 failed | 4 passed (5)`.
 fn vitest(line: &str, _: Option<u64>) -> Option<Counts> {
     let items = line.trim_start().strip_prefix("Tests  ")?;
     counted(items.rsplit_once(" (").filter(|(_, all)| all.ends_with(')'))?.0, "|")
 }
 
-/// Reads `ok   example.org/x 0.012s` and `FAIL example.org/x 0.012s` or `[build failed]`, with one line per package.
+/// Parses `ok   example.org/x 0.012s`, and `FAIL example.org/x` with a duration or `[build failed]`. Each package has
+/// one line.
 fn go(line: &str, _: Option<u64>) -> Option<Counts> {
     let mut parts = line.split('\t');
     let (said, package, time) = (parts.next()?.trim_end(), parts.next()?, parts.next());

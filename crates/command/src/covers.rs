@@ -1,8 +1,8 @@
-//! Coverage of commands by allowing rules.
+//! Coverage of commands by rules that allow.
 //!
-//! A rule covers a command whose words match the pattern and whose operands and options are harmless. The tables must
-//! know that they hold no code and write no further file. Other words are covered only if the pattern spells them out.
-//! No function here restricts a command.
+//! A rule covers a command if the words match the pattern and the operands and options are harmless. The tables must
+//! know that operands and options contain no code and write no further file. Any other word is covered only if the
+//! pattern contains the same word. No function in this module restricts a command.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_interpreter, is_order, is_shell};
@@ -10,10 +10,10 @@ use crate::reads::TableVerdict;
 use crate::tables::{self, plain, runs, writes};
 use crate::{Expansion, Part};
 
-/// Variables of make that choose the program that runs each recipe.
+/// Variables of make that select the program that runs each recipe.
 const RECIPE_VARIABLES: [&str; 4] = ["SHELL", ".SHELLFLAGS", "MAKE", "MAKEFLAGS"];
 
-/// Values of a variable that name no program and no file.
+/// Values of a variable that name neither a program nor a file.
 const PLAIN_VALUES: [&str; 12] =
     ["yes", "no", "true", "false", "on", "off", "y", "n", "debug", "release", "Debug", "Release"];
 
@@ -33,15 +33,15 @@ impl Part {
             TableVerdict::Reads => true,
             _ if self.may_hold_code(pattern) => false,
             TableVerdict::No => self.keeps_to_its_row(pattern),
-            // Writing is the purpose of these programs.
+            // Writing files is the purpose of these programs.
             _ if plain::RUNS_NOTHING.contains(&self.program.as_str()) => self.keeps_to_its_row(pattern),
-            // An operand beyond the row is a file that a reading program writes: `uniq a b`.
+            // An operand that the row does not permit is a file that the program writes: `b` in `uniq a b`.
             TableVerdict::Otherwise if tables::of_program(&self.program).is_some() => false,
             TableVerdict::Otherwise | TableVerdict::Unknown => self.names_all_options(pattern),
         }
     }
 
-    /// Returns true if an operand, an option or a script of the line may be code that the pattern does not name.
+    /// Returns true if an operand, an option or a script of the line may be code that the pattern does not contain.
     fn may_hold_code(&self, pattern: &str) -> bool {
         let program = self.program.as_str();
         if runs::TAKES_CODE.contains(&program) {
@@ -53,12 +53,12 @@ impl Part {
         if programs::is_build_tool(program) {
             return !self.orders_are_harmless(pattern);
         }
-        // An alias of git is a command line of its configuration.
+        // A git alias stands for a command line in the configuration.
         let is_alias = || program == "git" && self.may_be_an_alias() && !self.names_its_subcommand(pattern);
         is_alias() || self.evaluates() || self.starts_code(pattern)
     }
 
-    /// Returns true if an interpreter is given code, or a module that the tables do not know.
+    /// Returns true if an interpreter gets code, or a module that the tables do not contain.
     fn holds_a_script(&self, pattern: &str) -> bool {
         match self.arguments.as_slice() {
             [flag, module, ..] if flag == "-m" => {
@@ -68,7 +68,7 @@ impl Part {
                     || programs::with_subcommands(module).is_some();
                 !is_known && !pattern.split_whitespace().any(|word| word == module)
             }
-            // `python3 -c *` names the option that takes the code.
+            // A pattern such as `python3 -c *` contains the option that takes the code.
             [option, ..] if option.len() > 1 && option.starts_with('-') => !self.names_all_options(pattern),
             [..] => self.is_inline_code(),
         }
@@ -79,7 +79,7 @@ impl Part {
             || writes::find_row(&self.program, &self.arguments).is_some()
     }
 
-    /// Returns true if each option and each variable of a build tool is in its row, or named by the pattern.
+    /// Returns true if each option and each variable for a build tool is in the tool's row, or is in the pattern.
     fn orders_are_harmless(&self, pattern: &str) -> bool {
         let is_plain = |word: &str| {
             word.split_once('=').is_some_and(|(name, value)| {
@@ -97,14 +97,14 @@ impl Part {
             && (options.iter().all(|word| named(word)) || self.fits_a_row(&self.arguments, &self.expansions))
     }
 
-    /// Returns true if the subcommand takes code: `deno eval`.
+    /// Returns true if the subcommand takes code, as `deno eval` does.
     fn evaluates(&self) -> bool {
         self.subcommand().is_some_and(|sub| {
             matches!(sub.split(' ').next(), Some("eval" | "repl" | "fsi" | "foreach" | "filter-branch"))
         })
     }
 
-    /// Returns true if a program that starts other programs may start one with code on the line: `npx sh -c x`.
+    /// Returns true if a program that starts other programs may start a program with code on the line: `npx sh -c x`.
     fn starts_code(&self, pattern: &str) -> bool {
         if matches!(launched(self), Launched::No) {
             return false;
@@ -128,7 +128,7 @@ impl Part {
         })
     }
 
-    /// Returns true if the pattern equals the command, word by word.
+    /// Returns true if the pattern equals the command word by word.
     fn is_spelled_by(&self, pattern: &str) -> bool {
         let spelled = pattern.split_whitespace();
         let words = std::iter::once(self.program.as_str()).chain(self.arguments.iter().map(String::as_str));
@@ -144,7 +144,8 @@ impl Part {
             && options.all(|option| pattern.split_whitespace().any(|it| it == option))
     }
 
-    /// Returns true if the command has no row, if its row knows all options of the line, or if the pattern names them.
+    /// Returns true if the command has no row, if the row lists all options of the line, or if the pattern contains the
+    /// unlisted options.
     fn keeps_to_its_row(&self, pattern: &str) -> bool {
         let words = &self.arguments[self.subcommand_index()..];
         let has_row = plain::find_row(&self.program, words).is_some()
@@ -152,7 +153,8 @@ impl Part {
         !has_row || !self.has_unknown_options() || self.names_all_options(pattern)
     }
 
-    /// Returns true if the pattern names each host of an archive: `tar xf host:file` runs a program to reach the host.
+    /// Returns true if the pattern contains each host of an archive, because `tar xf host:file` runs a program to
+    /// connect to the host.
     fn names_all_hosts(&self, pattern: &str) -> bool {
         let mut hosts = self.arguments.iter().filter(|word| word.contains(':'));
         !plain::TAKES_OLD_BUNDLES.contains(&self.program.as_str())

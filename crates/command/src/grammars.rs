@@ -1,21 +1,21 @@
 //! Programs that only read and whose grammar does not fit a row of the tables, such as `find`.
 //!
-//! A form that is not listed here is not treated as read-only.
+//! A command in a form that this file does not accept is not treated as read-only.
 
 use crate::reads::TableVerdict;
 use crate::shell::{COMPUTED, Expansion};
 use crate::tables::{self, Row, one_by_one, part_of_a_grammar};
 use crate::{InnerCommand, Part, awk, find_inner_command, limits, options, programs};
 
-/// Returns true if a program with its own grammar only reads. None if the program has no grammar here.
+/// Returns true if a program with a grammar in this file only reads. None if the file has no grammar for the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let words: Vec<&str> = part.arguments.iter().map(String::as_str).collect();
     let plain = part.expansion() == Expansion::None;
     Some(match part.program.as_str() {
         "test" | "[" => plain && tests(&part.program, &words),
-        // Only the format is checked for options.
+        // Only the first argument, the format, could become an option.
         "printf" => !part.expands(0) && !programs::changes_the_shell("printf", &part.arguments),
-        // `echo` has only options that print.
+        // `echo` has only options that affect how it prints.
         "echo" => true,
         "awk" | "gawk" | "mawk" | "nawk" => awk::only_prints(part.words_and_expansions()),
         "set" => plain && !programs::changes_the_shell("set", &part.arguments),
@@ -33,7 +33,7 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
                 })
         }
         "command" if matches!(words.first(), Some(&"-v" | &"-V")) => true,
-        // The executed command is a part of its own. The arguments that `xargs` adds are unknown.
+        // The command that `xargs` runs is a separate part of the line. The arguments that `xargs` adds are unknown.
         "xargs" => {
             let options = xargs_options(&words).unwrap_or_default();
             (0..=options).all(|at| !part.expands(at))
@@ -49,12 +49,12 @@ pub(crate) fn reads(part: &Part) -> Option<bool> {
 
 const UNZIP: Row = one_by_one(&["unzip"], "-l -lv -ql -qql -v -Z -Z1 -t -q -qq -p -1 -C");
 
-/// Returns the program behind the options of `xargs`. None if an option is unknown.
+/// Returns the program after the options of `xargs`. None if an option is unknown.
 pub(crate) fn xargs_program<'w>(words: &[&'w str]) -> Option<&'w str> {
     words.get(xargs_options(words)?).copied()
 }
 
-/// Returns the number of words of `xargs`'s own options. None if an option is unknown.
+/// Returns the number of words that are options of `xargs` itself. None if an option is unknown.
 pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -78,8 +78,8 @@ pub(crate) fn xargs_options(words: &[&str]) -> Option<usize> {
     Some(at)
 }
 
-/// Returns true if `test` checks only files and texts. bash runs code in the brackets of a variable name (`-v`, `-R`),
-/// and some shells evaluate operands of numeric comparisons.
+/// Returns true if `test` checks only files and texts. With `-v` and `-R`, bash runs code in the brackets of a variable
+/// name, and some shells evaluate the operands of numeric comparisons.
 fn tests(program: &str, words: &[&str]) -> bool {
     const KNOWN: [&str; 38] = [
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-G",
@@ -97,20 +97,20 @@ fn tests(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Returns true if the word names a folder, and not the previous folder (`-`) or a home folder. Reading in that folder
-/// is reading its files by their full names.
+/// Returns true if the word names a folder, except the previous folder (`-`) and a home folder. Reading in the folder
+/// has the same effect as reading its files by their full names.
 fn names_a_folder(folder: &str) -> bool {
     !folder.is_empty() && !folder.starts_with(['-', '~'])
 }
 
-/// Returns true if a file pattern cannot become a predicate: in `find . -name *.rs` the pattern contains a dot, and no
-/// predicate of find does. Several matching files are an error of find.
+/// Returns true if a file pattern cannot expand to a predicate of find. In `find . -name *.rs` the pattern contains a
+/// dot, and no predicate contains a dot. If several files match, find reports an error.
 fn becomes_no_predicate(part: &Part, at: usize) -> bool {
     part.expansions.get(at) != Some(&Expansion::Anything)
         || part.arguments[at].contains('.') && !part.arguments[at].contains(['[', COMPUTED])
 }
 
-/// Returns true if `find PATHS EXPRESSION` has only tests, actions that print, and executed programs that read.
+/// Returns true if `find PATHS EXPRESSION` contains only tests, actions that print, and programs that only read.
 fn finds(part: &Part) -> bool {
     const ALONE: &str = "-H -L -P -a -and -o -or -not ! ( ) , -daystart -depth -d -follow -mount -xdev -noleaf -true \
          -false -empty -executable -readable -writable -nouser -nogroup -print -print0 -ls -prune -quit \
@@ -153,7 +153,7 @@ fn finds(part: &Part) -> bool {
 
 const EXECUTES: [&str; 2] = ["-exec", "-execdir"];
 
-/// Returns the index of the `;` or `+` that ends a program executed by find.
+/// Returns the index of the `;` or `+` that ends a command in the arguments of find.
 fn execution_end(words: &[String], from: usize) -> Option<usize> {
     let words = words.iter().map(String::as_str).enumerate().skip(from);
     let mut before = "";
@@ -166,8 +166,8 @@ fn execution_end(words: &[String], from: usize) -> Option<usize> {
     None
 }
 
-/// Returns true if find executes a program that reads for any path in `{}`. Such a path begins like the paths on the
-/// line, so it is not an option.
+/// Returns true if find runs a program that only reads, whatever path replaces `{}`. Such a path begins in the same way
+/// as the paths on the line, so it cannot be an option.
 fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
     let mut run = part.with(part.arguments[from].clone(), from + 1..end);
     run.expansions.resize(run.arguments.len(), Expansion::None);
@@ -185,13 +185,13 @@ fn executes_a_reader(part: &Part, from: usize, end: usize) -> bool {
         && matches!(find_inner_command(&run), InnerCommand::None)
 }
 
-/// Returns the indexes of the programs that find executes.
+/// Returns the indexes of the programs that find runs.
 pub(crate) fn executed(words: &[&str]) -> Vec<usize> {
     let starts = words.iter().enumerate().filter(|(_, word)| EXECUTES.contains(word));
     starts.map(|(at, _)| at + 1).collect()
 }
 
-/// Returns true for `tar xOf x f`, which prints a file and writes none.
+/// Returns true for `tar xOf x f`, which prints a file of the archive and writes no file.
 fn shows_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -216,7 +216,8 @@ fn shows_archive(part: &Part) -> bool {
     })
 }
 
-/// Returns true for `tar tf x` and `tar -tvzf x`. An archive with a colon in its name is on another machine.
+/// Returns true for `tar tf x` and `tar -tvzf x`. If the archive name contains a colon, the archive is on a different
+/// machine, so the result is false.
 fn lists_archive(part: &Part) -> bool {
     const TAR: Row = part_of_a_grammar(
         &["tar"],
@@ -224,7 +225,8 @@ fn lists_archive(part: &Part) -> bool {
     );
     let mut words = part.arguments.clone();
     if let Some(first) = words.first_mut().filter(|first| !first.starts_with('-')) {
-        // In the old form `f` must be the last letter, so that both forms mean the same.
+        // In the form without a dash, `f` must be the last letter, so that the forms with and without a dash have the
+        // same meaning.
         if !first.ends_with('f')
             || !first.chars().all(|c| "tvzjJf".contains(c))
             || first.matches('f').count() > 1

@@ -1,29 +1,30 @@
-//! The actor of every event: who acted, in which role, through which channel.
+//! Actor of an event: who acted, in which role, and through which channel.
 
 use serde::{Deserialize, Serialize};
 
 use crate::name::is_same;
 
-/// Role of an actor. [`rights`](crate::rights) defines its permissions. A local start creates an operator and an agent.
+/// Role of an actor. [`rights`](crate::rights) defines the permissions of each role. A local start of the server
+/// creates an operator and an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Has every permission except asking, and assigns the roles of others.
+    /// Has every permission except opening interrupts. Assigns the roles of other people.
     Admin,
-    /// Starts, steers and decides.
+    /// Starts and steers runs, and decides interrupts.
     Operator,
-    /// Decides what is assigned to them.
+    /// Decides the interrupts that are assigned to the reviewer.
     Reviewer,
-    /// Asks, and reads its own runs. Never decides.
+    /// Opens interrupts, and reads only its own runs. Never decides.
     Agent,
     /// Reads everything. Never decides.
     Auditor,
-    /// Holdshort itself: the driver, a deadline or a rule.
+    /// Holdshort itself: the driver, an expired deadline or a rule.
     Engine,
 }
 
 impl Role {
-    /// Name of the role in the journal and on the wire.
+    /// Returns the name of the role in the journal and in responses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Admin => "admin",
@@ -36,23 +37,23 @@ impl Role {
     }
 }
 
-/// The authenticated author of an event. Never taken from a request body.
+/// Authenticated author of an event. The author is never taken from a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     pub id: String,
     pub role: Role,
-    /// Channel of the request: `rest`, `cli`, …. `None` for the engine.
+    /// Channel of the request: `rest`, `cli` and others. `None` for the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// Creator of the login link that the actor signed in with, if it was another person.
+    /// Creator of the login link with which the actor signed in, if another person created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub let_in_by: Option<String>,
 }
 
-/// Id of the person who holds the operator token of a local start.
+/// Id of the person who has the operator token of a local start.
 pub const LOCAL_OPERATOR: &str = "operator";
 
-/// Reserved names, which a new person or key may not have: the system's own actors, and the roles.
+/// Names that a new person or key may not have: the system's own actors, and the roles.
 pub const RESERVED: [&str; 13] = [
     "admin",
     "agent",
@@ -83,7 +84,7 @@ impl Actor {
         }
     }
 
-    /// Returns the actor for the token of a role. Its id is the name of the role.
+    /// Returns the actor for a token of a role. The id of the actor is the name of the role.
     pub fn for_role(role: Role, via: &str) -> Self {
         Self { id: role.as_str().to_owned(), role, via: Some(via.to_owned()), let_in_by: None }
     }
@@ -92,10 +93,10 @@ impl Actor {
         Self { id: id.to_owned(), role: Role::Admin, via: Some(via.to_owned()), let_in_by: None }
     }
 
-    /// Returns the person who may be the true actor: the creator of the login link, who could have used it alone.
-    /// For a link of the local operator it is the actor: such a link authenticates as the named person alone. The
-    /// holder of the operator token owns the server, and without an identity provider all people sign in through such
-    /// links.
+    /// Returns the person who may really have acted. If the actor signed in with a login link of another person,
+    /// returns the creator of the link, who could have used the link personally. If the local operator created the
+    /// link, returns the actor: the holder of the operator token owns the server, and without an identity provider all
+    /// people sign in through such links.
     pub fn hand(&self) -> &str {
         hand(&self.id, self.let_in_by.as_deref())
     }
@@ -109,7 +110,8 @@ impl Actor {
     }
 }
 
-/// People responsible for a deed: the actor, and the creator of the actor's login link (see [`Actor::hand`]).
+/// People who are responsible for an action: the actor, and the creator of the actor's login link (see
+/// [`Actor::hand`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponsiblePeople<'a> {
     pub id: &'a str,
@@ -117,17 +119,17 @@ pub struct ResponsiblePeople<'a> {
 }
 
 impl<'a> ResponsiblePeople<'a> {
-    /// Returns the identity of a person who signed in without a link of another person.
+    /// Returns the people responsible for an action of a person who signed in without another person's login link.
     pub fn for_person(id: &'a str) -> Self {
         Self { id, hand: id }
     }
 
-    /// Returns true if `who` names the actor or the link's creator, in any form of the name.
+    /// Returns true if `who` is the actor or the creator of the login link, in any form of their name.
     pub fn includes(self, who: &str) -> bool {
         is_same(self.id, who) || is_same(self.hand, who)
     }
 
-    /// Returns true if the two have a person in common.
+    /// Returns true if one person belongs to both sets of responsible people.
     pub fn overlaps(self, other: Self) -> bool {
         self.includes(other.id) || self.includes(other.hand)
     }

@@ -1,8 +1,9 @@
-//! Envelope of an event: its head, its erasable content, and its place in the chain of its stream.
+//! Envelope of an event: the head, the erasable content, and the place in the chain of the stream.
 //!
-//! Stored as `head` (facts: everything that replay needs) plus erasable `content` (texts, arguments, results), bound by
-//! `content_digest = SHA-256(salt ‖ content)` and chained per stream by `hash = SHA-256(prev ‖ head)`. Bytes are RFC
-//! 8785 JSON, verified as stored, never re-encoded. The envelope does not know the set of facts: [`crate::event`] does.
+//! An event is stored as a `head` (facts: everything that replay needs) and an erasable `content` (texts, arguments,
+//! results). The head contains `content_digest = SHA-256(salt ‖ content)`. The events of a stream are chained by `hash
+//! = SHA-256(prev ‖ head)`. The bytes are RFC 8785 JSON; they are verified as stored and never encoded again. This
+//! module does not know which facts exist: [`crate::event`] does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,10 +14,11 @@ use crate::id::{Draw, StreamId};
 use crate::json;
 use crate::time::Timestamp;
 
-/// Version of the head format that this binary writes. Reading a later one is an error, not a guess.
+/// Version of the head format that this binary writes. A head with a later version is an error, because its meaning is
+/// unknown.
 pub const VERSION: u64 = 2;
 
-/// One event, with its facts in the form `F`.
+/// One event. `F` is the type of its facts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Envelope<F> {
     pub stream: StreamId,
@@ -26,15 +28,15 @@ pub struct Envelope<F> {
     pub content: Content,
 }
 
-/// Type and facts of an event, as its head holds them.
+/// Type and facts of an event, as they are stored in the head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedFact {
     pub kind: String,
-    /// Null if the type needs no facts.
+    /// Null if the event type has no facts.
     pub facts: Value,
 }
 
-/// Erasable content of an event. Both fields may be absent: because the event has none, or after erasure.
+/// Erasable content of an event. Both fields are absent if the event never had content, or if the content was erased.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
@@ -70,7 +72,7 @@ impl Content {
     }
 }
 
-/// End of a stream: the position and hash that the next event builds on.
+/// End of a stream: position and hash of its last event. The next event continues from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     pub seq: u64,
@@ -80,7 +82,7 @@ pub struct Chain {
 impl Chain {
     pub const START: Self = Self { seq: 0, hash: Digest::ZERO };
 
-    /// Verifies the sequence and the hash of an event, and returns the chain after it.
+    /// Verifies the sequence number and the hash of an event. Returns the chain that ends with the event.
     pub fn after(&self, sealed: &Sealed) -> Result<Self, Error> {
         let (stream, seq) = (sealed.stream.clone(), sealed.seq);
         if seq != self.seq + 1 {
@@ -98,10 +100,10 @@ impl Chain {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     pub stream: StreamId,
-    /// Counts from 1, without a gap.
+    /// Sequence number in the stream, from 1, without gaps.
     pub seq: u64,
     pub head: Vec<u8>,
-    /// Absent if the event has no content, and after erasure.
+    /// `None` if the event never had content, or if the content was erased.
     pub content: Option<SealedContent>,
     pub hash: Digest,
 }
@@ -112,11 +114,11 @@ pub struct SealedContent {
     pub bytes: Vec<u8>,
 }
 
-/// Head as it is decoded. [`seal`] writes the same fields.
+/// Head in the form in which it is decoded. [`seal`] writes the same fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
-    /// Checked before the other fields are decoded.
+    /// Version, which is checked before the other fields are decoded.
     #[serde(rename = "v")]
     _version: u64,
     #[serde(rename = "type")]
@@ -131,7 +133,7 @@ struct Head {
     content_digest: Option<Digest>,
 }
 
-/// Error for stored bytes that are not a valid event of this stream.
+/// Error returned when stored bytes are not a valid event of this stream.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
@@ -150,7 +152,7 @@ pub enum Error {
     WrongContent { stream: StreamId, seq: u64 },
 }
 
-/// Encodes an event as the next of its stream and advances `chain`. The facts include their `type`.
+/// Encodes an event as the next event of its stream, and advances `chain`. The encoded facts include their `type`.
 pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Draw) -> Sealed {
     #[derive(Serialize)]
     struct Head<'a, F> {
@@ -175,7 +177,7 @@ pub fn seal<F: Serialize>(event: &Envelope<F>, chain: &mut Chain, draw: &mut Dra
     Sealed { stream: stream.clone(), seq, head, content, hash }
 }
 
-/// Decodes the envelope of one event by itself. Verifies its content, but not its place in the chain.
+/// Decodes the envelope of a single event. Verifies the content of the event, but not its place in the chain.
 pub fn read(sealed: &Sealed) -> Result<Envelope<EncodedFact>, Error> {
     let (stream, seq) = (&sealed.stream, sealed.seq);
     let unreadable = |source| Error::Unreadable { stream: stream.clone(), seq, source };
@@ -203,7 +205,7 @@ pub fn read(sealed: &Sealed) -> Result<Envelope<EncodedFact>, Error> {
     Ok(Envelope { stream: head.stream, at: head.at, actor: head.actor, fact, content })
 }
 
-/// Returns true if the event was written with content that has been erased.
+/// Returns true if the event had content that was erased.
 pub fn has_lost_content(sealed: &Sealed) -> Result<bool, Error> {
     if sealed.content.is_some() {
         return Ok(false);

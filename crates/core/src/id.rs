@@ -1,8 +1,8 @@
-//! Ids: prefixed, sortable by time, a pure function of (seed, n).
+//! Ids: prefixed, sortable by time, and a pure function of (seed, n).
 //!
-//! `run_01k…`: the prefix, then 26 characters of Crockford base 32 with 48 bits of milliseconds and 80 bits drawn from
-//! the seed. In an id that a run issues, the first 16 of the 80 bits are its position in the run. This module never
-//! reads a clock or a random source: the [`Seed`] and the time are passed in.
+//! `run_01k…`: the prefix, then 26 characters of Crockford base 32 that encode 48 bits of milliseconds and 80 bits
+//! drawn from the seed. In an id that a run issues, the first 16 of the 80 bits are the position of the id in the run.
+//! This module never reads a clock or a random source: callers pass the [`Seed`] and the time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,14 +14,14 @@ use crate::time::Timestamp;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
-/// Characters that hold the milliseconds.
+/// Number of characters that encode the milliseconds.
 const OF_TIME: usize = 10;
 
-/// 128 unguessable bits, drawn once per input at the I/O edge. All ids and salts of that input derive from it.
+/// 128 unguessable bits, drawn once per input outside of this crate. All ids and salts of the input derive from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub [u8; 16]);
 
-/// Draws the ids and salts of one input, in order.
+/// Draws the ids and salts of one input, one after the other.
 #[derive(Debug)]
 pub struct Draw {
     seed: Seed,
@@ -34,7 +34,7 @@ impl Draw {
         Self { seed, now, n: 0 }
     }
 
-    /// Returns the next 16 bytes as the salt of an event's content. No id reveals bits of a salt.
+    /// Returns the next 16 bytes as the salt of an event's content. Ids reveal no bits of a salt.
     pub fn salt(&mut self) -> [u8; 16] {
         let hash = self.next(b"holdshort.salt.v1");
         let mut salt = [0; 16];
@@ -50,7 +50,7 @@ impl Draw {
         self.made(random)
     }
 
-    /// Returns the next id of type `I`. It sorts after ids of the same millisecond with a lower `place`.
+    /// Returns the next id of type `I`. It sorts after the ids that have the same millisecond and a lower `place`.
     pub fn id_at<I: Id>(&mut self, place: u16) -> I {
         let drawn = self.next(b"holdshort.id.v1");
         let mut random = [0; 10];
@@ -79,13 +79,13 @@ impl Draw {
     }
 }
 
-/// Operations of every type of id.
+/// Operations that every type of id has.
 pub trait Id: Sized {
     const PREFIX: &'static str;
     fn from_text(text: String) -> Self;
     fn text(&self) -> &str;
 
-    /// Returns the time at which the id was drawn.
+    /// Returns the time at which the id was created.
     fn drawn_at(&self) -> Timestamp {
         let digits = self.text().bytes().skip(Self::PREFIX.len()).take(OF_TIME);
         let value = |digit: u8| {
@@ -95,7 +95,7 @@ pub trait Id: Sized {
     }
 }
 
-/// Error for a text that is not an id of the expected type.
+/// Error returned when a text is not an id of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an id of the form {prefix}…")]
 pub struct Malformed {
@@ -164,47 +164,47 @@ macro_rules! id {
 }
 
 id!(
-    /// One journalled execution.
+    /// Id of a run: one execution of a workflow, recorded in the journal.
     RunId,
     "run_"
 );
 id!(
-    /// A conversation with a person.
+    /// Id of a session: a conversation with a person.
     SessionId,
     "ses_"
 );
 id!(
-    /// One pause that a person ends.
+    /// Id of an interrupt: one pause of a run that a person ends.
     InterruptId,
     "int_"
 );
 id!(
-    /// A remembered decision.
+    /// Id of a grant: a remembered decision.
     GrantId,
     "gra_"
 );
 id!(
-    /// One notification of one channel about one event.
+    /// Id of a delivery: one notification of one channel about one event.
     DeliveryId,
     "dlv_"
 );
 id!(
-    /// A webhook that was registered over the API.
+    /// Id of a webhook that was registered over the API.
     WebhookId,
     "whk_"
 );
 id!(
-    /// A browser that receives push notifications for a person.
+    /// Id of a browser that receives push notifications for a person.
     PushId,
     "psh_"
 );
 id!(
-    /// A key of an agent or a service; not its secret.
+    /// Id of an agent's or a service's key. It is not the secret of the key.
     KeyId,
     "key_"
 );
 
-/// Stream of an event: the key of the journal.
+/// Stream that contains an event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum StreamId {

@@ -1,7 +1,7 @@
-//! The table of rights: one extent for each permission and role.
+//! The table of rights: for each permission, the extent that each role has.
 //!
-//! A route names only the permission that it needs. The core checks the table again where it decides.
-//! Ownership and assignment are known to the module of each resource, not to this one.
+//! A route names only the permission that it needs. The core checks the table a second time when it makes the decision.
+//! This module knows neither owners nor assignments: the module of each resource checks them.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ pub enum Permission {
     Decide,
     /// Reassign, delegate, create decision links.
     Assign,
-    /// Freeze and unfreeze the installation, resume runs and sessions, revoke grants.
+    /// Freeze and unfreeze the installation or parts of it, resume runs and sessions, revoke grants.
     Halt,
     /// Manage people, keys, channels and policy.
     Administer,
-    /// Read audit, receipts and exports.
+    /// Read the audit log, receipts and exports.
     Audit,
     /// Create links that sign a browser in as any person.
     SignIn,
@@ -34,21 +34,21 @@ pub enum Permission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     Nothing,
-    /// Resources that the caller began. Among runs, only external ones.
+    /// Resources that the caller created. Among runs, only external runs.
     Own,
-    /// Resources assigned to the caller.
+    /// Resources that are assigned to the caller.
     Assigned,
-    /// Resources assigned to the caller, and resources without an assignment.
+    /// Resources that are assigned to the caller, and resources without an assignment.
     Unassigned,
     All,
 }
 
 use Extent::{All, Assigned, Nothing, Own, Unassigned};
 
-/// Roles of the table, in column order. The engine has no column: it cannot sign in.
+/// Roles in the order of the table's columns. The engine has no column, because the engine cannot sign in.
 pub const ROLES: [Role; 5] = [Role::Admin, Role::Operator, Role::Reviewer, Role::Agent, Role::Auditor];
 
-/// Extents: one row for each permission, one column for each of [`ROLES`].
+/// One row per permission, with one extent per role in the order of [`ROLES`].
 pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::Read, [All, All, Assigned, Own, All]),
     (Permission::Steer, [All, All, Nothing, Own, Nothing]),
@@ -61,23 +61,23 @@ pub const TABLE: [(Permission, [Extent; ROLES.len()]); 9] = [
     (Permission::SignIn, [All, Nothing, Nothing, Nothing, Nothing]),
 ];
 
-/// Returns the extent of a permission for a role. A pair outside the table gets [`Extent::Nothing`].
+/// Returns the extent of a permission for a role. Returns [`Extent::Nothing`] for a role without a column.
 pub fn extent(role: Role, permission: Permission) -> Extent {
     let column = ROLES.iter().position(|of| *of == role);
     let row = TABLE.iter().find(|(of, _)| *of == permission);
     column.zip(row).and_then(|(column, (_, extents))| extents.get(column).copied()).unwrap_or(Nothing)
 }
 
-/// Selects the role in which a person uses a permission: the role with the widest extent, and among equal ones the
-/// weakest role. Returns `None` if no role has the permission.
+/// Selects the role in which a person uses a permission: the role with the widest extent or, among roles with equal
+/// extents, the weakest role. Returns `None` if no role of the person has the permission.
 pub fn acting(roles: &BTreeSet<Role>, permission: Permission) -> Option<Role> {
     let theirs = ROLES.into_iter().filter(|role| roles.contains(role));
-    // `max_by_key` returns the last of equal items, and the roles are ordered from the strongest to the weakest.
+    // `max_by_key` returns the last of equal items, and `ROLES` begins with the strongest role.
     theirs.filter(|role| extent(*role, permission) != Nothing).max_by_key(|role| extent(*role, permission))
 }
 
 impl Permission {
-    /// Name of the permission in documents: `read`, `sign_in`.
+    /// Returns the name of the permission in documents, such as `read` or `sign_in`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -1,5 +1,5 @@
-//! Sessions: conversations with a person. A session holds grants, refusals, and its state; its runs read them as
-//! context. A session without events was created by the start of a run, and is open.
+//! Sessions: conversations with a person. A session contains grants, refusals and a state, which the runs of the
+//! session read as context. A session without events was created by the start of a run, and is open.
 
 mod fact;
 mod front;
@@ -39,11 +39,11 @@ pub struct Session {
     pub front: Front,
     /// Number of messages in the conversation.
     pub said: u64,
-    /// Undone changes, oldest first.
+    /// Changes that a person undid, oldest first.
     pub undone: SharedList<Undone>,
-    /// `None` if the start of a run created the session.
+    /// Event that opened the session. `None` if the start of a run created it.
     pub opened: Option<Opened>,
-    /// `None` until the state is first set.
+    /// Events that changed the state. `None` if the state was never set.
     pub changed: Option<RowSpan>,
 }
 
@@ -56,14 +56,15 @@ pub enum Input {
         interrupt: InterruptId,
     },
     Open(Open),
-    /// Continues the conversation after these runs, which an earlier version started. Has no effect if the session has
-    /// a front.
+    /// Continues the conversation after these runs, which an earlier version started. The input has no effect if the
+    /// session already has a front run.
     Continue {
         runs: Vec<RunId>,
     },
     Suspend,
     Resume,
-    /// [`End::Completed`] is for people. [`End::Expired`] is for the engine, once the session was idle for long enough.
+    /// A person closes a session with [`End::Completed`]. The engine closes a session with [`End::Expired`] after the
+    /// session was idle for `idle_ms`.
     Close {
         reason: End,
     },
@@ -73,10 +74,10 @@ pub enum Input {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Open {
     pub workflow: Option<String>,
-    /// From 1 to [`limits::SESSION_IDLE_MS`].
+    /// Idle time in milliseconds after which the session expires, from 1 to [`limits::SESSION_IDLE_MS`].
     pub idle_ms: Option<u64>,
     pub name: Option<String>,
-    /// Configuration of its runs, as the creator of the session sent it. Null if there is none.
+    /// Configuration of the session's runs, as the creator of the session sent it. Null without a configuration.
     pub config: Value,
 }
 
@@ -92,7 +93,7 @@ pub enum Rejection {
     AlreadyThere,
     #[error("the session is closed ({})", .0.as_str())]
     Closed(End),
-    /// The session never expires, or its idle time is not over.
+    /// The session never expires, or has not been idle for long enough.
     #[error("the session has not been idle for long enough")]
     NotIdle,
     #[error("the request does not fit")]
@@ -118,7 +119,8 @@ impl Session {
         }
     }
 
-    /// Decides an input. A repeated input yields no event, except `Open`: each opening has an id of its own.
+    /// Decides an input. A repeated input causes no event. `Open` is the exception, because each opening gets an id of
+    /// its own.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         let may = |permission| rights::extent(actor.role, permission) == Extent::All;
         let may = match input {
@@ -185,7 +187,7 @@ impl Session {
         }
     }
 
-    /// Builds an event of this session, not applied yet.
+    /// Builds an event of this session. The event is not applied yet.
     pub fn event(&self, now: Timestamp, actor: &Actor, fact: Fact) -> Event {
         Event {
             stream: StreamId::Session(self.id.clone()),
@@ -196,7 +198,7 @@ impl Session {
         }
     }
 
-    /// Applies an event. Ignores events of other streams.
+    /// Applies an event. Events of other streams are ignored.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::Session(fact) = &event.fact else { return };
         let (at, actor) = (event.at, &event.actor);
@@ -268,23 +270,24 @@ impl Session {
         self.changed = Some(RowSpan { first_at, last_at: at, last_seq: self.seq });
     }
 
-    /// Returns the time of expiry, by the session's own events. Its runs may have later activity.
+    /// Returns the time at which the session expires according to its own events. Runs of the session may have been
+    /// active later.
     fn idle_at(&self) -> Option<Timestamp> {
         let idle_ms = self.opened.as_ref()?.idle_ms?;
         Some(self.changed?.last_at.plus_ms(idle_ms))
     }
 
-    /// Returns true if the session closes after a time without activity.
+    /// Returns true if the session closes when it was idle for too long.
     pub fn expires(&self) -> bool {
         self.opened.as_ref().is_some_and(|opened| opened.idle_ms.is_some())
     }
 
-    /// Returns the front run, which may have ended.
+    /// Returns the front run: the latest run that a message started. The front run may have ended.
     pub fn front_run(&self) -> Option<&RunId> {
         self.front.runs.last()
     }
 
-    /// Returns the front runs before this one, newest first.
+    /// Returns the front runs that preceded `run`, newest first.
     pub fn front_before<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s RunId> {
         let newer = self.front.runs.iter().rev().position(|each| each == run).map_or(0, |at| at + 1);
         self.front.runs.iter().rev().skip(newer)
@@ -296,7 +299,8 @@ impl Session {
         self.undone.push_back_mut(undone);
     }
 
-    /// Returns the undone changes that a run must learn of: its own, and those undone while it was the front run.
+    /// Returns the undone changes that a run must be told about: changes of the run itself, and changes that were
+    /// undone while the run was the front run.
     pub fn undone_for<'s>(&'s self, run: &'s RunId) -> impl Iterator<Item = &'s Undone> {
         self.undone.iter().filter(move |undone| undone.front.as_ref() == Some(run) || undone.of == *run)
     }
@@ -313,7 +317,7 @@ impl Session {
 }
 
 impl Open {
-    /// Returns the event's content, or the problems of the settings.
+    /// Returns the content of the event, or the problems of the settings.
     fn content(&self) -> Result<Content, Rejection> {
         let mut problems = Vec::new();
         if self.idle_ms.is_some_and(|ms| ms == 0 || ms > limits::SESSION_IDLE_MS) {

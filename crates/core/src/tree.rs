@@ -1,9 +1,9 @@
-//! Merkle tree over all events (RFC 9162, part 2.1): computes its root, and proves that it contains an event or that it
-//! continues an earlier tree.
+//! Merkle tree over all events (RFC 9162, part 2.1). Computes the root of the tree, and proves that the tree contains
+//! an event or that it continues an earlier tree.
 //!
-//! The nth leaf is the hash of the nth event in the order of positions. The hash of an event is the head of its stream
+//! The nth leaf is the hash of the nth event, in the order of positions. The hash of an event is the head of its stream
 //! at that event, so the tree contains every past head of every stream. This module never reads events: a proof is a
-//! list of ranges of leaves, and the caller computes the root of each.
+//! list of ranges of leaves, and the caller computes the root of each range.
 
 use std::ops::Range;
 
@@ -18,10 +18,10 @@ fn node(left: &Digest, right: &Digest) -> Digest {
     Digest::of_parts(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
-/// Root of a growing list of leaves. Memory grows with the logarithm of their number.
+/// Root of a growing list of leaves. The memory grows with the logarithm of the number of leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Growing {
-    /// Roots of the perfect subtrees from the left, each smaller than the one before it.
+    /// Sizes and roots of the perfect subtrees, from the left. Each subtree is smaller than the previous subtree.
     peaks: Vec<(u64, Digest)>,
 }
 
@@ -36,7 +36,8 @@ impl Growing {
         self.subtree(1, leaf(event));
     }
 
-    /// Adds a perfect subtree of `size` leaves. `size` is a power of two that divides the number of leaves before it.
+    /// Adds a perfect subtree of `size` leaves. `size` must be a power of two that divides the current number of
+    /// leaves.
     pub fn subtree(&mut self, size: u64, root: Digest) {
         debug_assert!(size.is_power_of_two() && self.size().is_multiple_of(size));
         let (mut size, mut root) = (size, root);
@@ -46,15 +47,15 @@ impl Growing {
         self.peaks.push((size, root));
     }
 
-    /// Returns the root over all leaves. Without leaves it is the hash of zero bytes.
+    /// Returns the root over all leaves. Without leaves, the root is the hash of zero bytes.
     pub fn root(&self) -> Digest {
         let roots = self.peaks.iter().rev().map(|(_, root)| *root);
         roots.reduce(|right, left| node(&left, &right)).unwrap_or_else(|| Digest::of_bytes(&[]))
     }
 }
 
-/// Returns the ranges whose roots prove that a tree of `size` leaves contains the leaf `index`, from the leaf up.
-/// Returns `None` if there is no such leaf.
+/// Returns the ranges whose roots prove that a tree of `size` leaves contains the leaf `index`, from the leaf upwards.
+/// Returns `None` if the tree has no leaf `index`.
 pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
     let (mut tree, mut path) = (0..size, Vec::new());
     if index >= size {
@@ -74,8 +75,9 @@ pub fn inclusion(index: u64, size: u64) -> Option<Vec<Range<u64>>> {
     Some(path)
 }
 
-/// Returns the ranges whose roots prove that a tree of `size` leaves begins with the first `earlier` of them. Returns
-/// `None` if the earlier tree is empty, because it proves nothing, or if it is the larger one.
+/// Returns the ranges whose roots prove that a tree of `size` leaves begins with the tree of the first `earlier`
+/// leaves. Returns `None` if the earlier tree is empty, because nothing can then be proved, or if the earlier tree is
+/// larger.
 pub fn consistency(earlier: u64, size: u64) -> Option<Vec<Range<u64>>> {
     if earlier == 0 || earlier > size {
         return None;
@@ -116,7 +118,7 @@ pub fn is_included(event: &Digest, index: u64, size: u64, path: &[Digest], root:
     ranges.iter().zip(path).fold(leaf(event), up) == *root
 }
 
-/// Returns true if `proof` proves that the second tree begins with all leaves of the first (RFC 9162, 2.1.4.2).
+/// Returns true if `proof` proves that the second tree begins with all leaves of the first tree (RFC 9162, 2.1.4.2).
 pub fn continues(first: (u64, &Digest), second: (u64, &Digest), proof: &[Digest]) -> bool {
     let ((earlier, earlier_root), (size, root)) = (first, second);
     if earlier == size {
@@ -126,7 +128,7 @@ pub fn continues(first: (u64, &Digest), second: (u64, &Digest), proof: &[Digest]
         return false;
     };
     let mut parts: Vec<(Range<u64>, Digest)> = ranges.into_iter().zip(proof.iter().copied()).collect();
-    // An earlier tree that is perfect is itself the first part.
+    // If the earlier tree is perfect, its root is itself the first part of the proof.
     if parts.iter().all(|(range, _)| range.start >= earlier) {
         parts.insert(0, (0..earlier, *earlier_root));
     }

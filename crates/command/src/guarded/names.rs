@@ -1,7 +1,7 @@
-//! Table of guarded names, by the kind of tool that reads them.
+//! Table of guarded names, grouped by the tools that read the files.
 //!
-//! A row applies at any depth of a path and to everything below it. A name stands for its variants too: `.X` stands for
-//! `.X.local`, `.X.d`, `.X.yml`, `.X.js` and the like (`Forms`).
+//! A row applies at any depth of a path, and to everything below the name. Variants of a name are guarded too: `.X`
+//! also guards `.X.local`, `.X.d`, `.X.yml`, `.X.js` and similar names (`Forms`).
 
 use super::{Guarded, guarded, in_own_sources};
 
@@ -33,14 +33,14 @@ const DESKTOP: &str = "a desktop runs it, or sets variables from it, when its ow
 const KEYS: &str = "it holds keys, or names programs that are run for them";
 
 pub(super) const NAMES: &[Guarded] = &[
-    // Git: its folder, the folders of submodules and worktrees, and bare repositories.
+    // Git: the `.git` folder, the folders of submodules and worktrees, and bare repositories.
     guarded(".git/config*", GIT_CONFIG),
     guarded(".git/hooks", GIT_HOOKS),
     guarded(".git/info", GIT_ATTRIBUTES),
     guarded(".git/modules", GIT_MODULES),
     guarded(".git/worktrees", GIT_POINTER),
     guarded(".git/gitdir", GIT_POINTER),
-    // With a `HEAD` in the same folder it makes any folder a repository.
+    // A `commondir` file next to a `HEAD` file turns any folder into a repository.
     guarded("commondir", GIT_POINTER),
     guarded(".git/objects/info/alternates", "it tells git where to read objects from"),
     guarded(".git/rebase-merge", GIT_UNDER_WAY),
@@ -72,7 +72,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".tigrc*", VERSION_CONTROL),
     guarded(".lazygit*", VERSION_CONTROL),
     guarded(".config/lazygit", VERSION_CONTROL),
-    // Tools that git hooks start.
+    // Tools that git hooks run.
     guarded(".husky*", ON_COMMIT),
     guarded("husky.config.*", ON_COMMIT),
     guarded(".githooks", GIT_HOOKS),
@@ -97,10 +97,10 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".czrc", ON_COMMIT),
     guarded(".cz*.*", ON_COMMIT),
     guarded(".trunk", ON_COMMIT),
-    // Hooks of any tool: `.github/hooks`, `.claude/hooks`.
+    // Hooks of any tool, such as `.github/hooks` and `.claude/hooks`.
     guarded(".*/hooks", HOOKS),
     guarded(".hooks", HOOKS),
-    // Files that a shell runs when a user enters the folder.
+    // Files that a shell runs when a user enters their folder.
     guarded(".envrc*", ON_ENTRY),
     guarded(".direnv*", ON_ENTRY),
     guarded(".config/direnv", ON_ENTRY),
@@ -117,7 +117,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".ondirrc", ON_ENTRY),
     guarded(".flox", ON_ENTRY),
     guarded("activate-hermit*", ON_ENTRY),
-    // Version managers. A name may point to a folder of the workspace whose programs then run.
+    // Version managers. The file may point to a folder of the workspace, whose programs are then executed.
     guarded(".*-version", VERSIONS),
     guarded(".*-versions", VERSIONS),
     guarded(".nvmrc", VERSIONS),
@@ -180,11 +180,11 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("ansible.cfg", PACKAGES),
     guarded(".ansible.cfg", PACKAGES),
     guarded(".config/go", PACKAGES),
-    // Wrappers that start a build.
+    // Wrapper scripts that start a build.
     guarded("tools/bazel*", WRAPPER),
     guarded("gradle/wrapper", WRAPPER),
     guarded(".plzconfig*", WRAPPER),
-    // Folders with the programs of tools.
+    // Folders that contain programs of tools.
     guarded(".cargo/bin", PLACE),
     guarded(".cargo/env", PLACE),
     guarded(".rustup", PLACE),
@@ -201,7 +201,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".deno/bin", PLACE),
     guarded(".bun/bin", PLACE),
     guarded(".npm-global", PLACE),
-    // Editors and language servers, which start when a user opens the folder.
+    // Editors and language servers. They start when a user opens the folder.
     guarded(".vscode", EDITOR),
     guarded(".vscode-*", EDITOR),
     guarded("*.code-workspace", EDITOR),
@@ -266,7 +266,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded("pyrightconfig*", EDITOR),
     guarded(".formatter.exs", EDITOR),
     guarded(".elixir*ls", EDITOR),
-    // Linters and formatters whose configuration is code, or names code.
+    // Linters and formatters whose configuration is code, or names code to run.
     in_own_sources("*pylintrc", LINTER),
     in_own_sources(".pylintrc*", LINTER),
     in_own_sources(".flake8", LINTER),
@@ -390,7 +390,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".warp*", AGENT),
     guarded(".windsurf*", AGENT),
     guarded(".zencoder*", AGENT),
-    // Containers and environments that are created when the folder is opened.
+    // Containers and environments that a tool creates when the folder is opened.
     guarded(".devcontainer*", CONTAINER),
     guarded("devcontainer.json", CONTAINER),
     guarded(".gitpod*", CONTAINER),
@@ -449,7 +449,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".gprc", DEBUGGER),
     guarded(".scilab", DEBUGGER),
     guarded("startup.m", DEBUGGER),
-    // Settings of tools, in the folder or the home folder.
+    // Settings of tools, in the workspace or in a home folder.
     guarded(".lessfilter", SETTINGS),
     guarded(".lesskey", SETTINGS),
     guarded(".curlrc", SETTINGS),
@@ -473,7 +473,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".julia/config", SETTINGS),
     guarded(".config/ipython", SETTINGS),
     guarded(".ipython", SETTINGS),
-    // Terminals.
+    // Terminal multiplexers.
     guarded(".tmux*", MULTIPLEXER),
     guarded(".config/tmux", MULTIPLEXER),
     guarded(".screenrc", MULTIPLEXER),
@@ -484,7 +484,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".config/alacritty", MULTIPLEXER),
     guarded(".config/wezterm", MULTIPLEXER),
     guarded(".wezterm*", MULTIPLEXER),
-    // Shells, for a workspace that is a home folder.
+    // Shells. These files matter if the workspace is a home folder.
     guarded(".bashrc*", SHELL),
     guarded(".bash_*", SHELL),
     guarded(".bash-*", SHELL),
@@ -524,7 +524,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".config/elvish", SHELL),
     guarded("profile.ps1", SHELL),
     guarded("microsoft.*profile.ps1", SHELL),
-    // Desktops, for a workspace that is a home folder.
+    // Desktops. These files matter if the workspace is a home folder.
     guarded(".xprofile", DESKTOP),
     guarded(".xsession*", DESKTOP),
     guarded(".xinitrc", DESKTOP),

@@ -4,24 +4,24 @@ use super::values::Value;
 use super::{MayBeEmpty, Parser};
 use crate::shell::{COMPUTED, Expansion, ShellWord};
 
-/// Word as the shell would read it.
+/// Word of a line, as the shell would read it.
 pub(super) struct ScriptWord {
     pub(super) word: ShellWord,
-    /// True if the shell makes exactly one word of it.
+    /// True if the shell turns the text into exactly one word.
     pub(super) is_one: bool,
-    /// True if no part of it is computed.
+    /// True if the shell computes no part of the word.
     pub(super) is_literal: bool,
-    /// Value of a variable that the word is assigned to.
+    /// Kind of the value that a variable gets if the word is assigned to it.
     pub(super) value: Value,
 }
 
 impl ScriptWord {
-    /// Returns the value of `x=`.
+    /// Returns the word after `x=`, which is empty.
     pub(super) fn empty() -> Self {
         Self { word: ShellWord::default(), is_one: true, is_literal: true, value: Value::Path }
     }
 
-    /// Returns the value of each word that the shell makes of it.
+    /// Returns the kind of each word into which the shell splits this word.
     pub(super) fn each(&self) -> Value {
         match (self.value, self.is_one) {
             (Value::Path, false) if !self.is_literal => Value::Unknown,
@@ -41,7 +41,7 @@ struct Building {
     word: ShellWord,
     is_one: bool,
     is_literal: bool,
-    /// The computed piece, if it is the whole word.
+    /// Kind of the computed piece, if the word consists only of this piece.
     only: Option<Value>,
     pieces: usize,
     braces: u32,
@@ -89,13 +89,13 @@ impl Building {
             }
             None if self.word.expansion == Expansion::Anything => Value::Unknown,
             None if self.word.text.starts_with("/dev/") => Value::Unknown,
-            // Braces may spell `/dev/tcp`.
+            // Braces may expand to `/dev/tcp`.
             None if self.word.text.starts_with('/') && self.word.text.contains('{') => Value::Unknown,
             None if !self.is_literal && self.word.text.starts_with('/') => Value::Unknown,
             None if self.begins_as_operand() && (self.is_one || self.is_literal) => Value::Path,
             None => Value::Unknown,
         };
-        // An empty text is not an option.
+        // An empty word is not an option.
         let value = if self.word.text.is_empty() { Value::Path } else { value };
         ScriptWord { word: self.word, is_one: self.is_one, is_literal: self.is_literal, value }
     }
@@ -172,7 +172,7 @@ impl Parser<'_> {
         (self.rest.len() < before.len()).then(|| found.finish())
     }
 
-    /// Reads text in double quotes, or in a here-document.
+    /// Parses text in double quotes, or in a here-document.
     fn quoted(&mut self, end: Option<char>, found: &mut Building) -> Option<()> {
         loop {
             match self.next_char() {
@@ -200,14 +200,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the text of a here-document.
+    /// Parses the text of a here-document.
     pub(super) fn document(&mut self) -> Option<()> {
         let mut found = Building::new();
         self.quoted(None, &mut found)
     }
 
-    /// Reads the commands of a substitution. Rejects a here-document that is still open at the end, because shells
-    /// differ in where its text begins.
+    /// Parses the commands of a substitution. Rejects a here-document that is still open at the end of the
+    /// substitution, because shells differ in where the text of the here-document begins.
     fn substitution(&mut self) -> Option<Value> {
         let value = self.deeper(|parser| parser.list(MayBeEmpty::No))?;
         self.expect(")")?;
@@ -227,7 +227,7 @@ impl Parser<'_> {
         self.within(&text, |parser| parser.list(MayBeEmpty::No))
     }
 
-    /// Reads the rest behind a `$`.
+    /// Parses the text after a `$`.
     fn dollar(&mut self, quotes: Quotes, found: &mut Building) -> Option<()> {
         match self.computed() {
             Some(Computed::Value(value)) => found.computed(value, quotes),
@@ -260,13 +260,14 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let name = self.name();
-                // zsh evaluates an index in brackets.
+                // zsh evaluates an index in brackets after the name.
                 if self.rest.starts_with('[') {
                     return None;
                 }
                 self.known.lookup(&name)
             }
-            // `$1` and `$@` are arguments, which the line does not have. `$[…]` is arithmetic like `$((…))`.
+            // `$1` and `$@` are arguments of a script, which a line does not have. `$[…]` is arithmetic, as `$((…))`
+            // is.
             Some(c) if c.is_ascii_digit() || matches!(c, '@' | '*' | '-' | '[') => return None,
             Some(_) | None => return Some(Computed::Dollar),
         };
@@ -280,7 +281,7 @@ impl Parser<'_> {
         name.to_owned()
     }
 
-    /// Reads the rest of `${NAME}`, in forms that set nothing and evaluate nothing.
+    /// Parses the rest of `${NAME}`. Accepts only forms that set no variable and evaluate nothing.
     fn braces(&mut self) -> Option<Value> {
         let (inner, rest) = self.rest.split_once('}')?;
         let inner = inner.to_owned();
@@ -296,14 +297,14 @@ impl Parser<'_> {
         let value = self.known.lookup(name);
         Some(match operation.chars().next() {
             None => value,
-            // The text may become empty.
+            // The result may be empty.
             Some('%') => value.join(Value::Count),
             Some('#' | '/' | '^' | ',' | '+' | '?') => Value::Unknown,
             Some('-') => value.join(Value::of_text(&operation[1..])),
             Some(':') => match operation.chars().nth(1)? {
                 '-' => value.join(Value::of_text(&operation[2..])),
                 '+' | '?' => Value::Unknown,
-                // Substrings by position.
+                // Substring by position and length.
                 _ if operation.chars().all(|c| c.is_ascii_digit() || c == ':') => Value::Unknown,
                 _ => return None,
             },
@@ -311,7 +312,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `$((…))` with numbers, and with variables that hold numbers. Some shells run code in other variables.
+    /// Parses `$((…))` that contains only numbers, and variables whose values are numbers. In variables with other
+    /// values, some shells run code.
     fn arithmetic(&mut self) -> Option<()> {
         let mut open = 0_u32;
         loop {
@@ -347,7 +349,7 @@ impl Parser<'_> {
                 }
                 c if c.is_ascii_digit() || " \t+-*/%&|^~?:,".contains(c) => {
                     self.next_char();
-                    // `+=` sets a variable.
+                    // An operator with `=`, such as `+=`, sets a variable.
                     if !c.is_ascii_digit() && self.rest.starts_with('=') && !self.rest.starts_with("==") {
                         return None;
                     }
@@ -360,7 +362,7 @@ impl Parser<'_> {
 
 enum Computed {
     Value(Value),
-    /// A literal `$`.
+    /// A `$` that stands for itself.
     Dollar,
 }
 

@@ -11,8 +11,8 @@ use crate::changeset::Changeset;
 use crate::policy::{GrantCovers, Rule, RuleAction};
 use crate::tool::Category;
 
-/// Inputs of the vote in addition to the inspection: lists of rules, mandatory checkpoints, findings of smart approval,
-/// grants and refusals.
+/// Inputs of the vote, in addition to the inspected call: lists of rules, mandatory checkpoints, findings of smart
+/// approval, grants and refusals.
 #[derive(Clone, Copy, Debug)]
 pub struct VoteInputs<'a> {
     /// Rules of the system.
@@ -21,9 +21,9 @@ pub struct VoteInputs<'a> {
     pub workflow: &'a [Rule],
     pub checkpoints: Checkpoints<'a>,
     pub smart: &'a [Reason],
-    /// Grants that apply. `None` if the gate offers no approval for the session.
+    /// Grants that apply to the call. `None`: the gate offers no approval for the session.
     pub grants: Option<&'a [&'a Grant]>,
-    /// Extent of a new grant.
+    /// Calls that a new grant would cover.
     pub covers: GrantCovers,
     /// Refusals of the session that match the call.
     pub refused: &'a RefusedBefore,
@@ -54,7 +54,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         let speaks = |rule: &&Rule| rule.action == RuleAction::Forbid && rule::may_concern(rule, subject);
         lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(by)
     };
-    // Code may reach any forbidden path. If a trial changed nothing in the workspace, no forbidden command took effect.
+    // Code on the line may run any forbidden command. If a trial showed no changes of the workspace, no forbidden
+    // command took effect.
     let by_words = !subject.changes.leave_nothing();
     let any_forbidden =
         forbids(|rule| !rule.paths.is_empty()) || (by_words && forbids(|rule| !rule.commands.is_empty()));
@@ -96,13 +97,13 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     mandatory.extend(rules.checkpoints.reasons(subject, command));
     mandatory.extend_from_slice(rules.smart);
     if !mandatory.is_empty() {
-        // No grant lifts these reasons, so offering one would promise too much.
+        // A grant would not remove these reasons, so no approval for the session is offered.
         let refused = rules.refused.reasons.iter().cloned();
         let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
         return Verdict::Ask { reasons, grantable: false };
     }
-    // A grant for a category was given without knowledge of the asking rules and findings here. It lifts none of them,
-    // and applies only if the workflow still offers such grants.
+    // The person who gave a grant for a category did not know these findings and rules that ask. Such a grant removes
+    // none of them, and applies only if the workflow still offers grants for categories.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };
@@ -110,7 +111,7 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     let grantable =
         rules.grants.is_some() && Matcher::for_coverage(subject, rules.covers).is_some_and(would_cover);
     if !rules.refused.reasons.is_empty() {
-        // A grant does not cover a refused call, unless it is given for this very call: then it revokes the refusal.
+        // A grant does not cover a refused call. If a person grants exactly this call, the grant revokes the refusal.
         let reasons = rules.refused.reasons.iter().cloned().chain(asks).collect();
         return Verdict::Ask { reasons, grantable: grantable && rules.refused.is_same };
     }
@@ -129,14 +130,14 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if an asking or forbidding rule of this kind may concern the call.
+/// Returns true if a rule that asks or forbids, and for which `is_such` returns true, may concern the call.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)
 }
 
-/// Returns true if a rule that asks about commands precedes the first match in its list. A script of the line may run
-/// one of those commands.
+/// Returns true if a rule that asks about commands precedes the first matching rule of its list. A script of the line
+/// may run a command of that rule.
 fn asks_about_commands(
     lists: &[(Source, &[Rule])],
     subject: &Subject<'_>,
@@ -158,10 +159,10 @@ fn found(code: &str, text: String) -> Reason {
     Reason { source: Source::Inspection, code: code.to_owned(), rule: None, text }
 }
 
-/// Returns the findings that no grant and no rule lifts.
+/// Returns the findings that neither a grant nor a rule removes.
 fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     match subject.changes {
-        // The changeset of the trial shows the effect of the line, so its words add nothing.
+        // The changeset of the trial shows the effect of the line, so the words of the line are not checked.
         Changes::Tried { changes, ask_because, layer: _ } => {
             mandatory_for_changes(subject, changes, ask_because)
         }
@@ -173,8 +174,8 @@ fn mandatory(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     }
 }
 
-/// Checks every changeset alike, whichever tool made it. A path is checked together with the folders of its workspace,
-/// which may lie in a guarded folder.
+/// Checks a changeset, whichever tool made it. Each path is checked together with the parent folders of the workspace,
+/// because the workspace may be inside a guarded folder.
 fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[String]) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = codes.iter().map(|code| found(code, explain(code).to_owned())).collect();
     let guarded = |path: &str| guarded::guards(format!("{}/{path}", subject.workspace).split('/'));
@@ -189,11 +190,12 @@ fn mandatory_for_changes(subject: &Subject<'_>, changes: &Changeset, codes: &[St
     reasons
 }
 
-/// Returns the findings in the arguments of a call with unknown changes.
+/// Returns the findings in the arguments of a call whose changes are unknown.
 fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<Reason> {
     let asks = |code: &String| found(code, explain(code).to_owned());
     let mut reasons: Vec<Reason> = subject.ask_because.iter().map(asks).collect();
-    // A read-only line reads whatever its words expand to. `vote` handles rules with commands or paths.
+    // A line that only reads is harmless, whatever its words expand to. `vote` applies the rules with commands or
+    // paths.
     if let Some(why) = command.filter(|command| !command.is_read_only()).and_then(|command| command.opaque) {
         reasons.push(found("opaque_command", format!("the command cannot be fully analyzed: {why}")));
     }
@@ -205,12 +207,12 @@ fn mandatory_for_words(subject: &Subject<'_>, command: Option<&Command>) -> Vec<
     reasons
 }
 
-/// Returns true if a call may write a guarded file: one that a person's own tools run by themselves.
+/// Returns true if a call may write a guarded file: a file that a person's own tools execute automatically.
 pub(crate) fn reaches_guarded(subject: &Subject<'_>) -> bool {
     guarded(subject, subject.command.map(holdshort_command::parse).as_ref()).is_some()
 }
 
-/// Returns the guarded file that the call may write.
+/// Returns the guarded file that the call may write. Returns `None` if there is none.
 fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> {
     let through_links = || {
         let mut resolved = subject.places.iter().filter_map(|place| place.resolved.as_deref());
@@ -219,7 +221,7 @@ fn guarded(subject: &Subject<'_>, command: Option<&Command>) -> Option<Guarded> 
     match (command, subject.path) {
         (Some(command), _) if command.is_read_only() => None,
         (Some(command), _) => {
-            // A command does not choose the folders above the workspace.
+            // The command does not choose the parent folders of the workspace, so they are not compared.
             let below = |folder: &str| {
                 let below = folder.strip_prefix(subject.workspace).unwrap_or(folder);
                 guarded::guards(below.split('/')).copied()

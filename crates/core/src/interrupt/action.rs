@@ -11,14 +11,15 @@ use crate::schema::Problem;
 /// New assignee of an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandedTo {
-    /// Other approvers for the current stage. The number of required votes stays.
+    /// New approvers for the current stage. The number of required votes stays the same.
     Names { approvers: Vec<String>, groups: Vec<String> },
-    /// A new assignment with its own stages and quorums.
+    /// A complete assignment with stages and quorums.
     Whole(Assignment),
 }
 
 impl Interrupt {
-    /// Returns true if the claim changes something. `over` is the sequence of a claim that it may replace.
+    /// Returns true if the claim changes something. `over` is the sequence number of a claim that the new claim may
+    /// replace.
     pub fn check_claim(
         &self,
         voter: &Voter<'_>,
@@ -37,9 +38,9 @@ impl Interrupt {
         }
     }
 
-    /// Returns true if the release changes something. Admins may release claims of people, but a client's claim can be
-    /// released only by that client. A claim on an approval survives the resolution, because the released call inherits
-    /// it.
+    /// Returns true if the release changes something. Admins may release the claims of other people, but only the same
+    /// client may release a client's claim. A claim on an approval stays after the resolution, because the released
+    /// call inherits the claim.
     pub fn check_release(&self, voter: &Voter<'_>, holder: Option<&ClaimHolder>) -> Result<bool, Refusal> {
         self.may_take_part(voter)?;
         let actor = voter.actor;
@@ -59,7 +60,8 @@ impl Interrupt {
         Ok(is_news)
     }
 
-    /// Checks a comment. Comments are accepted after the resolution too, so that people can explain it later.
+    /// Checks that the comment is permitted. Comments are permitted after the resolution too, so that people can
+    /// explain their decision.
     pub fn check_comment(&self, voter: &Voter<'_>, text: &str) -> Result<(), Refusal> {
         self.may_take_part(voter)?;
         let problem = if text.trim().is_empty() {
@@ -74,7 +76,8 @@ impl Interrupt {
         Err(Refusal::Invalid(vec![Problem::new("/text", problem)]))
     }
 
-    /// Checks that a person may withdraw their vote. They may withdraw it even if they are not an approver any more.
+    /// Checks that a person may withdraw the person's vote. This is permitted even if the person is no longer an
+    /// approver.
     pub fn check_take_back(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         let has_voted = self.votes.iter().any(|vote| vote.by == voter.actor.id);
         if !has_voted {
@@ -85,8 +88,8 @@ impl Interrupt {
     }
 
     /// Returns the assignment after a reassignment. It must require at least as many votes and stages as the gate, and
-    /// must not newly permit self-approval. A person who may reassign only their own interrupts can replace the
-    /// approvers of their current stage and nothing else.
+    /// must not permit self-approval that the gate excludes. Some people may reassign only interrupts that are assigned
+    /// to them. Such a person may only replace the approvers of the current stage.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {
@@ -106,8 +109,8 @@ impl Interrupt {
         }
         self.may_hand_over(voter)?;
         let (gate, mut assignment) = (&self.opened.assignment, self.assignment.clone());
-        // Replacing approvers keeps the current requirements. They may be below those of the gate, if its approvers
-        // have left.
+        // Replacing approvers keeps the current requirements. The current requirements may be lower than those of the
+        // gate if approvers of the gate have left.
         let floor = if matches!(to, HandedTo::Whole(_)) { gate } else { &self.assignment };
         match to {
             HandedTo::Names { approvers, groups } => {
@@ -125,7 +128,7 @@ impl Interrupt {
         }
     }
 
-    /// Checks that `to` may become the delegate of `from`.
+    /// Checks that `from` may make `to` a delegate.
     pub fn check_delegate(&self, voter: &Voter<'_>, delegation: &Delegation) -> Result<(), Refusal> {
         let Delegation { from, to, until } = delegation;
         let of_others = match rights::extent(voter.actor.role, Permission::Assign) {
@@ -161,8 +164,8 @@ impl Interrupt {
         if problems.is_empty() { Ok(()) } else { Err(Refusal::Invalid(problems)) }
     }
 
-    /// Prevents a person from choosing who releases their own work. With `self_approval: false`, neither the starter of
-    /// the run nor an author of the subject may reassign or delegate the interrupt.
+    /// Prevents people from choosing the approvers of their own work. With `self_approval: false`, neither the starter
+    /// of the run nor an author of the subject may reassign or delegate the interrupt.
     fn may_hand_over(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         if !self.is_open() {
             return Err(Refusal::AlreadyResolved);

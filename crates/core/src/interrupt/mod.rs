@@ -1,7 +1,7 @@
-//! Interrupts: the closed table of kinds and options, their state, and the rules of deciding them.
+//! Interrupts: the fixed table of kinds and options, the state of an interrupt, and the rules for deciding it.
 //!
-//! An interrupt is opened by the run, decided by people, and resolved once. Only a resolution releases work.
-//! `run/interrupts` applies events to an interrupt, and `run/decide` performs its resolution.
+//! A run opens an interrupt, people decide it, and it is resolved once. Only a resolution releases work.
+//! `run/interrupts` applies events to an interrupt, and `run/decide` carries out the resolution.
 
 mod action;
 mod answer;
@@ -52,40 +52,39 @@ use crate::plan::Plan;
 use crate::shared::Open;
 use crate::time::Timestamp;
 
-/// An interrupt of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
     pub opened: Opened,
-    /// Current assignment: that of the opening, or of the last reassignment.
+    /// Current assignment: the assignment at the opening, or the assignment of the latest reassignment.
     pub assignment: Assignment,
-    /// Delegations on this interrupt.
+    /// Delegations of this interrupt.
     pub delegations: Vec<Delegation>,
     /// `{title, message, payload, response_schema?}`. Null once erased.
     pub content: Value,
     pub opened_at: Timestamp,
     pub opened_seq: u64,
-    /// Incremented with each change of the approvers. A decision may name the version that it was made on.
+    /// Incremented with each change of the approvers. A decision may state the version on which it is based.
     pub version: u64,
-    /// Current votes: the last one of each person.
+    /// Current votes. Each person has at most one current vote.
     pub votes: Vec<Vote>,
-    /// Author of the subject, if a person wrote it, such as a rewritten plan.
+    /// Person who wrote the subject, such as a rewritten plan. `None` if an agent wrote it.
     pub written_by: Option<Actor>,
-    /// Author of each edit, by the sequence of the edit's decision.
+    /// Author of each edit, by the sequence number of the decision that introduced the edit.
     pub authors: BTreeMap<u64, Actor>,
     pub claim: Option<Claim>,
-    /// Number of claims.
+    /// Number of claims so far.
     pub claims: u32,
     pub comments: Vec<Comment>,
-    /// Time of each person's first view while the interrupt was open.
+    /// First time at which each person viewed the interrupt while it was open.
     pub views: BTreeMap<String, Timestamp>,
-    /// Next reminder and escalation.
+    /// State of reminders and escalation.
     pub due: Due,
-    /// End of the snooze of each person who snoozed it.
+    /// End of the snooze, by the person who snoozed the interrupt.
     pub snoozes: BTreeMap<String, Timestamp>,
     pub resolution: Option<Resolution>,
-    /// Corrections and erasure of the answer to a question.
+    /// Corrections and erasure of the answer, for a question.
     pub kept: AnswerAmendments,
-    /// Use of the approval, for an external agent.
+    /// Record that an external agent used the approval.
     pub used: Option<Usage>,
 }
 
@@ -100,10 +99,10 @@ impl Interrupt {
         self.resolution.is_none()
     }
 
-    /// Builds the interrupt of an `interrupt_opened` event. `by` is the actor of the input.
+    /// Builds the interrupt from an `interrupt_opened` event. `by` is the actor whose input caused the event.
     pub fn new(mut opened: Opened, mut content: Value, by: &Actor, at: Timestamp, seq: u64) -> Self {
         opened.take_labels(&mut content);
-        // A plan without a step was written by a person.
+        // A plan that no step presented was written by a person.
         let is_written = matches!(opened.about, About::Plan(_)) && opened.step.is_none();
         Self {
             written_by: is_written.then(|| by.clone()),
@@ -132,8 +131,9 @@ impl Interrupt {
         self.opened.options.iter().find(|offer| offer.id == option)
     }
 
-    /// Returns the value that an edit replaces: a member of the payload for kinds that name one, otherwise the whole
-    /// payload. Returns `None` for a kind without edits, and for a question, which has no value before the answer.
+    /// Returns the value that an edit replaces: a member of the payload for kinds that name a member, otherwise the
+    /// complete payload. Returns `None` for a kind without edits, and for a question, because a question has no value
+    /// before the answer.
     pub fn replaced(&self) -> Option<&Value> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;
@@ -141,7 +141,8 @@ impl Interrupt {
         Some(member.unwrap_or(payload)).filter(|replaced| !replaced.is_null())
     }
 
-    /// Returns the plan in question. Returns `None` if the interrupt is not about a plan, or if its content was erased.
+    /// Returns the plan to decide on. Returns `None` if the interrupt is not about a plan, or if its content was
+    /// erased.
     pub fn plan(&self) -> Option<Plan> {
         if self.opened.kind != Kind::PlanApproval {
             return None;

@@ -1,7 +1,8 @@
-//! The closed table of interrupts: kind → option ids → effect (design, part 4).
+//! The fixed table of interrupts: for each kind its option ids, and for each option its effect (design, part 4).
 //!
-//! Workflows and edges may relabel, drop or reorder options; they may never add one. `choice` is the only kind with
-//! options defined by the asker: each of them answers, and so does `custom`, which is always offered.
+//! Workflows and edges may rename, drop or reorder options, but may never add an option. The kind `choice` is the
+//! exception: the asking agent defines its options. Choosing any of them answers the interrupt, and so does `custom`,
+//! which is always offered.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ impl Kind {
         Self::UnknownOutcome,
     ];
 
-    /// Returns the row with all properties of the kind.
+    /// Returns the row of the table with all properties of the kind.
     pub const fn row(self) -> &'static KindRow {
         match self {
             Self::ToolApproval => &TOOL_APPROVAL,
@@ -68,23 +69,24 @@ impl Kind {
     }
 }
 
-/// Properties of a kind.
+/// Properties of a kind of interrupt.
 #[derive(Clone, Copy, Debug)]
 pub struct KindRow {
-    /// Name in journals, workflows and responses.
+    /// Name of the kind in journals, workflows and responses.
     pub name: &'static str,
-    /// True if agents of other frameworks may open it. The other kinds concern work that Holdshort runs itself.
+    /// True if agents of other frameworks may open interrupts of this kind. If false, the kind concerns work that
+    /// Holdshort executes.
     pub from_outside: bool,
-    /// Member of the payload that an edit replaces. `None` if an edit replaces nothing.
+    /// Member of the payload that an edit replaces. `None`: the kind has no edits, or a question's answer is data.
     pub edits: Option<&'static str>,
-    /// Option that an expiry applies by default. It never releases work or needs a text. `None` if the kind has no such
-    /// option, and expires without one.
+    /// Option that takes effect by default when the interrupt expires. This option never releases work and never needs
+    /// a text. `None`: an expiry chooses no option.
     pub on_expiry: Option<&'static str>,
-    /// Options in the order of display.
+    /// Options, in the order in which they are displayed.
     pub options: &'static [Row],
 }
 
-/// Presence of a text or an edit in a decision.
+/// Requirement for a text or an edit in a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     Never,
@@ -97,13 +99,14 @@ pub enum Carry {
 pub struct Row {
     pub id: &'static str,
     pub label: &'static str,
-    /// Effects: the first is the default. A workflow may choose another one for `reject`.
+    /// Effects that the option may have. The first effect is the default. A workflow may choose a different effect for
+    /// `reject`.
     pub effects: &'static [Effect],
     pub text: Carry,
     pub edit: Carry,
-    /// Description of the first effect for this option. `None` for that of [`Effect::does`].
+    /// Description of the default effect for this option. `None`: the description of [`Effect::does`] applies.
     pub does: Option<&'static str>,
-    /// True if the client must ask the person to confirm the option, because it skips or cancels work.
+    /// True if the client must ask the person to confirm the option, because the option skips or cancels work.
     pub asks_again: bool,
 }
 
@@ -129,7 +132,7 @@ const fn row(
 
 use Carry::{May, Must, Never};
 
-/// Option of a card for a command with a trial.
+/// Option to keep only some of the changes, for a command that was tried.
 pub const KEEP_SOME: &str = "keep_some";
 
 const TOOL_APPROVAL: KindRow = KindRow {
@@ -198,7 +201,7 @@ const QUESTION: KindRow = KindRow {
     edits: None,
     on_expiry: Some("skip"),
     options: &[
-        // Takes a text, or data if the question has a data schema: `Offer::of_data`.
+        // The option takes a text, or data if the question has a schema for data: `Offer::of_data`.
         row("answer", "Answer", &[Effect::Respond], Must, May),
         row("skip", "Skip", &[Effect::Skip], May, Never)
             .does("continues without an answer; the agent makes an assumption")
@@ -222,7 +225,8 @@ const TURN: KindRow = KindRow {
     on_expiry: Some("exit"),
     options: &[
         row("submit", "Send", &[Effect::Respond], Must, Never),
-        // Without a text, the current task begins again when a person was asked whether it was done well.
+        // If the person was asked whether the task was done well, `new_task` without a text starts the current task
+        // again.
         row("new_task", "New task", &[Effect::NewTask], May, Never),
         row("continue", "Continue", &[Effect::Proceed], May, Never),
         row("done", "Done", &[Effect::Finish], May, Never),
@@ -258,7 +262,7 @@ const CONTINUATION: KindRow = KindRow {
     name: "continuation",
     from_outside: false,
     edits: None,
-    // Without a decision the run must not finish as if the work were sufficient (contract E22).
+    // An expiry must not end the run as if the work were sufficient, so it cancels the run (contract E22).
     on_expiry: Some("cancel"),
     options: &[
         row("continue", "Continue", &[Effect::Proceed], May, Never)
@@ -294,7 +298,7 @@ const UNKNOWN_OUTCOME: KindRow = KindRow {
     ],
 };
 
-/// Returns the row of an option, if the kind has it.
+/// Returns the row of an option. Returns `None` if the kind does not have the option.
 pub fn option(kind: Kind, id: &str) -> Option<&'static Row> {
     kind.row().options.iter().find(|row| row.id == id)
 }

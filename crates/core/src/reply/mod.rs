@@ -1,8 +1,9 @@
-//! Checks that a model's reply may end its work: it is complete, contains no tool call as text, and makes no request.
+//! Checks that a model's reply may end its step: it is complete, contains no tool call as text, and asks for nothing.
 //!
-//! This module reads texts and decides nothing: the run handles a [`Flaw`] (`run/ending.rs`). Language analysis is
-//! heuristic, so replies of agents that end by a tool (`ends: finish`) are not analyzed. In doubt a text is a question:
-//! one question too many costs a person a look, but one too few ends a run with nothing done.
+//! This module only analyzes texts: the run decides how to handle a [`Flaw`] (`run/ending.rs`). The analysis of
+//! language is heuristic, so replies of agents that must end with a tool call (`ends: finish`) are not analyzed. If the
+//! analysis is uncertain, a text is treated as a question: an unnecessary question costs a person one look, but a missed
+//! question ends a run without a result.
 
 mod asks;
 mod calls;
@@ -19,10 +20,11 @@ pub use asks::{announced, find_request};
 pub use calls::{CallableTool, written_call};
 pub use questions::{ReplyContent, parse_reply};
 
-/// Returns true if a text has content for its reader: not only thoughts, an empty fence, dots, or invisible characters.
+/// Returns true if a text has content for its reader. Thoughts, an empty code fence, dots and invisible characters are
+/// not content.
 pub fn says_something(text: &str) -> bool {
     let said = prose::strip_thoughts(text);
-    // An unclosed thought.
+    // The text begins with a thought that is never closed.
     if said.trim_start().starts_with("<think>") {
         return false;
     }
@@ -34,7 +36,7 @@ pub fn says_something(text: &str) -> bool {
     })
 }
 
-/// Returns true for a character that is neither blank, nor markup, nor padding.
+/// Returns true if the character is content: neither white space, nor markup, nor padding.
 fn is_seen(each: char) -> bool {
     let is_mark =
         matches!(each, '.' | '…' | '`' | '~' | '*' | '_' | '#' | '>' | '-' | '–' | '—' | '|' | '•' | '=');
@@ -45,31 +47,31 @@ fn is_seen(each: char) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flaw {
-    /// The provider cut it off at a length limit.
+    /// The provider cut the reply off at a length limit.
     Cut,
-    /// The provider withheld a part of it.
+    /// The provider withheld a part of the reply.
     Filtered,
-    /// The provider stopped for a reason that does not imply completeness.
+    /// The provider stopped for a reason that does not show whether the reply is complete.
     Unclear,
-    /// It contains a tool call as text. No tool was run.
+    /// The reply contains a tool call as text. No tool was executed.
     CallAsText,
-    /// It asks a person for something.
+    /// The reply asks a person for something.
     Asks,
-    /// It ends with an announcement of work that was not done.
+    /// The reply ends with an announcement of work that was not done.
     Announces,
-    /// Its agent must end with the tool `finish`, and did not call it.
+    /// The agent must end its step with the tool `finish`, and did not call the tool.
     NotFinished,
-    /// A question of its agent has no answer, and the agent recorded no assumption.
+    /// A question of the agent has no answer, and the agent recorded no assumption.
     Unassumed,
-    /// Its questions are malformed, for an agent that asks in its replies.
+    /// The questions in the reply are malformed. Only for an agent that asks in its replies.
     MalformedQuestions,
-    /// It contains questions instead of content, and asking is disabled (contract E39).
+    /// The reply contains questions instead of content, and asking is disabled (contract E39).
     QuestionsUnasked,
 }
 
 impl Flaw {
-    /// Returns the `end_reason` of a run in which asking is impossible. Returns `None` if the flaw does not fail such a
-    /// run.
+    /// Returns the `end_reason` with which the flaw fails a run in which asking is impossible. Returns `None` if the
+    /// flaw does not fail such a run.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Self::Cut => Some("reply_cut"),
@@ -79,12 +81,12 @@ impl Flaw {
             Self::NotFinished => Some("not_finished"),
             Self::MalformedQuestions => Some("malformed_questions"),
             Self::QuestionsUnasked => Some("questions_unasked"),
-            // A guess about language fails no run, and the result reports missing assumptions.
+            // A guess about language must not fail a run, and the result of the run reports missing assumptions.
             Self::Asks | Self::Announces | Self::Unassumed => None,
         }
     }
 
-    /// Describes the flaw for a person, as the rest of a sentence about the agent's last reply.
+    /// Describes the flaw for a person, as the end of a sentence about the agent's last reply.
     pub fn says(self) -> &'static str {
         match self {
             Self::Cut => "was cut off before it was complete",

@@ -1,4 +1,4 @@
-//! One text of an interrupt, and its comparison with the table.
+//! One text of an interrupt, and its comparison with the table of risk words.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::table::{MatchKind, Row, TABLE, Topic};
 use crate::gate::smart;
 use crate::level::Level;
 
-/// Members that hold a shell command line.
+/// Names of members that contain a shell command line.
 const LINES: [&str; 8] =
     ["command", "cmd", "commands", "command_line", "shell", "script", "shell_command", "bash"];
 
-/// A text of an interrupt, and its place there.
+/// A text of an interrupt, and the place of the text in the interrupt.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     place: &'static str,
@@ -23,14 +23,14 @@ pub(super) struct Text {
 #[derive(Clone, Debug)]
 enum Form {
     Words(String),
-    /// A shell command line, and the words of its parts that do more than read. If `understood`, the parser knows the
-    /// effects of its programs, and `stakes` reports them.
+    /// A shell command line, and the words of those parts that do more than read. If `understood` is true, the parser
+    /// knows the effects of the programs, and `stakes` reports these effects.
     Line {
         line: String,
         read: Vec<String>,
         understood: bool,
     },
-    /// A member with the value true.
+    /// Name of a member whose value is true.
     Switch(String),
 }
 
@@ -43,7 +43,7 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Returns true if a member of this name holds a shell command line, which is read to its end.
+    /// Returns true if a member with this name contains a shell command line. Such a line is searched completely.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }
@@ -71,7 +71,7 @@ impl Text {
         }
     }
 
-    /// Returns the text in the forms for comparison.
+    /// Returns the forms of the text that are compared with the table.
     pub(super) fn compared(&self) -> Compared<'_> {
         let (text, is_known, words) = match &self.form {
             Form::Words(text) => (Cow::from(text), false, &[][..]),
@@ -89,13 +89,13 @@ impl Text {
     }
 }
 
-/// A text in the forms that the rows of the table compare.
+/// Forms of a text that the rows of the table are compared with.
 pub(super) struct Compared<'t> {
     pub(super) text: &'t Text,
     readings: Vec<smart::Text>,
-    /// Names of options, or of the member with the value true.
+    /// Names of options, or the name of the member whose value is true.
     flags: Vec<String>,
-    /// Words of a line that are whole arguments, not parts of a path or a message.
+    /// Words of a command line that are complete arguments, not parts of a path or a message.
     plain: Vec<String>,
     recursive_and_forced: Option<String>,
     host: Option<String>,
@@ -107,7 +107,7 @@ impl<'t> Compared<'t> {
         Self { text, readings, flags, plain, recursive_and_forced: None, host: None }
     }
 
-    /// Returns the words of a topic, as they are written, each with its level.
+    /// Returns the risk words of a topic, as the text spells them, each with its level.
     pub(super) fn found(&self, topic: Topic) -> Vec<(String, Level)> {
         let form = &self.text.form;
         let is_known = matches!(form, Form::Line { understood: true, .. });
@@ -118,7 +118,7 @@ impl<'t> Compared<'t> {
                 self.readings.iter().any(|read| read.has(|said| smart::is_form_of(said, word)))
             }
         };
-        // The command parser has reported deletions and changed permissions already.
+        // The command parser has already reported deletions and changed permissions.
         let is_told = |word: &str| {
             is_known && !word.contains(' ') && (topic == Topic::Destructive || word.starts_with("ch"))
         };
@@ -150,7 +150,7 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// Returns the name of an option in the spelling of the table.
+/// Returns the name of an option, spelled as in the table.
 fn flag_name(name: &str) -> String {
     name.replace('_', "-").to_lowercase()
 }
@@ -164,8 +164,8 @@ fn rows(topic: Topic) -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(move |row| row.topic == topic)
 }
 
-/// Returns the options of a text without dashes and values: `--force=yes` is `force`. Options with a false value are
-/// left out.
+/// Returns the names of the options in a text, without dashes and values: `force` for `--force=yes`. Options with a
+/// false value are omitted.
 fn flags(text: &str) -> Vec<String> {
     let words =
         text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'));
@@ -179,7 +179,7 @@ fn flags(text: &str) -> Vec<String> {
     options.filter_map(flag).collect()
 }
 
-/// Returns short options that recurse and force: `-rf`, `-fr`, `-Rf`.
+/// Returns a bundle of short options that means both *recursive* and *force*: `-rf`, `-fr`, `-Rf`.
 fn recursive_and_forced(text: &str) -> Option<String> {
     let is_both = |word: &&str| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
@@ -193,8 +193,8 @@ fn recursive_and_forced(text: &str) -> Option<String> {
     text.split_whitespace().find(is_both).map(str::to_owned)
 }
 
-/// Returns the words of a line without its read-only parts: a pattern that `grep` searches for is not an action. For a
-/// line that is not fully understood, returns all words.
+/// Returns the words of a line without the parts that only read: a text that `grep` searches for is not an action. If
+/// the line is not fully understood, returns all words.
 fn without_reading(line: &str) -> (Vec<String>, bool) {
     let command = holdshort_command::parse(line);
     if command.is_read_only() {
@@ -205,7 +205,7 @@ fn without_reading(line: &str) -> (Vec<String>, bool) {
     }
     let parts = command.parts.iter().chain(&command.guesses).filter(|part| !part.is_read_only());
     let words = parts.flat_map(|part| std::iter::once(&part.program).chain(&part.arguments)).cloned();
-    // Inline code can be judged only by its words. A command line passed to a shell is parsed.
+    // Code on the line can be judged only by its words. A command line that is passed to a shell is parsed.
     let is_code = |part: &Part| {
         let is_shell = matches!(part.program.as_str(), "sh" | "bash" | "dash");
         !part.arguments.is_empty() && part.is_inline_code() && !part.only_edits() && !is_shell

@@ -1,8 +1,8 @@
-//! Routes of a copilot's task: at once, with a plan, after a question, or after a choice among proposals (contracts A19
-//! to A22).
+//! Routes for the task of a copilot: the agent begins at once, begins with a plan, begins after a question, or begins
+//! after a choice among proposals (contracts A19 to A22).
 //!
-//! This module parses the answer of a router agent. `rules.rs` routes if there is no router, or if its answer is
-//! malformed. The run implements the effect of a route (`run/phase/copilot.rs`).
+//! This module parses the reply of a router agent. If there is no router, or if the reply is malformed, `rules.rs`
+//! selects the route. The run applies the route (`run/phase/copilot.rs`).
 
 mod answer;
 mod rules;
@@ -16,16 +16,16 @@ pub use rules::heuristics;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Asks nobody.
+    /// Asks no questions.
     Minimal,
     /// Asks essential questions.
     Balanced,
-    /// Asks about everything unclear, and presents proposals earlier.
+    /// Asks about everything unclear, and presents proposals for shorter tasks.
     Aggressive,
 }
 
 impl Mode {
-    /// Returns the instruction to a router.
+    /// Returns the instruction for a router agent.
     pub fn guide(self) -> &'static str {
         match self {
             Self::Minimal => "Mode: minimal. Act at once; ask nothing.",
@@ -40,39 +40,39 @@ impl Mode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// An agent begins.
+    /// An agent begins at once.
     #[default]
     Direct,
     /// An agent begins, with the hint that a plan helps.
     Plan,
-    /// A person answers questions first.
+    /// A person answers questions before an agent begins.
     Clarify,
-    /// A person chooses a proposal first.
+    /// A person chooses a proposal before an agent begins.
     Propose,
 }
 
 /// Maximum complexity of a simple task (contract A19).
 pub const SIMPLE: u8 = 30;
-/// Minimum complexity for the hint that a plan helps (contract E25).
+/// Minimum complexity at which the agent gets the hint that a plan helps (contract E25).
 pub const COMPLEX: u8 = 61;
 
 /// Result of routing a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routed {
     pub route: Route,
-    /// From 0 to 100.
+    /// Complexity of the task, from 0 to 100.
     pub complexity: Option<u8>,
-    /// Agent that begins. `None` for the phase's own agent.
+    /// Agent that begins. `None`: the agent of the phase.
     pub agent: Option<String>,
     pub questions: Vec<String>,
     pub proposals: Vec<Proposal>,
-    /// Task in the router's words.
+    /// Task, as the router rewrote it.
     pub refined: Option<String>,
-    /// Explanation of the route.
+    /// Reason for the route.
     pub reasoning: String,
 }
 
-/// One of the proposed ways.
+/// One proposed way to do the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     pub title: String,
@@ -85,7 +85,7 @@ pub struct Proposal {
 }
 
 impl Routed {
-    /// Returns the hints of the route for the agent that begins.
+    /// Returns the hints for the agent that begins.
     pub(crate) fn hint(&self) -> Option<String> {
         let is_complex = self.complexity.is_some_and(|complexity| complexity >= COMPLEX);
         let refined =
@@ -97,7 +97,8 @@ impl Routed {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// Adds default questions to a clarification without any, and default proposals if there are fewer than two.
+    /// Adds default questions to a clarification without questions, and default proposals to a route with fewer than
+    /// two proposals.
     pub(crate) fn complete(mut self) -> Self {
         if self.route == Route::Clarify && self.questions.is_empty() {
             self.questions = rules::QUESTIONS.map(str::to_owned).to_vec();
@@ -109,7 +110,7 @@ impl Routed {
     }
 }
 
-/// Returns the task if a person's message in their turn begins a new one (contract A23).
+/// Returns the new task if a person's message begins a new task (contract A23).
 pub fn new_task(text: &str) -> Option<&str> {
     const WORDS: [&str; 5] = ["new task:", "do:", "now:", "switch to:", "instead,"];
     let text = text.trim();

@@ -1,7 +1,7 @@
-//! JSON Schema (2020-12) checks, with JSON pointers into the request.
+//! Checks of values against JSON Schemas (2020-12). Problems are located by JSON pointers into the request.
 //!
-//! `foreign` accepts schemas from outside, and `filled` detects unsatisfiable ones. `work` limits the cost of schemas
-//! with references or backtracking patterns. `union` locates a failure within a union.
+//! `foreign` accepts or rejects schemas from outside, and `filled` detects schemas that no value satisfies. `work`
+//! limits the cost of schemas with references or backtracking patterns. `union` locates a failure within a union.
 
 mod filled;
 mod foreign;
@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 
 pub use foreign::{FOREIGN_BYTES, is_of_text, refuse, refuse_foreign, unfolded};
 
-/// A problem of a request body, with its place.
+/// A problem in a request body, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// RFC 6901 pointer from the root of the body.
+    /// JSON pointer (RFC 6901) from the root of the body.
     pub pointer: String,
     pub message: String,
 }
@@ -33,28 +33,28 @@ impl Problem {
     }
 }
 
-/// Maximum problems in one report.
+/// Maximum number of problems in one report.
 const MAX_PROBLEMS: usize = 20;
 
-/// Maximum backtracks of one match. Patterns that libraries write for numbers and addresses need far fewer on a text
-/// that fits. This number takes a tenth of a millisecond on a short text. On a text of 60 kB, with a lookahead to its
-/// end each time, it takes a third of a second.
+/// Maximum number of backtracking steps in one match. Patterns that libraries write for numbers and addresses need far
+/// fewer steps for a text that matches. On a short text, this number of steps takes a tenth of a millisecond. On a text
+/// of 60 kB, with a lookahead to the end of the text in each step, it takes a third of a second.
 const BACKTRACKS: usize = 2_000;
 
-/// Returns the validator's options. Only patterns with lookaround or backreferences can backtrack; all others run in
-/// linear time. A match that reaches the limit is undecided: the validator rejects a value whose check depends on it.
+/// Returns the options of the validator. Only patterns with lookaround or backreferences can backtrack; all other
+/// patterns run in linear time. If a match reaches the limit, the validator rejects the value.
 fn options() -> jsonschema::ValidationOptions<'static> {
     let patterns = jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS);
     jsonschema::options().with_pattern_options(patterns).should_validate_formats(false)
 }
 
-/// Returns true if the linear engine cannot run this pattern.
+/// Returns true if the linear-time engine cannot run this pattern.
 fn backtracks(pattern: &str) -> bool {
     let linear = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
     linear.build(&json!({ "pattern": pattern })).is_err()
 }
 
-/// Returns the backtracking patterns of these schemas, for texts and for property names.
+/// Returns the backtracking patterns in these schemas, both for texts and for property names.
 fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String> {
     let patterns = |schema: &'s Value| {
         let of_texts = schema.get("pattern").and_then(Value::as_str);
@@ -64,7 +64,7 @@ fn backtracking<'s>(schemas: impl Iterator<Item = &'s Value>) -> BTreeSet<String
     schemas.flat_map(patterns).filter(|pattern| backtracks(pattern)).map(str::to_owned).collect()
 }
 
-/// Maximum cached validators. Every run needs the schemas of a few workflows and their tools.
+/// Maximum number of cached validators. Runs need only the schemas of a few workflows and of their tools.
 const COMPILED: usize = 64;
 
 #[derive(Debug)]
@@ -77,17 +77,17 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// Returns true if a check may cost more than the sizes of schema and value indicate.
+    /// Returns true if a check may cost more than the sizes of the schema and of the value suggest.
     fn needs_counting(&self) -> bool {
         self.refers || !self.backtracking.is_empty()
     }
 }
 
-/// Returns the validator of a schema. Building one costs many times more than a check, so the latest are cached. The
-/// cache does not affect results.
+/// Returns the validator of a schema. Building a validator costs many times more than a check, so the latest validators
+/// are cached. The cache does not affect results.
 fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     static KNOWN: Mutex<Vec<(Value, Arc<Compiled>)>> = Mutex::new(Vec::new());
-    // A panic cannot leave an incomplete entry.
+    // A panic cannot leave an incomplete entry in the cache.
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, compiled)) = known().iter().find(|(known, _)| known == schema) {
         return Ok(compiled.clone());
@@ -104,7 +104,7 @@ fn compiled(schema: &Value) -> Result<Arc<Compiled>, ValidationError<'static>> {
     Ok(compiled)
 }
 
-/// Checks a value. `base` is the pointer of the value. An invalid schema rejects every value.
+/// Checks a value against a schema. `base` is the JSON pointer of the value. An invalid schema rejects every value.
 pub fn check(schema: &Value, value: &Value, base: &str) -> Vec<Problem> {
     let compiled = match compiled(schema) {
         Ok(compiled) => compiled,
@@ -135,7 +135,7 @@ fn describe_error(error: &ValidationError<'_>) -> String {
     without_value(error)
 }
 
-/// The reason follows the value, so only the beginning of a long value is quoted.
+/// The error message quotes the value before the reason, so only the beginning of a long value is quoted.
 fn without_value(error: &ValidationError<'_>) -> String {
     const QUOTED_CHARS: usize = 60;
     let (text, value) = (error.to_string(), error.instance().to_string());

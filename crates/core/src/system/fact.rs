@@ -14,34 +14,35 @@ use crate::people::{Away, Person};
 use crate::policy::Rule;
 use crate::time::Timestamp;
 
-/// Event of the system stream, without its content.
+/// Event of the system stream, without its erasable content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "facts", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fact {
-    /// Rules for every run, evaluated before those of its workflow.
+    /// Rules for every run were set. They are evaluated before the rules of the run's workflow.
     PolicySet {
         rules: Vec<Rule>,
     },
-    /// No tool call and no model call starts from here on. The text is the reason.
+    /// The installation was frozen: no tool call and no model call starts. The event's text is the reason.
     Frozen,
     Unfrozen,
-    /// No tool call and no model call of this part starts from here on. The text is the reason.
+    /// A run, workflow or agent was frozen: none of its tool calls and model calls starts. The event's text is the
+    /// reason.
     PartFrozen {
         part: Part,
     },
     PartUnfrozen {
         part: Part,
     },
-    /// The person has these properties from here on. The data is `{name?, addresses}`.
+    /// A person was added or changed. The event's data is `{name?, addresses}`.
     PersonSet {
         person: String,
         is: Person,
     },
-    /// The person may not decide from here on.
+    /// A person was removed and may no longer decide.
     PersonLeft {
         person: String,
     },
-    /// Beginning of an absence, or its end if `away` is `None`.
+    /// An absence began, or ended if `away` is `None`.
     AwaySet {
         person: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,21 +57,21 @@ pub enum Fact {
     HoursUnset {
         group: String,
     },
-    /// A one-time login link for this person was created. The journal does not contain its code.
+    /// A one-time login link for this person was created. The journal does not contain the code of the link.
     LoginLinkMade {
         person: String,
     },
-    /// Logins and login links of this person end.
+    /// All logins and login links of this person were ended.
     SignedOut {
         person: String,
     },
-    /// A session at the identity provider ended, or all sessions of a person. `session` and `notice` are digests of its
-    /// id and of the logout notice.
+    /// One session at the identity provider, or all sessions of a person there, ended. `session` and `notice` are
+    /// digests of the session's id and of the logout notice.
     SignedOutByProvider {
         session: Digest,
         notice: Digest,
     },
-    /// The secret with this digest authenticates `name` from here on.
+    /// A key was created: its secret, which has this digest, authenticates `name`.
     KeyMade {
         key: KeyId,
         name: String,
@@ -79,40 +80,40 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
-    /// The secret with this digest is valid from here on. The previous secret is valid until `previous_until`, or no
-    /// longer.
+    /// A key got a new secret, which has this digest. The previous secret stays valid until `previous_until`; if this
+    /// is `None`, the previous secret is invalid at once.
     KeyRotated {
         key: KeyId,
         digest: Digest,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         previous_until: Option<Timestamp>,
     },
-    /// The secrets of the key are invalid from here on.
+    /// A key was revoked: all its secrets are invalid.
     KeyRevoked {
         key: KeyId,
     },
-    /// Checkpoints are signed with this key from here on: the public half, Ed25519, in base64.
+    /// Later checkpoints are signed with this key. `public` is the public half, Ed25519, in base64.
     CheckpointKeySet {
         public: String,
     },
-    /// A checkpoint over these events is sent to channels.
+    /// A checkpoint over the events so far was sent to channels.
     CheckpointTold(CheckpointTree),
-    /// A webhook receives reviews from here on. The journal does not contain its URL and its secrets.
+    /// A webhook was registered for notices of reviews. The journal does not contain its URL and its secrets.
     WebhookRegistered {
         webhook: WebhookId,
         is: Webhook,
     },
-    /// A webhook receives no further notices.
+    /// A webhook was removed and receives no further notices.
     WebhookRemoved {
         webhook: WebhookId,
     },
-    /// A browser receives the notices of its person from here on. The journal does not contain its endpoint and its
-    /// keys.
+    /// A browser was subscribed to the push notifications of its person. The journal does not contain its endpoint and
+    /// its keys.
     PushSubscribed {
         push: PushId,
         is: Subscription,
     },
-    /// A browser receives no further notices.
+    /// A browser was unsubscribed and receives no further notices.
     PushUnsubscribed {
         push: PushId,
     },

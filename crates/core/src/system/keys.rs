@@ -1,7 +1,7 @@
-//! Keys: names, roles and secrets for agents and services. The journal stores the SHA-256 of each secret.
+//! Keys: names, roles and secrets for agents and services. The journal stores only the SHA-256 of each secret.
 //!
-//! A secret is 256 random bits. It cannot be guessed, so its digest needs neither salt nor stretching. The `name` of a
-//! key is the actor id of requests with the key.
+//! A secret is 256 random bits. Such a secret cannot be guessed, so its digest needs neither a salt nor key stretching.
+//! The `name` of a key is the actor id of the requests that use the key.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::id::KeyId;
 use crate::limits::{KEY_NAME_BYTES, KEY_OVERLAP_MS, KEYS, KEYS_REVOKED};
 use crate::time::{Timestamp, format_duration};
 
-/// Roles that a key may have. Never `admin`, because a stolen key could then create further keys.
+/// Roles that a key may have. The role `admin` is excluded, because a stolen key could then create further keys.
 pub const KEY_ROLES: [Role; 4] = [Role::Agent, Role::Operator, Role::Reviewer, Role::Auditor];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Key {
     previous: Option<Previous>,
 }
 
-/// Secret before the last rotation, while it is still valid.
+/// Secret that was valid before the last rotation, and is still valid for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Previous {
     digest: Digest,
@@ -43,18 +43,18 @@ pub enum Status {
     Revoked,
 }
 
-/// Result of looking up a secret.
+/// Result of looking up a key by a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyLookup<'a> {
-    /// The secret is valid until then, unless the key is rotated or revoked first. `None` for a key without expiry.
+    /// The key is valid until `until`, unless it is rotated or revoked earlier. `None`: the key does not expire.
     Live { key: &'a Key, until: Option<Timestamp> },
     /// The key has expired.
     Expired,
-    /// No key has this secret, or it was revoked or replaced.
+    /// No key has this secret, or the secret was revoked or replaced.
     Unknown,
 }
 
-/// Properties of a new key.
+/// Properties of a key to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
     pub id: KeyId,
@@ -64,7 +64,7 @@ pub struct NewKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Reason for refusing an operation on a key.
+/// Reason why an operation on a key is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error(
@@ -86,7 +86,7 @@ pub enum Refusal {
     Revoked,
     #[error("the key has expired: create a new one")]
     Expired,
-    /// 256 random bits occurred twice, or an event was replayed.
+    /// An existing secret has the same 256 random bits, or an event was replayed.
     #[error("a key with this id or secret already exists")]
     Twice,
 }
@@ -102,17 +102,17 @@ impl Key {
         }
     }
 
-    /// Returns the end of validity of the previous secret, while it is still valid.
+    /// Returns the time until which the previous secret is valid. Returns `None` if no previous secret is valid.
     pub fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.previous.map(|previous| previous.until).filter(|until| *until > now)
     }
 }
 
-/// All keys that were made. The list contains only the latest [`KEYS_REVOKED`] of the revoked ones.
+/// All keys that were created. Of revoked keys, only the latest [`KEYS_REVOKED`] are listed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     by_id: BTreeMap<KeyId, Key>,
-    /// Keys by the digests of their secrets, valid or expired.
+    /// Ids of keys by the digests of their secrets. Expired keys are included.
     by_digest: BTreeMap<Digest, KeyId>,
 }
 
@@ -121,12 +121,12 @@ impl Keys {
         self.by_id.get(id)
     }
 
-    /// Returns all keys in the order of their ids, the oldest first.
+    /// Returns all keys in the order of their ids, oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Key> {
         self.by_id.values()
     }
 
-    /// Returns the valid key of this name.
+    /// Returns the valid key with this name.
     pub fn find_by_name(&self, name: &str, now: Timestamp) -> Option<&Key> {
         self.all().find(|key| key.name == name && key.status(now) == Status::Live)
     }
@@ -150,7 +150,7 @@ impl Keys {
         }
     }
 
-    /// Checks that the key may be created. The caller must check that its name is free.
+    /// Checks that the key may be created. The caller must check that the name of the key is not in use.
     pub(super) fn may_be_made(&self, new: &NewKey, now: Timestamp) -> Result<(), Refusal> {
         if !is_name(&new.name) {
             return Err(Refusal::Name);
@@ -170,7 +170,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Checks that the key may be rotated. Returns the end of validity of the current secret, if it stays valid.
+    /// Checks that the key may be rotated. Returns the time until which the current secret stays valid. Returns `None`
+    /// if it becomes invalid at once.
     pub(super) fn may_be_rotated(
         &self,
         id: &KeyId,
@@ -193,7 +194,7 @@ impl Keys {
         Ok((overlap_ms > 0).then(|| now.plus_ms(overlap_ms)))
     }
 
-    /// Returns true if there is something to revoke.
+    /// Returns true if the key exists and is not revoked yet.
     pub(super) fn may_be_revoked(&self, id: &KeyId) -> Result<bool, Refusal> {
         Ok(self.get(id).ok_or(Refusal::Unknown)?.revoked_at.is_none())
     }
@@ -247,7 +248,8 @@ impl Keys {
     }
 }
 
-/// Returns true if the text is a valid name of a key. A single case and script prevent names that look alike.
+/// Returns true if the text is a valid name of a key. Only one letter case and one script are allowed, so that no two
+/// names look alike.
 fn is_name(name: &str) -> bool {
     let is_first = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     (1..=KEY_NAME_BYTES).contains(&name.len())

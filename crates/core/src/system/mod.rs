@@ -1,4 +1,4 @@
-//! The system: policy rules, people, keys of agents and services, and the freezes that prevent new starts.
+//! The system: policy rules, people, keys of agents and services, and freezes, which prevent calls from starting.
 
 pub mod checkpoint;
 mod fact;
@@ -32,17 +32,17 @@ use webhooks::Registered;
 pub struct System {
     pub seq: u64,
     pub rules: Vec<Rule>,
-    /// Number of `policy_set` events. An interrupt names the version that asked.
+    /// Number of `policy_set` events. An interrupt states the version of the policy that caused the interrupt.
     pub policy_version: u64,
     pub freezes: Freezes,
     pub keys: Keys,
     pub people: People,
-    /// Public keys that have signed checkpoints, the newest last.
+    /// Public keys that have signed checkpoints, newest last.
     pub checkpoint_keys: Vec<String>,
     pub checkpoint_told: Option<checkpoint::LastSentCheckpoint>,
-    /// Ended sessions at the identity provider.
+    /// Sessions at the identity provider that have ended.
     pub signed_out_there: SignedOutThere,
-    /// Webhooks registered over the API.
+    /// Webhooks that were registered over the API.
     pub webhooks: BTreeMap<WebhookId, Registered>,
     /// Browsers that receive push notifications.
     pub push: BTreeMap<PushId, Subscribed>,
@@ -55,7 +55,7 @@ pub enum Rejection {
     Role,
     #[error(transparent)]
     Key(#[from] keys::Refusal),
-    /// Names are compared by [`is_same`]. `who` describes the owner of the name, as the rest of the sentence.
+    /// Names are compared by [`is_same`]. `who` describes the owner of the name, as the end of the sentence.
     #[error("`{name}` {who}")]
     NameTaken { name: String, who: &'static str },
     #[error("there is no such person")]
@@ -66,13 +66,13 @@ pub enum Rejection {
     UnknownPush,
     #[error("no hours are set for this group")]
     UnknownGroup,
-    /// The person was set by another source, which alone may change them.
+    /// A different source set the person, and only that source may change the person.
     #[error("{0}")]
     OtherSource(&'static str),
-    /// The token names a person who was removed here.
+    /// The token belongs to a person who was removed here.
     #[error("`{0}` was removed; only an administrator or the people file can add this person again")]
     Removed(String),
-    /// Another reason would hide the current one, and lifting the second freeze would lift both.
+    /// A second reason would hide the current reason, and lifting the second freeze would also lift the first one.
     #[error(
         "it is already frozen, since {} by {}{}; lift the freeze before you give another reason",
         .0.at, .0.by, .0.why()
@@ -88,10 +88,11 @@ impl System {
         self.last_at
     }
 
-    /// Applies an event. Ignores events of other streams.
+    /// Applies an event. Events of other streams are ignored.
     pub fn apply(&mut self, event: &Event) {
         let event::Fact::System(fact) = &event.fact else { return };
-        // The result must equal that of a node that was running when the keys expired.
+        // Keys that have expired are ended before each event, so that the result is the same on a node that was running
+        // when they expired.
         self.end_expired(event.at);
         self.seq += 1;
         self.last_at = Some(event.at);
@@ -114,7 +115,7 @@ impl System {
             }
             Fact::HoursSet { group, is } => self.people.set_hours(group, Some(is)),
             Fact::HoursUnset { group } => self.people.set_hours(group, None),
-            // The link is not in the journal.
+            // The journal does not contain the login link.
             Fact::LoginLinkMade { .. } => {}
             Fact::SignedOut { person } => {
                 self.people.sign_out(person, moment);
@@ -159,7 +160,7 @@ impl System {
             Fact::KeyRevoked { key } => {
                 let name = self.keys.get(key).map(|key| key.name.clone());
                 self.keys.revoked(key, event.at);
-                // An expired key may have left its name to another one.
+                // After the key expired, its name may have been given to a new key.
                 if let Some(name) = name.filter(|name| self.keys.find_by_name(name, event.at).is_none()) {
                     self.people.serves_no_more(&name, moment);
                 }
@@ -167,8 +168,8 @@ impl System {
         }
     }
 
-    /// Returns the system without keys that have expired by now, because they may not decide. Returns `None` if there
-    /// are none. Expiry causes no event.
+    /// Returns the system without the keys that have expired by `now`, because expired keys may not decide. Returns
+    /// `None` if no key has expired. An expiry causes no event.
     pub fn without_expired(&self, now: Timestamp) -> Option<Self> {
         if self.people.expired(now).is_empty() {
             return None;
@@ -178,7 +179,7 @@ impl System {
         Some(system)
     }
 
-    /// Returns the browsers of a person, the oldest first.
+    /// Returns the browsers of a person, oldest first.
     pub fn push_of<'s>(&'s self, person: &'s str) -> impl Iterator<Item = (&'s PushId, &'s Subscribed)> {
         self.push.iter().filter(move |(_, known)| known.is.person == person)
     }
@@ -193,13 +194,13 @@ impl System {
         }
     }
 
-    /// Describes the owner of a name, as the rest of a sentence that begins with the name. Returns `None` if the name
-    /// is free. No two owners have the same name, in any form of it.
+    /// Describes the owner of a name, as the end of a sentence that begins with the name. Returns `None` if the name is
+    /// free. No two owners have the same name, whatever form of the name they use.
     pub fn describe_name_owner(&self, name: &str, now: Timestamp) -> Option<&'static str> {
         self.describe_remaining_owner(name, now, &|_| false)
     }
 
-    /// Describes the owner of a name, once these people have left.
+    /// Describes the owner that a name will have once the people that the predicate selects have left.
     fn describe_remaining_owner(
         &self,
         name: &str,
@@ -221,7 +222,7 @@ impl System {
 
 const OF_PERSON: &str = "is the name of a person";
 
-/// Returns the freeze that an event begins.
+/// Returns the freeze that an event starts.
 fn frozen(event: &Event) -> Freeze {
     Freeze { by: event.actor.id.clone(), at: event.at, reason: event.content.text.clone() }
 }

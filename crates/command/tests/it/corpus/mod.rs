@@ -1,18 +1,18 @@
-//! Corpus of command lines: lines of people, build servers and agents, and disguised lines. Their effects were written
-//! down before the reader was run on them.
+//! Corpus of command lines: lines of people, build servers and agents, and disguised lines. The effects of each line
+//! were written down before the command reader was run on the line.
 //!
-//! `tests/corpus.jsonl` holds one object per line:
+//! Each line of `tests/corpus.jsonl` is one object:
 //!
 //! | key | |
 //! |---|---|
 //! | `line` | the command line |
-//! | `runs` | programs and built-ins that the words name, also through wrappers; system programs by base name |
-//! | `hides` | programs that also run but are not a word of the line, or within a word: `$(echo git) push`; `?`: unknown |
-//! | `reads`, `writes` | files and folders, relative to the working directory; `.`: everything below it; `*`: unknown |
-//! | `reaches` | hosts and remotes; `*`: hosts named by a configuration or a registry |
-//! | `category` | category as in rules |
+//! | `runs` | programs and built-ins that the words name, also through wrappers. System programs have their base name |
+//! | `hides` | programs that also run, but are not a word of the line: `$(echo git) push`. `?`: unknown programs |
+//! | `reads`, `writes` | files and folders, relative to the working directory. `.`: everything below it. `*`: unknown |
+//! | `reaches` | hosts and remotes. `*`: hosts that a configuration or a registry names |
+//! | `category` | category of the command, as in gate rules |
 //! | `refused` | shells that reject the grammar of the line |
-//! | `stricter` | reason why the reader is stricter than the line requires; it is never less strict |
+//! | `stricter` | reason why the command reader is stricter than the line requires. The command reader is never less strict |
 //!
 //! `shells.rs` checks which lines bash and dash reject. `second.rs` compares the commands with a second parser.
 
@@ -75,7 +75,7 @@ fn corpus() -> Vec<Entry> {
         .collect()
 }
 
-/// Returns the errors of all entries that have any.
+/// Returns the errors of all entries.
 fn wrong(entries: &[Entry], found: impl Fn(&Entry) -> Vec<String>) -> Vec<String> {
     let told = entries.iter().flat_map(|entry| {
         let line = format!("{:?}", entry.line);
@@ -117,7 +117,8 @@ fn the_corpus_holds_together() {
     assert_eq!(twice, Vec::<&str>::new());
 }
 
-/// No line that does more than read is read-only. A line that reads passes, or states why not.
+/// The command reader never treats a line as read-only if the line does more than read. A line that only reads is
+/// treated as read-only, or its entry states why not.
 #[test]
 fn the_reader_knows_what_each_line_does() {
     let entries = corpus();
@@ -149,7 +150,8 @@ fn the_reader_knows_what_each_line_does() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// Every program that the words name is seen, also by rules that ask or forbid. No other program is certain.
+/// The command reader finds every program that the words name, also for rules that ask or forbid. It is certain about
+/// no other program.
 #[test]
 fn the_reader_sees_what_each_line_runs() {
     let entries = corpus();
@@ -173,7 +175,7 @@ fn the_reader_sees_what_each_line_runs() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// A path rule that asks or forbids meets each line that reads or writes its path, or the line asks.
+/// A path rule that asks or forbids matches each line that reads or writes a path of the rule, or the line asks.
 #[test]
 fn the_reader_sees_which_files_each_line_touches() {
     let entries = corpus();
@@ -189,7 +191,7 @@ fn the_reader_sees_which_files_each_line_touches() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// Returns true if the line always asks, or asks if a rule forbids commands or paths.
+/// Returns true if the line always asks, or if it asks when some rule forbids commands or paths.
 fn asks(command: &Command) -> bool {
     let is_unclear = command.unclear.is_some() || command.unknown_option;
     command.opaque.is_some() || is_unclear || command.own_tools("").is_some()
@@ -219,7 +221,7 @@ fn meets(command: &Command, path: &str, line: &str) -> bool {
         };
         reaches || in_commits() || (!is_wide && part.texts().any(|(text, _)| located(part, text)))
     });
-    // Files that a program uses by itself, such as `Makefile` and `.git`, are not words of the line.
+    // Files that a program finds by itself, such as `Makefile` and `.git`, are not words of the line.
     let last = wanted.rsplit('/').next().unwrap_or_default();
     let by_itself = !is_wide && !line.contains(last) && !command.is_read_only();
     is_met || by_itself || (is_wide && !command.is_read_only())

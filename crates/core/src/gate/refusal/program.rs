@@ -1,4 +1,4 @@
-//! Programs of a command line with the paths that they name.
+//! Programs of a command line, with the paths that each program names.
 
 use std::collections::BTreeSet;
 
@@ -11,39 +11,40 @@ use crate::gate::grant::resolve_path;
 use crate::json::is_default;
 use crate::limits;
 
-/// A program with its subcommand and the paths that it names. Calls that differ only in options are equal.
+/// A program with its subcommand and the paths that it names. Two calls of a program that differ only in options are
+/// equal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedProgram {
-    /// Name, or digest of a path.
+    /// Name of the program. If the program is called by its path, the digest of the path.
     pub program: String,
-    /// Name, or digest of several words.
+    /// Name of the subcommand. If the subcommand has several words, the digest of the words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subcommand: Option<String>,
-    /// Its operands as absolute paths, including the targets of links.
+    /// Operands of the program as absolute paths. Targets of links are included.
     #[serde(default, skip_serializing_if = "is_default")]
     pub places: Paths,
-    /// Working directories.
+    /// Working directories in which the program may run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub folders: Paths,
-    /// Files of its redirections.
+    /// Files of the program's redirections.
     #[serde(default, skip_serializing_if = "is_default")]
     pub files: Paths,
 }
 
-/// Maximum operands of one program that are read as paths, and maximum bytes of them. A program with more names every
-/// place.
+/// Maximum number of operands of one program that are compared as paths, and maximum bytes of these operands. A program
+/// with more operands is treated as if it named every path.
 const OPERANDS: usize = 256;
 const OPERAND_BYTES: usize = 8 * 1024;
 
-/// A program of a command line with the absolute paths that it names.
+/// A program of a command line, with the absolute paths that it names.
 pub(super) struct NamedProgram {
     program: String,
     subcommand: Option<String>,
     places: BTreeSet<String>,
     folders: BTreeSet<String>,
     files: BTreeSet<String>,
-    /// True if it names more paths than are read.
+    /// True if the program names more paths than are compared.
     pub(super) is_cut: bool,
 }
 
@@ -79,7 +80,7 @@ impl NamedProgram {
         };
         let is_path = part.program.contains('/');
         let program = if is_path { full_path(&part.program, subject) } else { part.program.clone() };
-        // The script of an interpreter is one of its operands.
+        // The script of an interpreter is already one of its operands, so it is not recorded as the subcommand too.
         let subcommand = part.subcommand().filter(|sub| operands.iter().all(|(text, _)| text != sub));
         Self { program, subcommand, places, folders, files, is_cut }
     }
@@ -89,8 +90,8 @@ impl NamedProgram {
         self.with_paths(usize::MAX)
     }
 
-    /// Returns the program in the form of a refusal. A program with more than [`limits::REFUSED_PLACES`] paths names
-    /// every place.
+    /// Returns the program in the form that a refusal stores. A program with more than [`limits::REFUSED_PLACES`] paths
+    /// is treated as if it named every path.
     pub(super) fn to_refuse(&self) -> RefusedProgram {
         self.with_paths(limits::REFUSED_PLACES)
     }
@@ -118,7 +119,8 @@ impl NamedProgram {
 }
 
 impl RefusedProgram {
-    /// Returns true if both run the same program on a common place. A program without operands works in its folder.
+    /// Returns true if both are the same program and name a common path. A program without operands is compared by its
+    /// working directory.
     pub(super) fn meets(&self, other: &Self) -> bool {
         if self.program != other.program || self.subcommand != other.subcommand {
             return false;
@@ -133,13 +135,14 @@ impl RefusedProgram {
     }
 }
 
-/// Returns the programs of a line, including those that it may run.
+/// Returns all programs of a line, including the programs that it may run.
 pub(super) fn all(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = command.parts.iter().chain(&command.guesses);
     all.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
-/// Returns the programs of a line for its refusal. Read-only programs are left out if another one is not.
+/// Returns the programs of a line that its refusal stores. If at least one program does more than read, the programs
+/// that only read are omitted.
 pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedProgram> {
     let all = || command.parts.iter().chain(&command.guesses);
     let changes_something = all().any(|part| !part.is_read_only());
@@ -147,7 +150,7 @@ pub(super) fn to_refuse(command: &Command, subject: &Subject<'_>) -> Vec<NamedPr
     counted.map(|part| NamedProgram::from_part(part, subject)).collect()
 }
 
-/// Returns the absolute path without `.` and `..`. A path in an unknown folder may be anywhere.
+/// Returns the absolute path without `.` and `..`. If the working directory is unknown, the result stands for any path.
 pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
     let known = subject.places.iter().find(|place| place.named == path && !path.is_empty());
     if let Some(place) = known.filter(|_| subject.path.is_some()) {
@@ -160,7 +163,7 @@ pub(super) fn full_path(path: &str, subject: &Subject<'_>) -> String {
     if folder.is_empty() { ROOT.to_owned() } else { normal(&format!("{folder}/{path}")) }
 }
 
-/// Returns the folder of a file pattern, up to its first name with a wildcard.
+/// Returns the folder of a file pattern: the names before the first name that contains a wildcard.
 fn literal_folder(pattern: &str) -> &str {
     let names = pattern.split(['*', '?', '[']).next().unwrap_or_default();
     names.rsplit_once('/').map_or("", |(folder, _)| if folder.is_empty() { ROOT } else { folder })

@@ -1,21 +1,22 @@
 //! Irreversible effects of commands: a table of programs, the words that cause a loss, and the options that cause or
-//! prevent it.
+//! prevent a loss.
 //!
-//! A matching row is a reason for a closer look. A command without a matching row is not thereby allowed.
+//! A matching row is a reason for a person to look more closely. A command without a matching row is not allowed for
+//! that reason.
 
 use super::{base, short};
 use holdshort_command::Part;
 
-/// One way to lose data.
+/// One way in which a command loses data.
 pub(super) struct Loss {
     programs: &'static [&'static str],
-    /// Required arguments: all of them. The first one must be in the subcommand, if that is known.
+    /// Arguments that must all be present. The first one must be in the subcommand, if the subcommand is known.
     words: &'static [&'static str],
-    /// Long options: at least one is required, if there are any.
+    /// Long options. If the list is not empty, at least one of these options must be present.
     options: &'static [&'static str],
-    /// Letters of the equivalent short options.
+    /// Short options that are equivalent to `options`, as letters.
     letters: &'static str,
-    /// Options that prevent the loss.
+    /// Options with which no data is lost.
     unless: &'static [&'static str],
 }
 
@@ -49,7 +50,7 @@ impl Loss {
     }
 }
 
-/// Deletion of folders with all of their content.
+/// Deletion of folders together with their content.
 pub(super) const FOLDERS: &[Loss] = &[
     loss(&["rm"], &[]).with(&["--recursive"], "rR"),
     loss(&["find"], &["-delete"]),
@@ -84,7 +85,7 @@ pub(super) const FOR_GOOD: &[Loss] = &[
 
 const CONTAINERS: &[&str] = &["docker", "podman", "docker-compose", "podman-compose"];
 
-/// Programs that manage remote systems or storage: deleted data is not in any local folder.
+/// Programs that manage remote systems or storage. The data that they delete is not in a local folder.
 const MANAGING: [&str; 29] = [
     "aws",
     "az",
@@ -117,22 +118,23 @@ const MANAGING: [&str; 29] = [
     "zpool",
 ];
 
-/// Words in the deleting subcommands of these programs: `delete-bucket`, `apps:destroy`.
+/// Words that occur in the deleting subcommands of these programs: `delete-bucket`, `apps:destroy`.
 const DELETING: [&str; 10] =
     ["del", "delete", "destroy", "flushall", "flushdb", "purge", "rb", "rm", "terminate", "uninstall"];
 
-/// Returns true if a managing program has a deleting subcommand.
+/// Returns true if one of these programs has a deleting subcommand.
 pub(super) fn deletes_elsewhere(part: &Part) -> bool {
     let said = |word: &String| {
         let word = word.trim_start_matches('-').to_lowercase();
-        // A word with a path or an address is an object of the deletion, not the subcommand.
+        // A word with a path or an address names an object to delete, and is not a subcommand.
         let mut pieces = word.split(['-', ':', '_']);
         !word.contains('/') && pieces.any(|piece| DELETING.contains(&piece))
     };
     MANAGING.contains(&base(&part.program)) && part.arguments.iter().any(said)
 }
 
-/// Returns true if `git checkout` overwrites files with a committed version. Their changes exist nowhere else.
+/// Returns true if `git checkout` overwrites files with a committed version. Uncommitted changes of these files exist
+/// nowhere else.
 pub(super) fn takes_files_back(part: &Part) -> bool {
     let subcommand = part.subcommand();
     if base(&part.program) != "git" || subcommand.is_some_and(|sub| sub != "checkout") {
@@ -147,7 +149,7 @@ pub(super) fn takes_files_back(part: &Part) -> bool {
     };
     let makes_a_branch =
         words.iter().any(|word| matches!(word.as_str(), "-b" | "-B" | "--orphan" | "-t" | "--track"));
-    // Form `git checkout COMMIT FILE`.
+    // The command has the form `git checkout COMMIT FILE`.
     let operands = words.iter().filter(|word| !word.starts_with('-')).count();
     words.iter().any(is_file) || (operands > 1 && !makes_a_branch)
 }
@@ -157,7 +159,7 @@ pub(super) fn overwrites_blocks(part: &Part) -> bool {
     base(&part.program) == "dd" && part.arguments.iter().any(|word| word.starts_with("of="))
 }
 
-/// Recursive changes of permissions.
+/// Recursive changes of file permissions.
 pub(super) const RIGHTS: &[Loss] =
     &[loss(&["chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"], &[]).with(&["--recursive"], "R")];
 
@@ -165,7 +167,7 @@ pub(super) fn any(rows: &[Loss], part: &Part) -> bool {
     rows.iter().any(|row| row.matches(part))
 }
 
-/// Returns true if `chmod` lets all users write, or sets setuid or setgid.
+/// Returns true if `chmod` allows all users to write, or sets setuid or setgid.
 pub(super) fn opens_to_anybody(part: &Part) -> bool {
     let opens = |mode: &str| match u32::from_str_radix(mode, 8) {
         Ok(bits) => bits & 0o6002 != 0,
@@ -178,11 +180,11 @@ pub(super) fn opens_to_anybody(part: &Part) -> bool {
     base(&part.program) == "chmod" && words.next().is_some_and(|mode| opens(mode))
 }
 
-/// Returns true if `git clean` only lists the files that it would delete.
+/// Returns true if `git clean` only lists files and deletes none.
 pub(super) fn only_shows(part: &Part) -> bool {
     let options = || part.arguments.iter().filter(|word| word.starts_with('-'));
     let is_dry = |word: &String| word == "--dry-run" || short(word, "n");
-    // An option with a value, or a name after `--`, might look like a dry run.
+    // An option with a value, or a file name after `--`, may look like the option for a dry run.
     let is_known = |word: &String| {
         word == "--dry-run"
             || word

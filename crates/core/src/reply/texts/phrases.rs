@@ -1,7 +1,7 @@
-//! English phrases with which models announce, defer, lack knowledge and give up. Data only, like `vocabulary.rs`; read by
-//! `speech.rs`. All in lower case.
+//! English phrases by which models announce work, defer work, state missing knowledge, and give up. This file contains
+//! only data, as `vocabulary.rs` does; `speech.rs` uses it. All phrases are in lower case.
 
-/// Introductory words without meaning of their own.
+/// Introductory words that carry no meaning.
 pub(in crate::reply) const LEADS_IN: &[&str] = &[
     "on it",
     "one moment",
@@ -94,7 +94,7 @@ pub(in crate::reply) const WILL_DO: &[&str] = &[
     "the next step is",
 ];
 
-/// Verbs after `WILL_DO` that do not announce work.
+/// Verbs that follow a phrase of `WILL_DO` and do not announce work.
 pub(in crate::reply) const IDLE: &[&str] = &[
     "thank",
     "admit",
@@ -154,7 +154,7 @@ pub(in crate::reply) const IDLE: &[&str] = &[
     "help",
 ];
 
-/// Verbs after `WILL_DO` that introduce the text after a colon.
+/// Verbs that follow a phrase of `WILL_DO` and introduce the text after a colon.
 pub(in crate::reply) const TELLS: &[&str] = &[
     "summarize",
     "summarise",
@@ -177,11 +177,11 @@ pub(in crate::reply) const TELLS: &[&str] = &[
     "go through",
 ];
 
-/// Uses for which completed work is ready.
+/// Words after *ready for* and *ready to* that state a use of completed work.
 pub(in crate::reply) const READY_FOR: &[&str] =
     &["merge", "be", "review", "ship", "use", "deploy", "release", "go live", "run", "publish"];
 
-/// Words in -ing that do not announce work.
+/// Words ending in *-ing* that do not announce work.
 pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "leaving",
     "keeping",
@@ -215,7 +215,7 @@ pub(in crate::reply) const IDLE_ING: &[&str] = &[
     "string",
 ];
 
-/// Conditions after *I will …*.
+/// Words that begin a condition after *I will …*
 pub(in crate::reply) const DEPENDS_ON: &[&str] = &[
     " once ",
     " as soon as ",
@@ -366,7 +366,7 @@ pub(in crate::reply) const CANNOT: &[&str] = &[
     "i do not know how to",
 ];
 
-/// After [`CANNOT`]: verbs for continuing the work.
+/// Verbs after a phrase of [`CANNOT`] that mean to continue the work.
 pub(in crate::reply) const GO_ON: &[&str] = &[
     "continue",
     "proceed",
@@ -385,7 +385,7 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// After [`CANNOT`]: verbs for necessary steps, if no work is done yet.
+/// Verbs after a phrase of [`CANNOT`] that name a necessary step. They count only if no work is done yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",
@@ -463,7 +463,7 @@ pub(in crate::reply) const UNSURE: &[&str] = &[
     "i am uncertain",
 ];
 
-/// Beginnings of clauses about details that the reader omitted.
+/// Beginnings of clauses about details that the reader did not give.
 pub(in crate::reply) const UNSAID: &[&str] = &[
     "you didn't say",
     "you did not say",
@@ -542,7 +542,7 @@ pub(in crate::reply) const MUST: &[&str] = &[
     "a human has to",
 ];
 
-/// Verbs for providing something to the speaker.
+/// Verbs that mean to give something to the speaker.
 pub(in crate::reply) const GIVE: &[&str] = &[
     "provide",
     "paste",
@@ -582,7 +582,7 @@ pub(in crate::reply) const GIVE: &[&str] = &[
     "fill in",
 ];
 
-/// Beginnings of objects that are provided.
+/// Words that may follow a verb of [`GIVE`], at the beginning of its object.
 pub(in crate::reply) const GIVEN: &[&str] = &[
     "the",
     "a",
@@ -620,7 +620,7 @@ pub(in crate::reply) const GIVEN: &[&str] = &[
     "so",
 ];
 
-/// Beginnings of sentences that explain the use of a result.
+/// Beginnings of sentences that explain how to use a result.
 pub(in crate::reply) const ADVICE: &[&str] = &[
     "run",
     "open",
@@ -643,7 +643,7 @@ pub(in crate::reply) const ADVICE: &[&str] = &[
     "download",
 ];
 
-/// Phrases of texts that only greet.
+/// Phrases that occur in texts which only greet.
 pub(in crate::reply) const GREETS: &[&str] = &[
     "how can i help",
     "how may i help",
@@ -667,16 +667,17 @@ pub(in crate::reply) const GREETS: &[&str] = &[
     "what brings you",
 ];
 
-/// Beginnings of clauses that announce work, after any other clause.
+/// Beginnings of clauses that announce work and follow a different clause.
 pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
-/// *I can*, *I would* and similar words announce work only before one of these. Otherwise they report, or recommend.
+/// *I can*, *I would* and similar words announce work only before a word of `COULD_NOW`. Without such a word they
+/// report or recommend.
 pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
 pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];
 
-/// Whole sentences that announce work.
+/// Complete sentences that announce work.
 pub(in crate::reply) const AT_WORK: &[&str] = &[
     "on it",
     "i'm on it",
