@@ -1,10 +1,10 @@
-//! Aliases: one command under several names, such as `npm i`, `git send-pack`, `pip3` and `python3 -m pip`.
+//! Aliases: one command with several names, such as `npm i`, `git send-pack`, `pip3` and `python3 -m pip`.
 //!
-//! Rules that ask or forbid look at every name. No function here allows a command.
+//! Rules that ask or forbid check every name. No function in this module allows a command.
 
 use crate::{Part, programs};
 
-/// Programs that are aliases, with the words that each stands for.
+/// Programs that are aliases, with the words for which each program stands.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("docker-compose", &["docker", "compose"]),
     ("podman-compose", &["podman", "compose"]),
@@ -20,7 +20,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("sudoedit", &["sudo"]),
 ];
 
-/// Subcommands that are aliases in the same program. `podman` has all aliases of `docker`.
+/// Subcommands that are aliases of a subcommand of the same program. `podman` has the same aliases as `docker`.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["send-pack", "http-push"], &["push"]),
     ("git", &["fetch-pack"], &["fetch"]),
@@ -63,8 +63,8 @@ const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["rm"], &["remove"]),
 ];
 
-/// Subcommand that certain words turn into another one: programs, subcommand, test on the words, and the other
-/// subcommand.
+/// Subcommand that stands for a different subcommand if its arguments pass a test. The fields are the programs, the
+/// subcommand, the test, and the subcommand for which it stands.
 type Form = (&'static [&'static str], &'static str, fn(&[String]) -> bool, &'static [&'static str]);
 
 const FORMS: &[Form] = &[
@@ -96,7 +96,7 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns true if an option is among the words, in full or by its letter.
+/// Returns true if the words contain an option, by its long name or by its letter.
 fn has(words: &[String], letter: char, long: &str) -> bool {
     let short = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
@@ -104,10 +104,10 @@ fn has(words: &[String], letter: char, long: &str) -> bool {
     words.iter().any(|word| word == long || short(word))
 }
 
-/// Programs whose subcommand may be the name of a script: `yarn deploy` is `yarn run deploy`.
+/// Programs whose subcommand may be the name of a script: `yarn deploy` means `yarn run deploy`.
 const SCRIPTS: [&str; 3] = ["yarn", "pnpm", "bun"];
 
-/// Returns the words of each alias of the command.
+/// Returns the aliases of the command, each as a list of words.
 pub(crate) fn find_aliases(part: &Part) -> Vec<Vec<String>> {
     let all = &part.arguments;
     let words =

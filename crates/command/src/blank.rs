@@ -1,8 +1,9 @@
-//! Blank lines and comments: lines of a command without anything to run.
+//! Blank lines and comments: lines of a command that contain nothing to run.
 
 use std::ops::RangeInclusive;
 
-/// Invisible characters: the default ignorable ones of Unicode, and two blanks that a shell reads as letters.
+/// Invisible characters: the default ignorable characters of Unicode, and two blank characters that a shell reads as
+/// letters.
 const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -24,7 +25,7 @@ const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// Returns true if a line holds only blanks, comments and invisible characters. NUL is not blank.
+/// Returns true if a line contains only white space, comments and invisible characters. NUL is not blank.
 pub fn is_blank(line: &str) -> bool {
     let shows = |c: &char| {
         let is_unseen = c.is_whitespace() || c.is_control() || UNSEEN.iter().any(|range| range.contains(c));

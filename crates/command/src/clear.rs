@@ -1,8 +1,8 @@
-//! Clarity of a line: finds lines that may run another command than their words say.
+//! Clarity of a line: finds lines that may run a different command than their words say.
 //!
-//! A line is unclear if it holds code, if its first word may be an alias, or if the tables do not know an option. Such
-//! a line may be a command that a rule forbids. No function here allows a command. The known programs are in
-//! `tables/subcommands.rs` and `tables/plain.rs`.
+//! A line is unclear if it contains code, if its first word may be an alias, or if the tables do not contain one of its
+//! options. An unclear line may run a command that a rule forbids. No function in this module allows a command.
+//! `tables/subcommands.rs` and `tables/plain.rs` list the known programs.
 
 use crate::launch::{Launched, launched};
 use crate::programs::{self, is_order, with_subcommands};
@@ -11,7 +11,8 @@ use crate::tables::{self, Parser, classes, plain, subcommands, writes};
 use crate::{Expansion, InnerCommand, Part, SYSTEM_FOLDERS, find_inner_command, is_assignment, options};
 
 impl Part {
-    /// Returns the reason why the effect is uncertain. It matters if a rule forbids commands or deploying.
+    /// Returns the reason why it is unclear which command the part runs. The reason matters if a rule forbids commands
+    /// or deploying.
     pub(crate) fn unclear(&self) -> Option<&'static str> {
         let program = self.program.as_str();
         let holds_a_line = || self.arguments.iter().any(|word| word.contains(' '));
@@ -32,8 +33,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the tables do not know the subcommand: it may be an alias, a program on `PATH`, a script or
-    /// code.
+    /// Returns true if the tables do not contain the subcommand. It may then be an alias, a program on `PATH`, a script
+    /// or code.
     pub(crate) fn may_be_an_alias(&self) -> bool {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
@@ -51,14 +52,14 @@ impl Part {
             })
     }
 
-    /// Returns true if an option may name a program to run. This is an option that no row knows, of a program that is
-    /// not harmless with all its options.
+    /// Returns true if an option may name a program to run. This is the case if no row lists the option, and the
+    /// program is not harmless with every option.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
         if self.table_verdict() == TableVerdict::Reads
             || plain::RUNS_NOTHING.contains(&program)
             || programs::is_build_tool(program)
-            // The executed command is a part of its own.
+            // The command that the program runs is a separate part of the line.
             || matches!(find_inner_command(self), InnerCommand::Words(_) | InnerCommand::Line)
             || matches!(launched(self), Launched::At(_))
             || self.only_edits()
@@ -67,7 +68,8 @@ impl Part {
         }
         if programs::is_interpreter(program) {
             return match self.arguments.as_slice() {
-                // Words behind `-m MODULE` belong to the module, words behind a script to the script.
+                // Words after `-m MODULE` are arguments of the module, and words after a script are arguments of the
+                // script.
                 [flag, module, ..] if flag == "-m" => {
                     self.with(module.clone(), 2..self.arguments.len()).has_unknown_options()
                 }
@@ -89,7 +91,7 @@ impl Part {
         words.iter().enumerate().any(may_be_an_option) && !self.fits_a_row(words, expansions)
     }
 
-    /// Returns true if no table has the program and it is not a file of the workspace.
+    /// Returns true if no table contains the program, and the program is not a file of the workspace.
     pub(crate) fn is_in_no_table(&self) -> bool {
         let program = self.program.as_str();
         let has_class =
@@ -116,7 +118,7 @@ impl Part {
             *first = format!("-{first}");
         }
         let rows = [plain::find_row(&self.program, &words), writes::find_row(&self.program, &words)];
-        // `yarn install` may be a script of that name. Both readings use the same row.
+        // `yarn install` may run a script named `install`. Both meanings use the same row.
         let script = words.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest);
         let as_script = script.and_then(|rest| plain::find_row(&self.program, rest));
         let rows = rows.into_iter().chain([as_script.map(|(row, named)| (row, named + 1))]);
@@ -124,10 +126,10 @@ impl Part {
         rows.flatten().chain(reading).any(|(row, named)| {
             let expansions = expansions.get(named..).unwrap_or_default();
             options::read(row, &words[named..], expansions).is_some_and(|given| {
-                // `gcc @file` reads further options from a file.
+                // `gcc @file` reads further options from the file.
                 let is_list =
                     |(_, word): &(usize, &str)| row.parser == Parser::Names && word.starts_with('@');
-                // `tar -f host:file` runs a program to reach the host.
+                // `tar -f host:file` runs a program to connect to the host.
                 let reaches_out = |value: &str| self.program == "tar" && value.contains(':');
                 let mut values = given.options.iter().filter_map(|(_, value)| *value);
                 !given.operands.iter().any(is_list) && !values.any(reaches_out)

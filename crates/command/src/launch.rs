@@ -1,14 +1,14 @@
-//! Programs such as `npx` and `poetry run` that run another program, and the words that name it.
+//! Programs such as `npx` and `poetry run` that run a second program, and the words that name it.
 
 use crate::programs::with_subcommands;
 use crate::{Expansion, Part};
 
-/// Command that a package manager or environment tool is asked to run.
+/// Position of the command that a package manager or environment tool runs.
 pub(crate) enum Launched {
     No,
-    /// The command begins at this argument.
+    /// The command begins at this argument index.
     At(usize),
-    /// The command is behind options that may take values.
+    /// The command follows options that may take values, so its position is uncertain.
     Somewhere,
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn launched(part: &Part) -> Launched {
     let all = part.arguments.as_slice();
     let words = with_subcommands(program).and_then(|known| known.after_options(all)).unwrap_or(all);
     let word = |at: usize| words.get(at).map(String::as_str);
-    // The command is behind a host, an image or a pod.
+    // The name of a host, an image or a pod precedes the command.
     let is_elsewhere = matches!(
         (program, word(0)),
         ("ssh" | "cross-env" | "dotenv" | "foreman", _)
@@ -31,7 +31,7 @@ pub(crate) fn launched(part: &Part) -> Launched {
     }
     let before = match (program, word(0)) {
         ("npx" | "bunx" | "uvx" | "ldd", _) | ("yarn", Some("node")) => 0,
-        // The toolchain precedes the command.
+        // The name of the toolchain precedes the command.
         ("rustup", Some("run")) if !word(1).is_some_and(|word| word.starts_with('-')) => 2,
         ("npm" | "pnpm" | "yarn" | "bun" | "bundle", Some("exec" | "x" | "dlx"))
         | (
@@ -50,7 +50,7 @@ pub(crate) fn launched(part: &Part) -> Launched {
     }
 }
 
-/// Returns true if a word may expand to an option that runs another program.
+/// Returns true if a file pattern may expand to an option that runs a second program.
 pub(crate) fn may_become_a_launcher(part: &Part) -> bool {
     let runs = match part.program.as_str() {
         "find" | "fd" | "fdfind" | "rg" | "tar" => true,

@@ -1,25 +1,25 @@
-//! Options of a line, read by a row of the tables: the options, their values and the operands.
+//! Options of a line, parsed according to a row of the tables: the options, their values and the operands.
 
 use crate::shell::Expansion;
 use crate::tables::{Parser, Row};
 
-/// Words of a line, divided by a row.
+/// Arguments of a program, split into options and operands according to a row.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ParsedArguments<'w> {
-    /// Options by name, with their values. The name ends in `*` if the row says that the value does not matter.
+    /// Options by name, with their values. The name ends with `*` if the row marks the value as one without an effect.
     pub(crate) options: Vec<(String, Option<&'w str>)>,
-    /// Operands, with their indexes.
+    /// Operands, each with its index among the arguments.
     pub(crate) operands: Vec<(usize, &'w str)>,
 }
 
-/// Value that an option takes.
+/// Number of values that an option takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OptionArity {
     Nothing,
-    /// A value in the same word, or none.
+    /// A value in the same word, or no value.
     Perhaps,
     One,
-    /// A value that does not change the effect of the option.
+    /// One value that does not change the effect of the command.
     Free,
     Two,
 }
@@ -38,8 +38,8 @@ fn parse_spec(spec: &str) -> (&str, OptionArity) {
     }
 }
 
-/// Reads words as options and operands of a row. None if an option is not in the row. Options behind operands are
-/// options too, as in GNU programs.
+/// Splits words into the options and operands of a row. None if the row does not list an option. Options may also
+/// follow operands, as in GNU programs.
 pub(crate) fn read<'w>(
     row: &Row,
     words: &'w [String],
@@ -57,7 +57,7 @@ pub(crate) fn read<'w>(
             given.operands.extend((at..).zip(words.get(at..)?).map(|(at, word)| (at, word.as_str())));
             break;
         }
-        // An option that contains a file pattern may become several words, or another option.
+        // A word with a file pattern may expand to several words, or to a different option.
         let is_plain = expansion == Expansion::None;
         if !word.starts_with('-') || word == "-" {
             if expansion == Expansion::Anything && !row.takes_any_name {
@@ -82,7 +82,7 @@ pub(crate) fn read<'w>(
                 }
                 (OptionArity::Two, _) => return None,
             };
-            // Some programs do not take the next word as the value (see `may_be_an_option`).
+            // Some programs do not take such a word as the value (see `may_be_an_option`).
             if value.is_some_and(may_be_an_option) {
                 return None;
             }
@@ -94,7 +94,7 @@ pub(crate) fn read<'w>(
             let plain = (at..at + many).all(|at| expansions.get(at).is_none_or(|it| *it == Expansion::None))
                 && values.is_none_or(|values| !values.iter().any(|value| may_be_an_option(value)));
             at += many;
-            // A last option without its value is an error without effect.
+            // If the last option lacks its value, the program reports an error and does nothing.
             (plain || row.takes_any_name)
                 .then(|| values.and_then(|values| values.first()).map(String::as_str))
         };
@@ -145,8 +145,8 @@ pub(crate) fn read<'w>(
     Some(given)
 }
 
-/// Returns true if a value may be an option: some programs do not take the next word. `git diff -U --output=x` writes
-/// `x`. A dash with a digit or sign behind it is harmless: `date -d '-1 day'`.
+/// Returns true if a value may be an option, because some programs do not take such a word as the value: `git diff -U
+/// --output=x` writes `x`. A dash before a digit or a sign is harmless: `date -d '-1 day'`.
 fn may_be_an_option(value: &str) -> bool {
     let first = value.strip_prefix('-').and_then(|rest| rest.chars().next());
     first.is_some_and(|first| first.is_alphabetic() || first == '-')

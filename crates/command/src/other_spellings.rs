@@ -1,12 +1,12 @@
 //! Other spellings of a command that a rule forbids or asks about.
 //!
-//! Options may be in another order, joined or separate, long or short, and between other words. In doubt the rule
-//! applies. No function here allows a command.
+//! Options may be in a different order, joined or separate, long or short, or between other words. If a spelling is
+//! uncertain, the rule applies. No function in this module allows a command.
 
 use crate::part::fixed;
 use crate::{Part, limits, normal, word_matches};
 
-/// Short and long names of one option, as most programs use them.
+/// Short and long names of the same option, as most programs use them.
 const SAME: [(char, &str); 12] = [
     ('f', "--force"),
     ('r', "--recursive"),
@@ -25,12 +25,14 @@ const SAME: [(char, &str); 12] = [
 /// Letters that programs treat as the same option.
 const ALIKE: [(char, char); 1] = [('r', 'R')];
 
-/// Maximum length of bundled letters. A longer word with one dash is a name: `-delete`, `-jar`.
+/// Maximum length of a bundle of option letters. A longer word with one dash is the name of a single option: `-delete`,
+/// `-jar`.
 const MAX_LETTERS: usize = 4;
 
 impl Part {
-    /// Returns true if the line has the program, the options and the operands of a pattern, the operands in order.
-    /// Without a final `*` in the pattern the line has no other operands. An option may or may not take the next word.
+    /// Returns true if the line has the program, the options and the operands of a pattern, with the operands in order.
+    /// If the pattern does not end with `*`, the line must have no further operands. An option in the line may take the
+    /// next word as its value, so the line is compared with and without that word.
     pub(crate) fn matches_any_spelling(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -42,8 +44,8 @@ impl Part {
             && names(&said, fixed.iter().filter(|word| !is_option(word)).copied(), open)
     }
 
-    /// Returns true if no table knows the program and one of its words is the program of a pattern. The unknown program
-    /// may run that word with the words behind it.
+    /// Returns true if no table contains the program and one of its arguments is the program of the pattern. The
+    /// unknown program may run that argument, together with the words after it, as a command.
     pub(crate) fn may_wrap(&self, pattern: &str) -> bool {
         if !self.is_in_no_table() {
             return false;
@@ -56,8 +58,8 @@ impl Part {
                 continue;
             }
             starts += 1;
-            // Each start reads the rest of the line, so the number of starts is limited. Beyond the limit the rule
-            // applies.
+            // Each possible start compares the rest of the line, so the number of starts is limited. Beyond the limit,
+            // the rule applies.
             if starts > limits::GUESSED_STARTS {
                 return true;
             }
@@ -75,7 +77,7 @@ fn is_option(word: &str) -> bool {
 }
 
 fn says(said: &[&str], option: &str) -> bool {
-    // Some programs treat `-auto-approve`, `--auto-approve` and `--auto-approve=true` the same.
+    // Some programs treat `-auto-approve`, `--auto-approve` and `--auto-approve=true` as the same option.
     let name = |word: &str| word.split('=').next().unwrap_or_default().trim_start_matches('-').to_owned();
     let is_long = !option.contains('=') && name(option).len() > MAX_LETTERS;
     let is_it = |word: &&str| {
@@ -96,7 +98,7 @@ fn says(said: &[&str], option: &str) -> bool {
         })
 }
 
-/// Returns true if the option is present, possibly abbreviated.
+/// Returns true if the words contain the option, possibly abbreviated.
 fn says_long(said: &[&str], option: &str) -> bool {
     said.iter().any(|word| {
         let name = word.split_once('=').map_or(*word, |(name, _)| name);
@@ -112,13 +114,13 @@ fn says_letter(said: &[&str], letter: char) -> bool {
         .any(|word| word.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(is_it)))
 }
 
-/// Returns true if the words begin with the words of a pattern, skipping options with or without their next word. If
-/// the pattern is not open, the words must also end there.
+/// Returns true if the words begin with the words of a pattern. Options may be between them, with or without the next
+/// word as a value. If `open` is false, the words must also end with the pattern.
 fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -> bool {
     let mut at = vec![0];
     for pattern in wanted {
         let is_it = |word: &&str| {
-            // `./a/` is `a`.
+            // `./a/` and `a` are the same path.
             !is_option(word) && (word_matches(pattern, word) || word_matches(&normal(pattern), &normal(word)))
         };
         at = behind_options(said, at);
@@ -130,7 +132,7 @@ fn names<'a>(said: &[&str], wanted: impl Iterator<Item = &'a str>, open: bool) -
     if open { !at.is_empty() } else { behind_options(said, at).iter().any(|here| *here >= said.len()) }
 }
 
-/// Returns the indexes, with those that can be reached from them by skipping options.
+/// Returns the given indexes, and the indexes that are reached from them by skipping options.
 fn behind_options(said: &[&str], mut at: Vec<usize>) -> Vec<usize> {
     let mut is_reached = vec![false; said.len() + 3];
     for here in &at {

@@ -1,7 +1,7 @@
-//! Lines that may write files which the user's own tools run: the names of [`crate::guarded`], and git commands that
-//! write such files.
+//! Lines that may write files which the user's own tools execute. These are files with the names in [`crate::guarded`],
+//! and git commands that write such files.
 //!
-//! Reading such files is not restricted.
+//! Reading these files is not restricted.
 
 use crate::guarded::{self, BELOW_GIT, Guarded};
 use crate::working_directory::{join, normal};
@@ -11,7 +11,7 @@ const fn git(name: &'static str, why: &'static str) -> Guarded {
     guarded::guarded(name, why)
 }
 
-/// Subcommands of git that write configuration or hooks, or fetch a repository that has its own.
+/// Subcommands of git that write configuration or hooks, or that fetch a repository with its own configuration.
 const GIT: [Guarded; 22] = [
     git("config", "it sets which programs other git commands run"),
     git("init", "it creates a repository with its own configuration and hooks"),
@@ -38,15 +38,16 @@ const GIT: [Guarded; 22] = [
 ];
 
 impl Command {
-    /// Returns the guarded name that the line may write. `cwd` is the working directory, relative to the workspace or
-    /// absolute. Folder changes of the line are followed as far as they are known.
+    /// Returns the guarded name that the line may write. Returns `None` if there is none. `cwd` is the working
+    /// directory, relative to the workspace or absolute. Changes of the folder within the line are followed as far as
+    /// they are known.
     pub fn own_tools(&self, cwd: &str) -> Option<Guarded> {
         self.parts.iter().chain(&self.guesses).find_map(|part| part.own_tools(cwd))
     }
 }
 
 impl Command {
-    /// Returns the folders in which parts run that may write, as far as they are known.
+    /// Returns the known folders of those parts that may write.
     pub fn writes_from(&self, cwd: &str) -> impl Iterator<Item = String> {
         let parts = self.parts.iter().chain(&self.guesses).filter(|part| !part.is_read_only());
         parts.flat_map(move |part| {
@@ -77,7 +78,7 @@ impl Part {
             guarded::guards(names()).copied().or_else(below_git)
         };
         if expands {
-            // The result of a file pattern is unknown, so each guarded name that it may match counts.
+            // The result of a file pattern is unknown, so it is compared with every guarded name that it may become.
             return guarded::all().iter().find(|guarded| may_become(text, guarded)).copied();
         }
         let folders = if self.folders.is_empty() { &[String::new()][..] } else { &self.folders };
@@ -85,9 +86,9 @@ impl Part {
     }
 }
 
-/// Returns true if a name of the pattern may be the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern without
-/// a leading dot matches no hidden file, and few other names are guarded. The inspection of changes guards rows that
-/// match nearly every hidden name (`.*/hooks`).
+/// Returns true if a name in the pattern may become the first name of a guarded row: `.gi*`, `.[e]nvrc`. A pattern
+/// without a leading dot matches no hidden file, and few names without a dot are guarded. Some rows match nearly every
+/// hidden name (`.*/hooks`); the inspection of changes guards them.
 fn may_become(text: &str, guarded: &Guarded) -> bool {
     let first = guarded.name.split('/').next().unwrap_or_default();
     if !first.starts_with('.') || first.starts_with(".*") {

@@ -1,16 +1,16 @@
-//! One program of a line: its arguments, and the patterns of rules that match it.
+//! One simple command of a line: its arguments, and the rule patterns that match it.
 
 use crate::{Expansion, Part, Pattern, programs, word_matches};
 
 impl Part {
-    /// Returns a part with another program and a range of the arguments.
+    /// Returns a part with a different program and a range of this part's arguments.
     pub(crate) fn with(&self, program: String, range: std::ops::Range<usize>) -> Self {
         let expansions = self.expansions.get(range.clone()).unwrap_or_default().to_vec();
         let folders = self.folders.clone();
         Self { program, arguments: self.arguments[range].to_vec(), expansions, folders, ..Self::default() }
     }
 
-    /// Returns the widest expansion of any argument.
+    /// Returns the widest possible expansion among the arguments.
     pub(crate) fn expansion(&self) -> Expansion {
         self.expansions.iter().copied().max().unwrap_or_default()
     }
@@ -20,12 +20,12 @@ impl Part {
         self.arguments.iter().enumerate().map(|(at, word)| (word.as_str(), self.expands(at)))
     }
 
-    /// Returns each argument, with its pattern if the shell expands it.
+    /// Returns each argument. If the shell expands the argument, its pattern is returned too.
     pub fn arguments_and_patterns(&self) -> impl Iterator<Item = (&str, Option<Pattern>)> {
         self.words_and_expansions().map(|(word, expands)| (word, expands.then(|| Pattern::of_shell(word))))
     }
 
-    /// Returns true if the shell expands none of the words.
+    /// Returns true if the shell expands none of the arguments.
     pub(crate) fn is_plain(&self) -> bool {
         self.expansion() == Expansion::None
     }
@@ -34,7 +34,7 @@ impl Part {
         self.expansions.get(argument).is_some_and(|expansion| *expansion != Expansion::None)
     }
 
-    /// Returns the index of the subcommand, which is the first word that a pattern is compared with.
+    /// Returns the index of the subcommand. A rule pattern is compared with the words from this index on.
     pub(crate) fn subcommand_index(&self) -> usize {
         let rest = programs::with_subcommands(&self.program)
             .and_then(|known| known.after_options(&self.arguments))
@@ -42,8 +42,8 @@ impl Part {
         self.arguments.len() - rest
     }
 
-    /// Returns true if `pattern` matches this command. Words must be equal. `*` within a word matches any characters; `*`
-    /// as the last word matches any number of words.
+    /// Returns true if `pattern` matches the command. Words must be equal. A `*` within a word matches any characters;
+    /// a `*` as the last word matches any number of words.
     pub fn matches(&self, pattern: &str) -> bool {
         let pattern: Vec<&str> = pattern.split_whitespace().collect();
         let (fixed, open) = fixed(&pattern);
@@ -53,8 +53,8 @@ impl Part {
             && fixed.iter().zip(&words).all(|(pattern, word)| word_matches(pattern, word))
     }
 
-    /// Returns true if `pattern` may match this command after the shell expands it. A file pattern expands to any number
-    /// of words and moves the words behind it.
+    /// Returns true if `pattern` may match the command after the shell has expanded it. A file pattern may expand to
+    /// any number of words, which shifts the words after it.
     pub fn may_match(&self, pattern: &str) -> bool {
         if self.matches(pattern) || self.matches_any_spelling(pattern) || self.may_wrap(pattern) {
             return true;
@@ -64,8 +64,8 @@ impl Part {
         let Some((program, fixed)) = fixed.split_first() else { return false };
         let Some(first) = (0..self.arguments.len()).find(|at| self.expands(*at)) else { return false };
         let words: Vec<_> = self.arguments_and_patterns().collect();
-        // Indexes of the words that the next word of the pattern may match. Any word may match if an option is
-        // expanded.
+        // Indexes of the words that the next word of the pattern may match. If a file pattern may expand to an option,
+        // any word may match.
         let begins = self.subcommand_index();
         let may_be_an_option = self.expansions.get(first) == Some(&Expansion::Anything)
             && programs::with_subcommands(&self.program).is_some();
@@ -90,7 +90,7 @@ impl Part {
     }
 }
 
-/// Returns the words of a pattern without a final `*`, and true if it has one.
+/// Returns the words of a pattern without a final `*`, and true if the pattern ends with `*`.
 pub(crate) fn fixed<'a, 'p>(pattern: &'a [&'p str]) -> (&'a [&'p str], bool) {
     match pattern.split_last() {
         Some((&"*", fixed)) => (fixed, true),

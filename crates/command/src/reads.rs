@@ -1,19 +1,19 @@
-//! Read-only commands: compares the words of a command with the rows of the tables.
+//! Commands that only read: compares the words of a command with the rows of the tables.
 
 use crate::shell::Expansion;
 use crate::tables::{self, Operands, Row};
 use crate::{Part, grammars, options, programs, working_directory};
 
-/// Knowledge of the tables about a command.
+/// Result of looking a command up in the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableVerdict {
     /// All words are known to be harmless.
     Reads,
-    /// A row has the command, but the command does or may do more than read.
+    /// A row contains the command, but the command does more than read, or may do more.
     Otherwise,
-    /// A row has the program, but one of the options is unknown.
+    /// A row contains the program, but no row lists one of the options.
     Unknown,
-    /// No row has the command.
+    /// No row contains the command.
     No,
 }
 
@@ -23,7 +23,7 @@ impl Part {
         !self.redirected && self.table_verdict() == TableVerdict::Reads
     }
 
-    /// Returns the knowledge of the tables, ignoring redirections.
+    /// Looks the command up in the tables. Redirections are ignored.
     pub(crate) fn table_verdict(&self) -> TableVerdict {
         if self.tells_version() {
             return TableVerdict::Reads;
@@ -37,27 +37,29 @@ impl Part {
             Ok(found) => found,
             Err(known) => return known,
         };
-        // A pattern cannot name the subcommand.
+        // If a file pattern may expand to the subcommand, the subcommand is unknown.
         if (0..from).any(|at| self.expands(at)) {
             return TableVerdict::Unknown;
         }
         match self.fits(row, from) {
             Some(true) => TableVerdict::Reads,
             Some(false) => TableVerdict::Otherwise,
-            // Forms that create a branch or a tag have options of their own, but are still clear.
+            // Forms that create a branch or a tag have options that the row does not list, but their meaning is still
+            // clear.
             None if matches!(row.operands, Operands::Beside(_) | Operands::OneKey) => TableVerdict::Otherwise,
             None => TableVerdict::Unknown,
         }
     }
 
-    /// Returns the row of the command, and the index where its options begin.
+    /// Returns the row of the command, and the index at which its options begin.
     fn row(&self) -> Result<(&'static Row, usize), TableVerdict> {
         let Some(known) = programs::with_subcommands(&self.program) else {
             return tables::of_program(&self.program).map(|row| (row, 0)).ok_or(TableVerdict::No);
         };
         let harmless = known.after_harmless(&self.program, &self.arguments);
         let Some(from) = harmless.or_else(|| self.after_a_folder(known)) else {
-            // Another folder or configuration: clear, but not harmless.
+            // An option selects a different folder or configuration. The meaning is clear, but the command may not be
+            // harmless.
             let is_clear = known.after_options(&self.arguments).is_some();
             return Err(if is_clear { TableVerdict::Otherwise } else { TableVerdict::Unknown });
         };
@@ -66,8 +68,8 @@ impl Part {
         Ok((row, from + words))
     }
 
-    /// Returns the index of git's subcommand behind `-C FOLDER`, for folders of the working directory. A repository
-    /// elsewhere may configure other programs.
+    /// Returns the index of git's subcommand after `-C FOLDER`, for folders below the working directory. The
+    /// configuration of a repository elsewhere may run other programs.
     fn after_a_folder(&self, known: &programs::WithSubcommands) -> Option<usize> {
         let mut from = 0;
         while let Some(word) = self.arguments.get(from).filter(|word| word.starts_with('-')) {
@@ -82,7 +84,8 @@ impl Part {
         (from < self.arguments.len()).then_some(from)
     }
 
-    /// Returns the values of the options, also those within a word. None if an option is unknown.
+    /// Returns the values of the options, including values in the same word as the option. None if no row lists an
+    /// option.
     pub(crate) fn option_values(&self) -> Option<Vec<&str>> {
         let (row, from) = self.row().ok()?;
         let expansions = self.expansions.get(from..).unwrap_or_default();
@@ -90,7 +93,7 @@ impl Part {
         Some(given.options.iter().filter_map(|(_, value)| *value).collect())
     }
 
-    /// Returns true if the operands fit the row. None if an option is not in the row.
+    /// Returns true if the row permits the operands. None if the row does not list one of the options.
     fn fits(&self, row: &Row, from: usize) -> Option<bool> {
         let words = &self.arguments[from..];
         let expansions = self.expansions.get(from..).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! sed scripts that only edit text: an allow-list. Any other script may run commands or write files.
+//! sed scripts that only edit text: an allow-list. A script that is not accepted may run commands or write files.
 
-/// Option letters that take no value. The value of `-i` is in the same word.
+/// Option letters that take no value as the next word. The value of `-i` is in the same word.
 const FLAGS: &str = "nErsuz";
 
-/// Returns true if the scripts of sed hold only substitutions, deletions and similar edits. Each word comes with true
-/// if the shell expands it into operands. A word that may become an option must not be passed.
+/// Returns true if all scripts of a sed command contain only substitutions, deletions and similar edits. Each word
+/// comes with true if the shell expands it to operands. Callers must not pass words that may expand to an option.
 pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -> bool {
     let is_edit = |(script, expands): (&str, bool)| !expands && is_edit(script);
     let mut named = false;
@@ -17,7 +17,7 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
         let is_plain = option.chars().all(|c| FLAGS.contains(c))
             || option.starts_with('i')
             || matches!(option, "-in-place" | "-quiet" | "-silent" | "-regexp-extended");
-        // `-ne script`, `--expression=script`
+        // Forms of options with a script: `-ne script`, `--expression=script`.
         let script = match (option.strip_suffix('e'), option.strip_prefix("-expression=")) {
             (Some(flags), _) if flags.chars().all(|c| FLAGS.contains(c)) => words.next(),
             (_, Some(script)) => Some((script, expands)),
@@ -32,7 +32,7 @@ pub(crate) fn only_edits<'a>(mut words: impl Iterator<Item = (&'a str, bool)>) -
     named || first.is_some_and(is_edit)
 }
 
-/// Returns true if each command of the script only edits.
+/// Returns true if each command in the script only edits.
 fn is_edit(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -57,7 +57,7 @@ fn is_edit(script: &str) -> bool {
     }
 }
 
-/// Returns the text behind an address: line numbers, the last line, or matching lines.
+/// Returns the text after an address. An address is a line number, the last line, or a pattern for lines.
 fn address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -72,7 +72,7 @@ fn address(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns the text behind a command that only edits.
+/// Returns the text after a command that only edits. None if the command may do more.
 fn command(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     let after = match chars.next()? {
@@ -80,7 +80,7 @@ fn command(text: &str) -> Option<&str> {
             let delimiter =
                 chars.next().filter(|c| !c.is_alphanumeric() && !matches!(c, '\\' | '\n' | ' '))?;
             let flags = until(until(chars.as_str(), delimiter)?, delimiter)?;
-            // Flag `e` runs the result as a command, and `w` writes it to a file.
+            // The flag `e` runs the result as a command, and the flag `w` writes the result to a file.
             flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiImM".contains(c))
         }
         'y' => {
@@ -94,8 +94,8 @@ fn command(text: &str) -> Option<&str> {
     Some(after.trim_start_matches([' ', '\t']))
 }
 
-/// Returns the text behind the next unescaped delimiter. Rejects a delimiter within brackets, although sed may take it
-/// literally: a script is accepted only if it is certainly harmless.
+/// Returns the text after the next unescaped delimiter. Rejects a delimiter within brackets, because sed may or may not
+/// take it literally: a script is accepted only if it is certainly harmless.
 pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
     let mut chars = text.chars();
     let mut in_brackets = false;
@@ -104,7 +104,7 @@ pub(crate) fn until(text: &str, delimiter: char) -> Option<&str> {
             '\n' => return None,
             c if c == delimiter => return (!in_brackets).then_some(chars.as_str()),
             '[' if in_brackets && chars.as_str().starts_with(':') => {
-                // `[[:space:]]`
+                // A character class, as in `[[:space:]]`.
                 let (class, rest) = chars.as_str()[1..].split_once(":]")?;
                 if !class.chars().all(|c| c.is_ascii_lowercase()) {
                     return None;

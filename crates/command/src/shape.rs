@@ -1,15 +1,16 @@
-//! Shape of a command: the part of its options that a grant remembers.
+//! Shape of a command: those of its options that a grant remembers.
 //!
-//! Two commands have the same shape if they differ only in operands and in option values without an effect, such as a
-//! message.
+//! Two commands have the same shape if they differ only in operands, and in option values that do not change the
+//! effect, such as a message.
 
 use crate::reads::TableVerdict;
 use crate::tables::writes;
 use crate::{Expansion, Part, options, programs};
 
 impl Part {
-    /// Returns the options of the line, with values that have an effect, and the files that it appends to. Options are
-    /// sorted if a row knows the program, and otherwise in order. None if a file pattern may become an option.
+    /// Returns the options of the command, with the values that change its effect, and the files to which it appends.
+    /// The options are sorted if a row lists the program. Without a row, they have the order of the line. None if a
+    /// file pattern may expand to an option.
     pub fn shape(&self) -> Option<Vec<String>> {
         let begins = match programs::with_subcommands(&self.program) {
             Some(known) => self.arguments.len() - known.after_options(&self.arguments)?.len(),
@@ -20,7 +21,7 @@ impl Part {
         let by_row = writes::find_row(&self.program, words).and_then(|(row, named)| {
             options::read(row, words.get(named..)?, expansions.get(named..).unwrap_or_default())
         });
-        // Options before the subcommand name folders and configuration.
+        // The options before the subcommand select folders and configuration.
         let mut shape: Vec<String> = match by_row {
             Some(given) => {
                 let before = as_written(&self.arguments[..begins]);
@@ -48,7 +49,8 @@ fn format_option(name: String, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the options as written. Without a row, any option may take the next word, so each option keeps it.
+/// Returns the options as written. Without a row, any option may take the next word as its value, so that word is
+/// included.
 fn as_written(words: &[String]) -> Vec<String> {
     let pairs = words.iter().enumerate().filter(|(_, word)| is_option(word));
     pairs
@@ -60,9 +62,9 @@ fn as_written(words: &[String]) -> Vec<String> {
 }
 
 impl Part {
-    /// Returns the operands, in order, if they say what the command does: `x` of `tar x a`. Without a row the options
-    /// are included, because their meaning may depend on their position. None if the operands are files or texts, and a
-    /// grant covers any of them.
+    /// Returns the operands, in order, if they determine what the command does: `x` in `tar x a`. Without a row,
+    /// options are included, because their meaning may depend on their position. None if the operands are files or
+    /// texts. A grant then covers any operands.
     pub fn told_operands(&self) -> Option<Vec<String>> {
         let targets_are_told = programs::is_build_tool(&self.program);
         if targets_are_told || self.table_verdict() == TableVerdict::Reads {
@@ -89,11 +91,11 @@ impl Part {
         Some(operands.into_iter().take(told).collect())
     }
 
-    /// Returns the number of words that name the subcommand, including the words before it.
+    /// Returns the number of words up to and including the subcommand.
     fn named_words(&self) -> usize {
         let Some(sub) = self.subcommand() else { return 0 };
         let many = match self.arguments.first() {
-            // The name of a script may contain spaces.
+            // The name of a script may contain spaces, so it is always one word.
             Some(first) if programs::is_interpreter(&self.program) && first != "-m" => 1,
             Some(_) | None => sub.split(' ').count(),
         };

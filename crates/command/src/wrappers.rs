@@ -1,16 +1,17 @@
-//! Programs that start another program: finds its words behind the wrapper's own options, all of which must be known.
+//! Wrappers: programs that run a second program. Finds the words of the second program after the options of the
+//! wrapper, all of which must be known.
 //!
-//! A form without a row is uncertain and makes the line opaque.
+//! A form that no row covers is uncertain and makes the line opaque.
 
 use crate::{Part, is_assignment, script};
 
 struct Wrapper {
     programs: &'static [&'static str],
-    /// Options without a value.
+    /// Options that take no value.
     flags: &'static [&'static str],
-    /// Options with a value, in the same word or in the next one.
+    /// Options that take a value, in the same word or in the next word.
     valued: &'static [&'static str],
-    /// Number of words between the options and the program.
+    /// Number of words between the options and the program to run.
     operands: usize,
 }
 
@@ -37,7 +38,7 @@ const ROWS: &[Wrapper] = &[
     wrapper(&["env"], &["-i", "-", "--ignore-environment"], &["-u", "--unset"], 0),
 ];
 
-/// Returns the index of the program that a wrapper starts. None if the part is not a wrapper, or if the index is
+/// Returns the index of the program that a wrapper runs. None if the part is not a wrapper, or if the index is
 /// uncertain.
 pub(crate) fn program_at(part: &Part) -> Option<usize> {
     let row = ROWS.iter().find(|row| row.programs.contains(&part.program.as_str()))?;
@@ -75,7 +76,7 @@ pub(crate) fn program_at(part: &Part) -> Option<usize> {
     (is_plain && !program.starts_with('-') && !is_assignment(program)).then_some(at)
 }
 
-/// Returns true for letters, digits and a few signs: a number, a signal, a time, a name.
+/// Returns true if the text consists of letters, digits and a few signs, as a number, a signal, a time or a name does.
 fn is_value(value: &str) -> bool {
     let is_sign = |c: char| matches!(c, '.' | '_' | '+');
     let value = value.strip_prefix('-').unwrap_or(value);

@@ -1,17 +1,17 @@
-//! Lines that run a file which they write themselves, and commands in the texts that they write.
+//! Lines that execute a file which they write themselves, and commands in the texts that lines write.
 //!
-//! Names are compared by their last component, so that a link or a folder change hides nothing. No function here allows
-//! a command.
+//! Only the last names of paths are compared, so that neither a link nor a change of folder can hide such a file. No
+//! function in this module allows a command.
 
 use std::collections::BTreeSet;
 
 use crate::{Command, Part};
 
-/// Maximum number of texts of one line that are read as lines of their own.
+/// Maximum number of texts of one line that are parsed as command lines.
 const MAX_TEXTS: usize = 8;
 
-/// Programs that write content chosen by the line into the files that they name. A program that no table knows is
-/// treated the same.
+/// Programs that write content which the line chooses into the files that they name. A program that is in no table is
+/// treated in the same way.
 const WRITES_CONTENT: [&str; 37] = [
     "tee", "cp", "mv", "ln", "install", "dd", "sed", "gsed", "patch", "curl", "wget", "tar", "bsdtar",
     "gtar", "cpio", "unzip", "zip", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
@@ -19,7 +19,7 @@ const WRITES_CONTENT: [&str; 37] = [
 ];
 
 impl Command {
-    /// Returns true if a part may run a file that another part writes.
+    /// Returns true if a part may execute a file that any part of the line writes.
     pub fn runs_what_it_writes(&self) -> bool {
         let parts = || self.parts.iter().chain(&self.guesses);
         let written: BTreeSet<&str> = parts().flat_map(Part::may_write).filter_map(last).collect();
@@ -27,8 +27,8 @@ impl Command {
             && self.scripts().iter().any(|script| script.split('/').any(|name| written.contains(name)))
     }
 
-    /// Returns texts that the line may run as commands: it writes them into a script, feeds them to a program, or holds
-    /// them in code.
+    /// Returns texts that the line may run as commands: texts that it writes into a script, pipes to a program, or
+    /// contains within code.
     pub(crate) fn texts_that_may_run(&self) -> Vec<String> {
         let parts = || self.parts.iter().chain(&self.guesses);
         let runs_code = |part: &Part| part.is_inline_code() && !part.only_edits();

@@ -1,7 +1,8 @@
 //! Questions of agents to people, and assumptions in place of missing answers (contract C1–C8).
 //!
-//! The tools that ask open a `question`; [`RECORD`] opens nothing. An agent that continues without an answer records
-//! its assumption, so that a person finds every assumption next to the result that depends on it.
+//! A tool that asks opens a `question` interrupt. [`RECORD`] opens no interrupt: an agent that continues without an
+//! answer uses it to record an assumption, so that a person finds every assumption next to the result that depends on
+//! it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,19 +14,21 @@ use crate::tool::{Runs, Spec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asking {
-    /// If false, agents have no tools to ask, no output becomes a question, and a limit ends the run with its reason.
+    /// If false, agents have no tools to ask people, no output becomes a question, and a reached limit ends the run
+    /// with the reason.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
     #[serde(default, skip_serializing_if = "is_default")]
     pub deliver: Deliver,
-    /// Time after which a question expires unanswered, if no gate sets an expiry. `None`: it waits without limit.
+    /// Time after which an unanswered question expires, if no gate sets an expiry. `None`: the question waits without
+    /// limit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeout_ms: Option<u64>,
-    /// Maximum age of an earlier answer that is reused. The answer must have the same subject and the same question.
+    /// Maximum age of an earlier answer that is reused. The subject and the question must be the same.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reuse_ms: Option<u64>,
-    /// If true, no other agent of the run begins anything while a question is open (contract E28).
+    /// If true, the other agents of the run begin nothing while a question is open (contract E28).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pause_siblings: bool,
 }
@@ -43,34 +46,34 @@ impl Default for Asking {
     }
 }
 
-/// Form in which an agent with a tool to ask does so.
+/// Form in which agents with a tool to ask people ask their questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// The agent calls the tool.
     #[default]
     Tool,
-    /// The agent's whole reply is either questions or content (contract C8), and the tool is not shown to it. Each
-    /// question becomes a call of that tool.
+    /// A reply of the agent contains either only questions, or only content (contract C8). The agent does not see the
+    /// tool; each question in the reply becomes a call of the tool.
     Reply,
 }
 
-/// Time at which people see the questions of agents that run in parallel.
+/// Time at which people are shown the questions of agents that run in parallel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deliver {
-    /// Each question as soon as it is asked.
+    /// Each question is shown as soon as it is asked.
     #[default]
     AtOnce,
-    /// All questions together, once no agent can continue without an answer (contract C8).
+    /// All questions are shown together, once no agent can continue without an answer (contract C8).
     PerStage,
 }
 
-/// Kinds that an agent may give its question. The kind is shown to the person and has no other effect.
+/// Kinds that an agent may give a question. The person sees the kind, which has no other effect.
 pub const KINDS: [&str; 4] = ["question", "observation", "suggestion", "clarification"];
 
-/// Tool that records an assumption. An agent that asks has it after its first question without an answer. If asking is
-/// disabled, every agent has it.
+/// Name of the tool that records an assumption. An agent that may ask people has the tool after the agent's first
+/// unanswered question. If asking is disabled, every agent has the tool.
 pub const RECORD: &str = "record_assumption";
 
 pub fn record() -> Spec {

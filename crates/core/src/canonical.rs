@@ -1,6 +1,7 @@
-//! Canonical JSON (RFC 8785): exactly one text for each value, so that equal values have equal digests.
+//! Canonical JSON (RFC 8785): exactly one text per value, so that equal values have equal digests.
 //!
-//! The writer makes one pass without an intermediate tree: it sorts the fields of each object when the object ends.
+//! The writer needs a single pass and no intermediate tree. At the end of each object, it sorts the fields of the
+//! object.
 
 use std::cmp::Ordering;
 use std::io;
@@ -11,8 +12,8 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 use crate::json::MAX_INTEGER;
 
-/// Returns the RFC 8785 bytes of a value. It cannot fail for our own types: their keys are text and their numbers
-/// finite.
+/// Returns the RFC 8785 bytes of a value. This cannot fail for our own types, because their keys are texts and their
+/// numbers are finite.
 pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     let writer = Writer { to: &mut bytes, open: Vec::new(), fields: Vec::new() };
@@ -22,23 +23,23 @@ pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes to its own bytes and ignores the given writer, because it must revisit bytes that it wrote.
+/// Writes to `to` and ignores the writer that serde passes, because sorting needs the bytes that were already written.
 struct Writer<'a> {
     to: &'a mut Vec<u8>,
-    /// Objects that have not ended, the outermost first.
+    /// Objects that have not ended yet, outermost first.
     open: Vec<Object>,
-    /// Fields of the open objects.
+    /// Fields of the objects that have not ended yet.
     fields: Vec<Field>,
 }
 
 struct Object {
-    /// Offset of the first field.
+    /// Offset in `to` at which the first field of the object begins.
     begin: usize,
-    /// Number of fields in the enclosing objects.
+    /// Number of fields that belong to the enclosing objects.
     outer: usize,
 }
 
-/// Offsets of a field: of the key's first quote, after its last quote, and after the value.
+/// Offsets of a field: of the first quote of its key, after the last quote of its key, and after its value.
 #[derive(Clone, Copy)]
 struct Field {
     begin: usize,
@@ -51,7 +52,7 @@ impl Writer<'_> {
         self.to.extend(ryu_js::Buffer::new().format(value).as_bytes());
     }
 
-    /// Sorts the fields of an object, unless they were written in order.
+    /// Sorts the fields of an object. Does nothing if the fields were written in order.
     fn sort(&mut self, object: &Object) {
         let bytes = &*self.to;
         let order = |a: &Field, b: &Field| compare(a.key(bytes), b.key(bytes));
@@ -73,13 +74,13 @@ impl Writer<'_> {
 }
 
 impl Field {
-    /// Returns the escaped key, without its quotes.
+    /// Returns the key of the field, escaped and without quotes.
     fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         &bytes[self.begin + 1..self.colon - 1]
     }
 }
 
-/// Compares keys in UTF-16 (3.2.3), which orders characters beyond the first plane differently from UTF-8.
+/// Compares keys in UTF-16 (RFC 8785, 3.2.3). UTF-16 and UTF-8 order characters beyond the first plane differently.
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let plain = |key: &[u8]| !key.iter().any(|byte| *byte == b'\\' || *byte >= 0xf0);
     if plain(a) && plain(b) { a.cmp(b) } else { utf16(a).cmp(&utf16(b)) }
@@ -92,7 +93,7 @@ fn utf16(written: &[u8]) -> Vec<u16> {
     key.encode_utf16().collect()
 }
 
-/// The escapes of `serde_json` are those of 3.2.2.2.
+/// The escapes that `serde_json` writes are those of RFC 8785, 3.2.2.2.
 impl Formatter for Writer<'_> {
     fn write_null<W: io::Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
         CompactFormatter.write_null(self.to)
@@ -114,8 +115,8 @@ impl Formatter for Writer<'_> {
         self.write_i64(to, value.into())
     }
 
-    /// Writes the nearest double as ECMAScript does (3.2.2.3). Integers that doubles hold exactly are written as they
-    /// are.
+    /// Writes the nearest double as ECMAScript does (RFC 8785, 3.2.2.3). An integer that a double represents exactly is
+    /// written unchanged.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
     fn write_i64<W: io::Write + ?Sized>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
         if value.unsigned_abs() <= MAX_INTEGER {

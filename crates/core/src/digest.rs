@@ -1,4 +1,4 @@
-//! SHA-256 as lower-case hexadecimal text, and the single way to digest a JSON value (RFC 8785 bytes).
+//! SHA-256 as lower-case hexadecimal text, and the only way in which JSON values are digested (RFC 8785 bytes).
 
 use std::fmt;
 
@@ -39,7 +39,6 @@ impl Digest {
     }
 }
 
-/// Computes SHA-256 over the concatenated parts.
 pub(crate) fn sha256_parts(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -72,7 +71,7 @@ impl From<Digest> for String {
     }
 }
 
-/// Error for a text that is not 64 hexadecimal characters.
+/// Error returned when a text does not consist of 64 hexadecimal characters.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a SHA-256 digest with 64 hexadecimal digits")]
 pub struct Malformed;

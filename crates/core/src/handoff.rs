@@ -1,5 +1,5 @@
-//! Tools by which an agent hands its work over: to another agent, to a person, or to the end of the work (contracts A5,
-//! A7). The run implements the effect of a hand-off (`run/handoff.rs`).
+//! Tools by which an agent hands its work over to a second agent or to a person, or ends the work (contracts A5, A7).
+//! The run carries out the hand-off (`run/handoff.rs`).
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use serde_json::json;
 use crate::definition::Definition;
 use crate::tool::{Receiver, Runs, Spec};
 
-/// Receivers of a hand-off that are not agents. No agent may have these names.
+/// Receivers of a hand-off that are not agents. No agent may have one of these names.
 pub const TERMINATOR: &str = "terminator";
 pub const ADMIN: &str = "admin";
 
-/// Longest tool name that every provider accepts.
+/// Maximum length of a tool name that every provider accepts.
 pub const TOOL_NAME_CHARS: usize = 64;
 
-/// Returns the name of the tool that hands over to `to`.
+/// Returns the name of the tool that hands work over to the receiver `to`.
 pub fn tool_name(to: &str) -> String {
     format!("handoff_to_{to}")
 }
 
-/// Returns the tool that hands over to the agent `to`, or to one of [`TERMINATOR`] and [`ADMIN`].
+/// Returns the tool that hands work over to `to`: an agent, [`TERMINATOR`] or [`ADMIN`].
 pub fn tool(to: &str) -> Spec {
     let (receiver, description, message) = match to {
         TERMINATOR => (
@@ -54,7 +54,7 @@ pub fn tool(to: &str) -> Spec {
     }
 }
 
-/// The only tool that ends the step of an agent with `ends: finish`.
+/// Only tool that ends the step of an agent with `ends: finish`.
 pub const FINISH: &str = "finish";
 
 pub fn finish() -> Spec {
@@ -81,7 +81,7 @@ pub fn finish() -> Spec {
 }
 
 impl Spec {
-    /// Returns the receiver if the tool hands over.
+    /// Returns the receiver if the tool hands work over.
     pub fn receiver(&self) -> Option<&Receiver> {
         match &self.runs {
             Runs::HandsOver(receiver) => Some(receiver),
@@ -93,7 +93,7 @@ impl Spec {
 }
 
 impl Definition {
-    /// Returns these agents, and all agents that they can reach by hand-offs.
+    /// Returns these agents, and all agents that they can reach through hand-offs.
     pub fn reached_by<'a>(&self, agents: impl IntoIterator<Item = &'a str>) -> BTreeSet<&str> {
         let known = |name: &str| self.agents.get_key_value(name);
         let mut reached = BTreeSet::new();

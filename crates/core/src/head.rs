@@ -1,8 +1,9 @@
-//! The head of a journal: the end of the chain over all its events, in a form that a person can write down.
+//! The head of a journal: the end of a hash chain over all events, in a form that a person can write down.
 //!
-//! Each stream has its own chain. This chain covers all events in the order of their positions, from 32 zero bytes:
-//! `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`.
-//! The hash of an event covers its stream up to that event, so a head covers every event before it. A person who noted yesterday's head can verify that today's journal continues it.
+//! Each stream has a chain of its own. The chain of the journal covers all events in the order of their positions,
+//! beginning with 32 zero bytes: `hash(n) = SHA-256(hash(n - 1) ‖ hash of the nth event)`. The hash of an event covers
+//! its stream up to that event, so a head covers all events before it. A person who wrote down yesterday's head can
+//! verify that today's journal continues it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Digits of the hash that are printed: 96 bits. Enough to prevent a collision, few enough to be written down.
+/// Number of printed digits of the hash. 96 bits are enough to prevent a collision, and short enough to write down.
 pub const DIGITS: usize = 24;
-/// Digits of a whole hash.
+/// Number of digits of a complete hash.
 const ALL_DIGITS: usize = 64;
 
-/// The chain over all events after the first `events` of them.
+/// End of the chain over the first `events` events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub events: u64,
@@ -27,7 +28,7 @@ impl Head {
     /// Head of an empty journal.
     pub const START: Self = Self { events: 0, hash: Digest::ZERO };
 
-    /// Returns the head after one more event. `event` is that event's hash in the chain of its stream.
+    /// Returns the head after one more event. `event` is the hash of that event in the chain of its stream.
     #[must_use]
     pub fn then(&self, event: &Digest) -> Self {
         let hash = Digest::of_parts(&[self.hash.as_bytes(), event.as_bytes()]);
@@ -35,30 +36,31 @@ impl Head {
     }
 }
 
-/// Formats the short form: `1042:3f2a91b0c4d5e6f708192a3b`.
+/// Formats the short form, such as `1042:3f2a91b0c4d5e6f708192a3b`.
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.events, &self.hash.to_string()[..DIGITS])
     }
 }
 
-/// A noted head: the number of events, and the first digits of the hash over them. A noted checkpoint holds the root of
-/// the tree instead, as `1042:root:` and all its digits.
+/// A head that a person wrote down: the number of events, and the first digits of the hash over these events. For a
+/// checkpoint, the note contains the root of the tree instead, as `1042:root:` and all digits of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadNote {
     pub events: u64,
     is_root: bool,
-    /// Lower-case hexadecimal digits: at least [`DIGITS`], at most all.
+    /// Lower-case hexadecimal digits: at least [`DIGITS`], at most those of a complete hash.
     digits: String,
 }
 
 impl HeadNote {
-    /// Returns the noted form of a checkpoint.
+    /// Returns the note for the root of a checkpoint.
     pub fn root(events: u64, root: &Digest) -> Self {
         Self { events, is_root: true, digits: root.to_string() }
     }
 
-    /// Returns true if `head` and `root`, taken after the same number of events, match the noted digits.
+    /// Returns true if the noted digits match `head` or `root`, which must be computed after the noted number of
+    /// events.
     pub fn is(&self, head: &Head, root: &Digest) -> bool {
         let hash = if self.is_root { root } else { &head.hash };
         self.events == head.events && hash.to_string().starts_with(&self.digits)
@@ -72,7 +74,7 @@ impl fmt::Display for HeadNote {
     }
 }
 
-/// Prefix of the digits of a root.
+/// Prefix that marks the digits as those of a root.
 const ROOT: &str = "root:";
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

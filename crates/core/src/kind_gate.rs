@@ -1,4 +1,4 @@
-//! Settings of a workflow, or of one of its phases, for one kind of interrupt.
+//! Settings for one kind of interrupt, from a workflow or from a phase.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use crate::interrupt::{Assignment, Effect, Escalation, Reminders, Timing};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct KindGate {
-    /// Offered options, in this order. Empty: all options of the kind, in the order of its table.
+    /// Offered options, in the order of display. Empty: all options of the kind, in the order of the option table.
     pub options: Vec<String>,
     /// Labels by option id.
     pub labels: BTreeMap<String, String>,
-    /// Effect of `reject`: one of the effects that the kind's table allows.
+    /// Effect of `reject`, from the effects that the option table allows.
     pub reject: Option<Effect>,
     pub expires_in_ms: Option<u64>,
-    /// Option applied on expiry.
+    /// Option that takes effect when the interrupt expires.
     pub on_expiry: Option<String>,
-    /// Approvers. `None`: admins and operators.
+    /// Stages with their approvers. `None`: admins and operators decide.
     pub assignment: Option<Assignment>,
     pub reminders: Option<Reminders>,
     /// Escalation steps. Empty: no escalation.
     pub escalation: Vec<Escalation>,
-    /// True if time counts only during the working hours of the approvers' groups.
+    /// True if only time within the working hours of the approvers' groups counts.
     pub working_time: Option<bool>,
 }
 
-/// Stored form in a definition. A single plain stage is stored as `approvers` and `quorum`, the format from before
-/// other stages existed.
+/// Form in which a definition stores the settings. An assignment with a single plain stage is stored as `approvers` and
+/// `quorum`, which was the format before several stages were supported.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -101,7 +101,8 @@ impl From<KindGate> for Stored {
 }
 
 impl KindGate {
-    /// Returns these settings, completed by `usual`. Labels are merged per option; a list replaces the whole list.
+    /// Returns these settings, with missing settings taken from `usual`. Labels are merged per option. A list replaces
+    /// the complete list of `usual`.
     pub fn over(&self, usual: Self) -> Self {
         let list = |own: &Vec<String>, usual| if own.is_empty() { usual } else { own.clone() };
         let mut labels = usual.labels;
@@ -128,7 +129,7 @@ impl KindGate {
         }
     }
 
-    /// Returns the assignment, or the default one if none is set.
+    /// Returns the assignment. If none is set, returns the default assignment.
     pub fn assigned(&self) -> Assignment {
         self.assignment.clone().unwrap_or_default()
     }

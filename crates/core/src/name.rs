@@ -1,11 +1,11 @@
-//! Names of people, groups and keys. Decides which texts are valid names, and which names are equal.
+//! Names of people, groups and keys: defines which texts are valid names, and which names are equal.
 
 use std::borrow::Cow;
 
 use icu_casemap::{CaseMapper, CaseMapperBorrowed};
 use icu_normalizer::{DecomposingNormalizer, DecomposingNormalizerBorrowed};
 
-/// Returns true if a character is invisible, or changes how its neighbours are shown.
+/// Returns true if the character is invisible, or changes how the characters next to it are displayed.
 pub(crate) fn is_hidden(each: char) -> bool {
     matches!(
         each,
@@ -30,7 +30,8 @@ pub(crate) fn is_hidden(each: char) -> bool {
     )
 }
 
-/// Returns true if a text is a name: one line of at most `bytes` bytes, all characters visible, no space at either end.
+/// Returns true if a text is a valid name: one line of at most `bytes` bytes, in which all characters are visible,
+/// without a space at the beginning or end.
 pub fn is_name(text: &str, bytes: usize) -> bool {
     let shows = |each: char| each == ' ' || !(each.is_control() || each.is_whitespace() || is_hidden(each));
     !text.is_empty() && text.len() <= bytes && text.trim() == text && text.chars().all(shows)
@@ -42,9 +43,9 @@ const COMPATIBLE: DecomposingNormalizerBorrowed<'static> = DecomposingNormalizer
 
 /// Returns the form in which names are compared. Two names are equal if their forms are equal.
 ///
-/// The form is that of a compatibility caseless match (Unicode, D146): full case folding and compatibility
-/// decomposition. `Straße` equals `STRASSE`, and fullwidth letters equal plain ones. Invisible characters are dropped,
-/// because earlier versions allowed some of them in names. The form is never shown or stored.
+/// The form follows the compatibility caseless match of Unicode (D146): full case folding and compatibility
+/// decomposition. `Straße` equals `STRASSE`, and fullwidth letters equal plain letters. Invisible characters are
+/// dropped, because earlier versions allowed some of them in names. The form is never displayed or stored.
 pub fn form(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());
@@ -59,7 +60,8 @@ pub fn form(name: &str) -> Cow<'_, str> {
     Cow::Owned(COMPATIBLE.normalize(&folded).into_owned())
 }
 
-/// Returns true if two names denote one person, group or key. Every check that refuses or counts names uses this.
+/// Returns true if two names denote the same person, group or key. Every check that refuses or counts names uses this
+/// function.
 pub fn is_same(one: &str, other: &str) -> bool {
     one == other || form(one) == form(other)
 }

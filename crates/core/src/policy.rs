@@ -1,29 +1,30 @@
-//! Policy as data: rules, mandatory checkpoints, the reach of grants. `gate/` applies it to calls.
+//! Policy as data: rules, mandatory checkpoints, and which calls a grant covers. `gate/` applies the policy to calls.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tool::Category;
 
-/// Rule of a policy. Every list that is not empty must match. The first rule that matches applies.
+/// Rule of a policy. A rule matches a call if each of its non-empty lists matches. The first matching rule applies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Full tool names.
     pub tools: Vec<String>,
-    /// Command patterns, matched on parsed words: `git push *`.
+    /// Command patterns, such as `git push *`. They are compared with parsed words.
     pub commands: Vec<String>,
-    /// Globs over paths relative to the workspace.
+    /// Globs for paths relative to the workspace.
     pub paths: Vec<String>,
-    /// [Patterns](crate::web::Pattern) over host and path of a URL.
+    /// [Patterns](crate::web::Pattern) for the host and path of a URL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     pub categories: Vec<Category>,
     pub agents: Vec<String>,
-    /// Required changes of the call, as its trial shows them.
+    /// Changes that the call must have made in its trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<ChangeScope>,
-    /// Number of deleted files. An asking or forbidding rule matches from this number on. An allowing rule matches up
-    /// to this number; with `changes` alone, it matches no deletion. Files that git ignores do not count.
+    /// Number of deleted files. A rule that asks or forbids matches from this number on. A rule that allows matches up
+    /// to this number; if it has `changes` and no `deletes`, it matches no deletion. Files that git ignores do not
+    /// count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<u32>,
     pub action: RuleAction,
@@ -31,7 +32,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns true if the rule covers every call, of one agent or of all.
+    /// Returns true if the rule covers every call, of all agents or of some agents.
     pub fn covers_every_call(&self) -> bool {
         let Self {
             tools,
@@ -53,16 +54,16 @@ impl Rule {
     }
 }
 
-/// Changes that a rule covers. An allowing rule covers calls whose changes all lie in the scope. An asking or
-/// forbidding rule covers calls with at least one change in the scope.
+/// Changes that a rule matches. A rule that allows matches a call if all changes are in the scope. A rule that asks or
+/// forbids matches a call if at least one change is in the scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ChangeScope {
     /// The call changes nothing.
     None,
-    /// The call changes nothing in the workspace. Ignored files that it writes are kept for the run.
+    /// The call changes nothing in the workspace except files that git ignores. The run keeps these files.
     Ignored,
-    /// Globs over paths relative to the workspace.
+    /// Globs for paths relative to the workspace.
     Paths(Vec<String>),
 }
 
@@ -75,7 +76,7 @@ pub enum RuleAction {
     Forbid,
 }
 
-/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` finds the calls that each covers.
+/// Mandatory checkpoint (contract A3). `gate/checkpoint.rs` finds the calls that each checkpoint covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoint {
@@ -99,13 +100,13 @@ impl Checkpoint {
     }
 }
 
-/// Further calls that a grant covers.
+/// Later calls that a grant covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantCovers {
-    /// Calls like the one that was allowed.
+    /// Calls that resemble the granted call.
     #[default]
     Call,
-    /// All calls of its category (contract A24).
+    /// All calls of the granted call's category (contract A24).
     Category,
 }

@@ -1,21 +1,22 @@
-//! Context windows and prices of models, from the workflow. Money is counted in whole millionths of a currency unit,
-//! never as a float, and is rounded up only for display.
+//! Context windows and prices of models, as the workflow sets them. Money is counted in whole millionths of a currency
+//! unit, never as a floating-point number, and is rounded up only for display.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::is_default;
 use crate::message::Usage;
 
-/// Key of the installation's default model, used if neither agent nor run names one.
+/// Key that stands for the default model of the installation. It applies if neither the agent nor the run names a
+/// model.
 pub const DEFAULT: &str = "default";
 
-/// Millionths in a currency unit. Also the number of tokens that a price is for.
+/// Number of millionths in a currency unit, and number of tokens to which a price applies.
 const MILLION: u64 = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelTerms {
-    /// Context window: tokens of one request, its reply included.
+    /// Context window: maximum number of tokens of a request and its reply together.
     #[serde(default, skip_serializing_if = "is_default")]
     pub window_tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Returns the cost of `usage`.
+    /// Returns the cost of the used tokens.
     pub fn cost(&self, usage: Usage) -> Cost {
         let part = |tokens: u64, price: u64| tokens.saturating_mul(price);
         Cost(
@@ -43,7 +44,7 @@ impl Price {
     }
 }
 
-/// Exact sum of money. Rounded only for display.
+/// Exact amount of money. It is rounded only for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
@@ -53,25 +54,26 @@ impl Cost {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// Returns the millionths of the currency unit, rounded up.
+    /// Returns the amount in millionths of the currency unit, rounded up.
     pub fn millionths(self) -> u64 {
         self.0.div_ceil(MILLION)
     }
 
-    /// Returns true if the cost is at least `millionths`.
+    /// Returns true if the cost is at least `millionths` of the currency unit.
     pub fn reaches(self, millionths: u64) -> bool {
         self.0 >= millionths.saturating_mul(MILLION)
     }
 }
 
-/// Formats millionths as a decimal with at least two places: `1.50`, `0.000125`.
+/// Formats an amount in millionths as a decimal with at least two decimal places: `1.50`, `0.000125`.
 pub fn amount(millionths: u64) -> String {
     let digits = format!("{:06}", millionths % MILLION);
     let places = digits.trim_end_matches('0').len().max(2);
     format!("{}.{}", millionths / MILLION, &digits[..places])
 }
 
-/// Parses a decimal into millionths. Returns `None` if it is malformed, too large, or finer than a millionth.
+/// Parses a decimal amount into millionths. Returns `None` if the text is malformed, too large, or has more than six
+/// decimal places.
 pub fn millionths(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! Quiet hours and digests: computes until when a channel holds notices that can wait. Times are wall-clock times;
-//! `hours.rs` handles skipped and repeated hours.
+//! Quiet hours and digests: computes the time until which a channel holds back a notice that can wait. The times are
+//! wall-clock times; `hours.rs` handles hours that a clock change skips or repeats.
 
 use std::collections::BTreeSet;
 
@@ -11,48 +11,49 @@ use crate::hours::{Day, Edge, ZONES, moment};
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Settings by which a channel holds notices.
+/// Quiet hours and digest for which a channel holds back notices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
-    /// Times without notices. Overlapping or adjacent times form one.
+    /// Times in which no notices are sent. Quiet times that overlap or touch act as a single quiet time.
     pub quiet: Vec<Quiet>,
-    /// Schedule on which notices are sent together.
+    /// Schedule on which held notices are sent together.
     pub digest: Option<Digest>,
 }
 
 /// Daily quiet time on some days of the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quiet {
-    /// Minutes since midnight.
+    /// Start of the quiet time, in minutes since midnight.
     pub from: u16,
-    /// Minutes since midnight. A time not after `from` is on the next day.
+    /// End of the quiet time, in minutes since midnight. If `to` is not after `from`, the quiet time ends on the next
+    /// day.
     pub to: u16,
     /// Days on which the quiet time begins.
     pub days: BTreeSet<Day>,
-    /// IANA time zone. `None` for the recipient's zone.
+    /// IANA time zone. `None`: the time zone of the recipient.
     pub zone: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// At each multiple of this number of milliseconds since the Unix epoch.
+    /// Whenever the milliseconds since the Unix epoch are a multiple of this number.
     Every(u64),
-    /// Daily at this minute of the day.
+    /// Once a day, at this minute of the day.
     Daily { minute: u16, zone: Option<String> },
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum consecutive quiet times. It exceeds the number in a week.
+/// Maximum number of consecutive quiet times that are followed. It exceeds the number of quiet times in a week.
 const CHAINED: usize = 64;
 
 impl Hold {
-    /// Returns true if no notice is ever held.
+    /// Returns true if notices are never held back.
     pub fn is_empty(&self) -> bool {
         self.quiet.is_empty() && self.digest.is_none()
     }
 
-    /// Returns the time until which a notice written at `written` is held. Returns `None` if it is sent at once. `zone`
-    /// is the recipient's. A critical notice is never held.
+    /// Returns the time until which a notice from the time `written` is held back. Returns `None` if the notice is sent
+    /// at once. `zone` is the time zone of the recipient. A critical notice is never held back.
     pub fn until(&self, written: Timestamp, risk: Level, zone: Option<&str>) -> Option<Timestamp> {
         if risk >= Level::Critical {
             return None;
@@ -68,7 +69,8 @@ impl Hold {
         (at > written).then_some(at)
     }
 
-    /// Returns true if every minute of a week is quiet, compared without regard to zones.
+    /// Returns true if every minute of the week is quiet. All quiet times are compared as if they had the same time
+    /// zone.
     pub fn is_for_ever(&self) -> bool {
         let mut week = vec![false; 7 * MINUTES];
         for quiet in &self.quiet {
@@ -90,7 +92,7 @@ impl Quiet {
         if to > from { to - from } else { MINUTES - from + to }
     }
 
-    /// Returns the end of the quiet time that contains this moment.
+    /// Returns the end of the quiet time that contains the moment `at`. Returns `None` if `at` is not quiet.
     fn ends_after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         let zone = zone_of(self.zone.as_deref().or(zone));
         let today = date(at, &zone)?;
@@ -109,7 +111,7 @@ impl Quiet {
 }
 
 impl Digest {
-    /// Returns the next time of the digest after a moment.
+    /// Returns the first time of the digest after the moment `at`.
     fn after(&self, at: Timestamp, zone: Option<&str>) -> Option<Timestamp> {
         match self {
             Self::Every(ms) => {
@@ -133,7 +135,7 @@ fn date(at: Timestamp, zone: &TimeZone) -> Option<Date> {
     Some(zone.to_datetime(at).date())
 }
 
-/// Returns the time zone of this name, or UTC if there is none.
+/// Returns the time zone with this name. Returns UTC if `name` is `None` or unknown.
 fn zone_of(name: Option<&str>) -> TimeZone {
     name.and_then(|name| ZONES.get(name).ok()).unwrap_or(TimeZone::UTC)
 }

@@ -1,4 +1,5 @@
-//! Maps and lists with shared contents. A copy has constant cost, and a change has logarithmic cost.
+//! Maps and lists that share their contents with their copies. A copy takes constant time, and a change takes
+//! logarithmic time.
 
 use std::borrow::Borrow;
 use std::ops::Index;
@@ -14,11 +15,13 @@ pub type SharedList<T> = VectorSync<T>;
 
 /// Entry of an [`OpenMap`].
 pub trait Open: Clone {
-    /// Returns true while the entry can cause more work: an unfinished step or call, or an unresolved interrupt.
+    /// Returns true while the entry can cause further work. Examples are an unfinished step or call, and an unresolved
+    /// interrupt.
     fn is_open(&self) -> bool;
 }
 
-/// Ordered map whose copies share their entries, and which iterates over open entries without visiting the others.
+/// Ordered map whose copies share their entries. It can iterate over the open entries without visiting the closed
+/// entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMap<K: Ord, V> {
     entries: SharedMap<K, Arc<V>>,
@@ -81,7 +84,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.iter().filter_map(|key| Some((key, &**self.entries.get(key)?)))
     }
 
-    /// Adds an entry, or replaces the one with this key.
+    /// Adds an entry. Replaces an entry with the same key.
     pub(crate) fn insert(&mut self, key: K, entry: V) {
         self.mark(key.clone(), entry.is_open());
         self.entries.insert_mut(key, Arc::new(entry));
@@ -95,7 +98,8 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         self.open.remove_mut(key);
     }
 
-    /// Changes the entry with this key, if it exists. Only `apply` may change states; the method is public for tests.
+    /// Changes the entry with this key. Does nothing if no entry has the key. Only `apply` may change states; the
+    /// method is public for tests.
     pub fn change<Q: Ord + ?Sized>(&mut self, key: &Q, change: impl FnOnce(&mut V))
     where
         K: Borrow<Q>,
@@ -112,7 +116,7 @@ impl<K: Ord + Clone, V: Open> OpenMap<K, V> {
         }
     }
 
-    /// Changes the open entries that `is_meant` selects.
+    /// Changes those open entries for which `is_meant` returns true.
     pub(crate) fn change_open(&mut self, is_meant: impl Fn(&K, &V) -> bool, change: impl Fn(&mut V)) {
         let meant: Vec<K> =
             self.open().filter(|(key, entry)| is_meant(key, entry)).map(|(key, _)| key.clone()).collect();

@@ -1,7 +1,8 @@
 //! Strict deserialization of parsed JSON: a struct must be an object, and an enum must be a string.
 //!
-//! Serde alone also accepts a list for a struct, with the items as fields in the order of declaration, and its errors
-//! name our Rust types. Every body, frame and plan from outside is deserialized through this module, at every depth.
+//! Serde alone also accepts a list for a struct, with the fields in the order of declaration, and its error messages
+//! contain the names of our Rust types. Every body, frame and plan from outside is deserialized through this module, at
+//! every depth.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
@@ -39,7 +40,7 @@ impl<'v> IntoDeserializer<'v, Error> for Strict<'v> {
     }
 }
 
-// The macro below requires this name of the lifetime.
+// The macro below requires that the lifetime has this name.
 impl<'de> Deserializer<'de> for Strict<'de> {
     type Error = Error;
 
@@ -97,7 +98,7 @@ impl<'de> Deserializer<'de> for Strict<'de> {
         self.only(self.0.is_u64(), "a whole number from 0", visitor)
     }
 
-    /// Accepts only unit variants: no enum from outside carries data.
+    /// Accepts only variants without data, because no enum from outside carries data.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

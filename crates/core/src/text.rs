@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Cuts a text after `bytes` bytes, at a character boundary, and marks the cut with `…`.
+/// Cuts a text to at most `bytes` bytes, at a character boundary. The sign `…` marks the cut.
 pub(crate) fn clip(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -14,7 +14,7 @@ pub(crate) fn clip(text: &str, bytes: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Renders a value for a person or a model: a string as it is, any other value as indented JSON.
+/// Renders a value for a person or a model: a string without quotes, and any other value as indented JSON.
 pub(crate) fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,16 +1,16 @@
-//! Time as data: milliseconds since the Unix epoch, RFC 3339 UTC on the wire. Never reads a clock.
+//! Time as data: milliseconds since the Unix epoch, and RFC 3339 in UTC in responses. This module never reads a clock.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment in milliseconds since 1970-01-01T00:00:00Z. The journal stores that number.
+/// Moment in milliseconds since 1970-01-01T00:00:00Z. The journal stores this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
-/// 9999-12-30T22:00:00Z: the last moment that RFC 3339 can write in every time zone.
+/// 9999-12-30T22:00:00Z: the last moment that RFC 3339 can represent in every time zone.
 const END: i64 = 253_402_207_200_000;
 
 impl Timestamp {
@@ -22,25 +22,24 @@ impl Timestamp {
         self.0
     }
 
-    /// Adds `ms` milliseconds. Saturates at 9999-12-30T22:00:00Z.
+    /// Adds `ms` milliseconds. The result is at most 9999-12-30T22:00:00Z.
     pub fn plus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)).min(END))
     }
 
-    /// Subtracts `ms` milliseconds.
     #[must_use]
     pub fn minus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
-    /// Returns the milliseconds from `earlier` to this moment, or zero if `earlier` is later.
+    /// Returns the milliseconds from `earlier` to this moment. Returns zero if `earlier` is later than this moment.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 }
 
 impl fmt::Display for Timestamp {
-    /// Formats RFC 3339 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`.
+    /// Formats the moment as RFC 3339 in UTC with milliseconds, such as `2026-01-31T09:30:00.000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
             Ok(at) => write!(f, "{at:.3}"),
@@ -49,7 +48,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Error for a text that is not an RFC 3339 time.
+/// Error returned when a text is not an RFC 3339 timestamp.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an RFC 3339 time such as 2026-01-31T09:30:00Z")]
 pub struct Malformed(String);
@@ -63,7 +62,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Renders a duration in its two largest units: `1 h 20 min`.
+/// Renders a duration in its two largest units, such as `1 h 20 min`.
 pub fn format_duration(ms: u64) -> String {
     let seconds = ms / 1_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -75,7 +74,7 @@ pub fn format_duration(ms: u64) -> String {
     }
 }
 
-/// Renders a duration in the largest unit that divides it: `8 hours`, `90 minutes`.
+/// Renders a duration in the largest unit that divides it evenly, such as `8 hours` or `90 minutes`.
 pub(crate) fn lasting(ms: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"), (1, "millisecond")];

@@ -1,9 +1,9 @@
-//! The caller's trace and its span, from the header `traceparent` (W3C Trace Context 1). No decision depends on them: a
-//! run with a trace parent is only exported as a part of that trace.
+//! The caller's trace and span, from the header `traceparent` (W3C Trace Context 1). No decision depends on them: they
+//! only make an exported run a part of the caller's trace.
 
 use serde::{Deserialize, Serialize};
 
-/// Trace and span of the caller. The journal stores them in the form of the header.
+/// Trace and span of the caller. The journal stores both in the form of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
@@ -11,14 +11,14 @@ pub struct TraceParent {
     pub span: u64,
 }
 
-/// Flag bit of a caller that records its trace.
+/// Bit of the flags that is set if the caller records its trace.
 const SAMPLED: u128 = 1;
-/// Length in bytes of a header of version 0. A header of a later version ends here too, or continues with `-`.
+/// Length in bytes of a header of version 0. A header of a later version also ends here, or continues with `-`.
 const LENGTH: usize = 55;
 
 impl TraceParent {
-    /// Returns `None` if the header cannot be joined: it is malformed, its trace or span is zero, or its caller does
-    /// not record the trace.
+    /// Parses the header. Returns `None` if the run cannot join the trace: the header is malformed, the trace or span
+    /// is zero, or the caller does not record its trace.
     pub fn read(header: &str) -> Option<Self> {
         let (own, rest) = header.split_at_checked(LENGTH)?;
         let mut parts = own.split('-');
@@ -35,7 +35,7 @@ impl TraceParent {
     }
 }
 
-/// Parses exactly `digits` hexadecimal digits in lower case.
+/// Parses exactly `digits` lower-case hexadecimal digits.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hex.then(|| u128::from_str_radix(text, 16).ok()).flatten()

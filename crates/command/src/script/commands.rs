@@ -1,4 +1,4 @@
-//! Simple commands: variables, words and redirections, and the value that a command may print.
+//! Simple commands: variables, words and redirections, and the kind of value that a command may print.
 
 use super::values::{Value, is_free, only_shapes_output};
 use super::word_parser::{ScriptWord, is_name};
@@ -9,12 +9,12 @@ use crate::shell::{COMPUTED, Expansion, ShellWord};
 const NOWHERE: &str = "/dev/null";
 
 impl Parser<'_> {
-    /// Sets a variable if its name has no special meaning.
+    /// Sets a variable. None if the name has a special meaning.
     pub(super) fn assign(&mut self, name: &str, value: Value) -> Option<()> {
         is_free(name).then(|| self.assigned.set(name, value))
     }
 
-    /// Reads the `NAME=` of an assignment, if one is next.
+    /// Parses the `NAME=` of an assignment. None if no assignment follows.
     fn assigned_name(&mut self) -> Option<String> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
@@ -93,12 +93,12 @@ impl Parser<'_> {
                 crate::reads_alone(all)
             }
         };
-        // Error messages may hold any text. `wc -l < f` prints no file name.
+        // Error messages may contain any text. `wc -l < f` prints no file name.
         let is_known = !has_redirects || (name == "wc" && !joins);
         runs.then(|| if is_known { printed(name, arguments) } else { Value::Unknown })
     }
 
-    /// Reads `read -r NAME`.
+    /// Parses `read -r NAME`.
     fn read(&mut self, arguments: &[ScriptWord]) -> Option<Value> {
         let mut words = arguments.iter().peekable();
         while let Some(option) = words.next_if(|word| word.word.text.starts_with('-')) {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Some(Value::Unknown)
     }
 
-    /// Reads one redirection. Returns false if none is next.
+    /// Parses one redirection. Returns false if no redirection follows.
     pub(super) fn redirect(&mut self) -> Option<bool> {
         let digit = self.rest.strip_prefix(|c: char| c.is_ascii_digit());
         let behind = digit.filter(|rest| rest.starts_with(['<', '>'])).unwrap_or(self.rest);
@@ -190,23 +190,23 @@ impl Parser<'_> {
     }
 }
 
-/// Returns true for a folder that the line names, or a quoted variable that is not an option.
+/// Returns true for a folder that the line names, or a quoted variable whose value is not an option.
 fn changes_folder(word: &ScriptWord) -> bool {
     let text = word.word.text.as_str();
     !text.is_empty()
         && word.is_one
-        // `cd` without a word goes to the home folder.
+        // Without a word, `cd` changes to the home folder.
         && (word.is_literal || word.word.quoted)
         && word.word.expansion != Expansion::Anything
         && !text.starts_with(['-', '~'])
 }
 
-/// Returns true for `-c LINE`.
+/// Returns true for the arguments `-c LINE`.
 fn is_line(arguments: &[ScriptWord]) -> bool {
     matches!(arguments, [option, line] if option.is_literal && option.word.text == "-c" && line.is_literal)
 }
 
-/// Returns the value that a command may print, or unknown.
+/// Returns the kind of value that a command may print.
 fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
     let is_literal = arguments.iter().all(|word| word.is_literal && word.word.expansion == Expansion::None);
     let words: Vec<&str> = arguments.iter().map(|word| word.word.text.as_str()).collect();
@@ -220,7 +220,7 @@ fn printed(program: &str, arguments: &[ScriptWord]) -> Value {
         ("git", ["rev-list", "--count", ..]) if is_literal => Value::Count,
         ("git", ["rev-parse" | "merge-base" | "rev-list", rest @ ..]) if is_literal => {
             const KNOWN: [&str; 6] = ["--verify", "--short", "--abbrev-ref", "-q", "--all", "--fork-point"];
-            // git prints an unknown word unchanged.
+            // git prints a word that it does not know unchanged.
             let is_name = |word: &str| Value::of_text(word) <= Value::Word && !word.starts_with('/');
             let is_plain = |word: &&str| match word.strip_prefix('-') {
                 Some(option) => KNOWN.contains(word) || Value::of_text(option) == Value::Number,

@@ -1,17 +1,17 @@
-//! Values of variables and substitutions, as far as they matter for a word that becomes an argument.
+//! Values of variables and substitutions, as far as they matter for words that become arguments.
 
 use std::collections::BTreeMap;
 
-/// Kinds of text, from the most certain to the least.
+/// Kinds of text, from the most certain to the least certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// A number.
     Number,
-    /// A number, or empty if a command failed.
+    /// A number, or the empty text if a command failed.
     Count,
-    /// One word that is not an option and holds no space, or empty.
+    /// A single word without spaces that is not an option, or the empty text.
     Word,
-    /// A text that is not an option if it is quoted.
+    /// A text that is not an option if it is within quotes.
     Path,
     Unknown,
 }
@@ -21,14 +21,14 @@ impl Value {
         self.max(other)
     }
 
-    /// Returns the value of a text without quotes and expansions.
+    /// Returns the kind of a text without quotes and expansions.
     pub(super) fn of_text(text: &str) -> Self {
         if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
             Self::Number
         } else if text.starts_with("/dev/")
             || !text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_".contains(c))
         {
-            // bash connects to hosts for names below `/dev/tcp`.
+            // bash opens network connections for names below `/dev/tcp`.
             Self::Unknown
         } else if text.contains(|c: char| c.is_whitespace() || "*?[".contains(c)) {
             Self::Path
@@ -47,7 +47,8 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Returns the values before the first pass. Each variable holds the most harmless value until a pass finds more.
+    /// Returns the values before the first pass. Each variable has the most harmless kind until a pass finds a less
+    /// certain kind.
     pub(super) fn hopeful() -> Self {
         Self { set: BTreeMap::new(), otherwise: Value::Number }
     }
@@ -67,7 +68,7 @@ impl Values {
         self.set.insert(name.to_owned(), value.join(before));
     }
 
-    /// Returns the value of a variable. A variable that the line does not set comes from the environment.
+    /// Returns the kind of a variable's value. A variable that the line does not set comes from the environment.
     pub(super) fn lookup(&self, name: &str) -> Value {
         match (self.set.get(name), name) {
             (Some(value), _) => *value,
@@ -77,13 +78,13 @@ impl Values {
     }
 }
 
-/// Returns true if no shell and no program gives a variable of that name a special meaning.
+/// Returns true if no shell and no program gives a special meaning to a variable with this name.
 pub(super) fn is_free(name: &str) -> bool {
     const CAPITAL: [&str; 20] = [
         "F", "I", "J", "N", "X", "S", "D", "FILE", "FILES", "DIR", "DIRS", "BRANCH", "COMMIT", "HASH", "REV",
         "NAME", "COUNT", "TOTAL", "ROOT", "BASE",
     ];
-    // `path` is `PATH` in zsh.
+    // In zsh, `path` is another name of `PATH`.
     const TAKEN: [&str; 9] =
         ["path", "fpath", "cdpath", "manpath", "mailpath", "module_path", "fignore", "histchars", "psvar"];
     let is_lower = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
@@ -91,7 +92,7 @@ pub(super) fn is_free(name: &str) -> bool {
     (is_lower && name != "_" && !name.ends_with("proxy") && !TAKEN.contains(&name)) || CAPITAL.contains(&name)
 }
 
-/// Returns true if the variable controls only how a program prints.
+/// Returns true if the variable affects only how a program prints.
 pub(crate) fn only_shapes_output(name: &str, value: &str) -> bool {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@:+-".contains(c));
     let is_zone =

@@ -1,6 +1,6 @@
-//! Programs that pack files, in forms that write to standard output, list or test.
+//! Programs that pack files, in forms that write to standard output, list an archive, or test it.
 //!
-//! With a file and without one of these options they replace the file by another one.
+//! Without one of these options, the programs replace a given file by a new file.
 
 use super::{Operands, Row, row};
 
@@ -18,13 +18,13 @@ pub(super) const ROWS: &[Row] = &[
         "-# -c -d -f -k -q -s -t -v -z --stdout --decompress --compress --force --keep --quiet --small --test --verbose",
     )
     .with(Operands::Beside(&["-c", "--stdout"])),
-    // Leaves out `--files`, which reads file names from an unseen file.
+    // `--files` is not listed, because it reads file names from a file that is not analyzed.
     row(
         &["xz", "unxz", "lzma", "unlzma"],
         "-# -c -d -e -f -k -l -q -t -T: -v -z --stdout --to-stdout --decompress --compress --extreme --force --keep --list \
          --quiet --test --threads: --verbose --robot",
     )
-    // The last of `-d`, `-l`, `-t` and `-z` applies, and `-d` and `-z` replace the file.
+    // Of `-d`, `-l`, `-t` and `-z`, the last one applies. `-d` and `-z` replace the file.
     .with(Operands::Beside(&["-c", "--stdout", "--to-stdout"])),
     row(
         &["zstd", "unzstd"],
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
          --threads: --verbose --no-progress",
     )
     .with(Operands::Beside(&["-c", "--stdout"])),
-    // Scripts that unpack and then search or show.
+    // Scripts that unpack their input and then search or print it.
     row(
         &["zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "zstdgrep"],
         "-A: -B: -C: -c -e: -E -F -h -H -i -l -L -m: -n -o -q -s -v -w -x --ignore-case --count --line-number",

@@ -3,7 +3,7 @@
 use super::{Operands, Row, row};
 
 pub(super) const ROWS: &[Row] = &[
-    // Leaves out `--plugin`, which loads a library. A word that begins with `@` is a file of further options.
+    // `--plugin` is not listed, because it loads a library. A word that begins with `@` is a file with further options.
     row(
         &["nm"],
         "-a -A -B -C -D -g -n -o -p -P -r -S -s -t: -u -U -W --demangle? --dynamic --defined-only --undefined-only \
@@ -11,7 +11,7 @@ pub(super) const ROWS: &[Row] = &[
          --print-armap --radix: --format: --portability --debug-syms --with-symbol-versions",
     )
     .with(Operands::Without("@")),
-    // Leaves out options that show sources and debugging data, which may be fetched from the network.
+    // Options that print sources and debugging data are not listed, because the data may be fetched from the network.
     row(
         &["objdump"],
         "-a -C -d -D -f -h -x -g -j: -p -r -R -s -t -T -w -z -M: -b: -m: --disassemble? --disassemble-all --section: --syms \

@@ -1,12 +1,13 @@
 //! Effects of programs other than reading: running code, connecting to the network, installing software.
 //!
-//! A row only makes the class of a command more severe. A program without a row is in [`Class::Runs`], even if it may
-//! connect to the network.
+//! A row only makes the class of a command more severe. A program without a row has the class [`Class::Runs`], even if
+//! it may connect to the network.
 
 use crate::Class;
 
-/// Programs, with the words that put them into a class, separated by spaces. A word is a subcommand, `a:b` for two
-/// words, or `a:*` for one word with any word behind it. `*` stands for any words, `-` for none.
+/// Programs, and the words that give a command of these programs a class. Both lists are separated by spaces. A word is
+/// a subcommand; `a:b` stands for two consecutive words, and `a:*` for one word followed by any word. `*` stands for
+/// any words, and `-` for no words.
 pub(crate) struct Row {
     pub(crate) programs: &'static str,
     pub(crate) words: &'static str,
@@ -44,7 +45,7 @@ pub(crate) const ROWS: &[Row] = &[
          pulumi ansible ansible-playbook ansible-galaxy ansible-pull vagrant twine skopeo crane",
         "*",
     ),
-    // Clients of databases, which may be on any host.
+    // Clients of databases. A database may be on any host.
     web(
         "psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb createuser mysql mysqldump mysqladmin mariadb \
          redis-cli mongo mongosh mongodump mongorestore",
@@ -95,7 +96,7 @@ pub(crate) const ROWS: &[Row] = &[
         "terraform tofu",
         "init plan apply destroy refresh import get login logout state workspace test output console providers force-unlock",
     ),
-    // Programs that install software with any arguments.
+    // Programs that install software, whatever their arguments are.
     installs(
         "dpkg rpm dnf yum pacman apk snap npx pnpx bunx uvx pipx zypper flatpak emerge nix-env guix winget choco scoop \
          easy_install cpan cpanm corepack nvm fnm volta",
@@ -111,7 +112,7 @@ pub(crate) const ROWS: &[Row] = &[
         "in ins inst isntall it cit clean-install install-test install-ci-test up udpate dlx create init:* audit:fix \
          set:version",
     ),
-    // In other programs these words run something installed, or a script of that name.
+    // In other programs, these words run an installed program, or a script with that name.
     installs("npm", "exec x"),
     installs("bun", "x"),
     installs("yarn bundle", "-"),
@@ -130,7 +131,8 @@ pub(crate) const ROWS: &[Row] = &[
     installs("helm", "plugin:install plugin:update"),
 ];
 
-/// Options that put a program into a class, in combination with the first word if one is named.
+/// Options that give a command of a program a class. If the row names a first word, the option counts only together
+/// with that word.
 pub(crate) const OPTIONS: &[(Row, &[&str])] = &[
     (web("git", "archive"), &["--remote"]),
     (web("git", "remote"), &["-f", "--fetch"]),

@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
          --quiet --silent --verbose --zero",
     )
     .takes_any_name(),
-    // Leaves out `--files0-from` and `-X`, which read names from an unseen file.
+    // `--files0-from` and `-X` are not listed, because they read names from a file that is not analyzed.
     row(
         &["du"],
         "-0 -a -b -B: -c -d: -D -h -H -k -l -L -m -P -s -S -t: -x --null --all --apparent-size --block-size: --bytes \
@@ -47,13 +47,14 @@ pub(super) const ROWS: &[Row] = &[
         "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size: --human-readable --si --inodes --local --portability \
          --print-type --type: --exclude-type: --total --output?",
     ),
-    // Leaves out `-z` (runs programs), `-C` (writes), `-p` (sets times), and files of magic or of names.
+    // `-z` (runs programs), `-C` (writes a file), `-p` (sets timestamps), and options with magic files or files of
+    // names are not listed.
     row(
         &["file"],
         "-b -i -h -L -k -N -n -0 -r -F: --brief --mime --mime-type --mime-encoding --dereference --no-dereference \
          --keep-going --no-pad --print0 --raw --extension --apple --separator:",
     ),
-    // Leaves out `-o`, which writes a file, and `-R`, which writes one in each folder.
+    // `-o`, which writes a file, and `-R`, which writes a file in each folder, are not listed.
     row(
         &["tree"],
         "-a -A -c -C -d -D -f -F -g -h -i -I: -J -l -L: -n -N -p -P: -q -Q -r -s -S -t -u -U -v -x -X --dirsfirst \

@@ -1,16 +1,16 @@
-//! Programs whose first word says what they do, such as `ar t` and `ip addr show`.
+//! Programs whose first word determines what they do, such as `ar t` and `ip addr show`.
 
 use crate::Part;
 
-/// Read-only forms of a program. Lists are separated by spaces.
+/// Forms in which a program only reads. All lists are separated by spaces.
 struct Forms {
     programs: &'static str,
-    /// Options before the first word.
+    /// Options that may precede the first word.
     before: &'static str,
     first: &'static str,
-    /// Second words, if there is one. Empty for any word.
+    /// Permitted second words, if the command has a second word. Empty: any second word is permitted.
     second: &'static str,
-    /// Options behind the first word.
+    /// Options that may follow the first word.
     options: &'static str,
 }
 
@@ -27,7 +27,7 @@ const ROWS: &[Forms] = &[
         "policy show showpkg search depends rdepends pkgnames madison stats",
         "--names-only --installed",
     ),
-    // Other databases of `getent` query servers.
+    // Other databases of `getent` send queries to servers.
     forms("getent", "passwd group shells services protocols rpc", ""),
     forms("rpm", "-q -qa -qi -ql -qf -qc -qd -qR -qil -qai -qal", ""),
     Forms {
@@ -39,7 +39,7 @@ const ROWS: &[Forms] = &[
     },
 ];
 
-/// Returns true if the command is such a form. None if no row has the program.
+/// Returns true if the command has a form in which it only reads. None if no row contains the program.
 pub(crate) fn reads(part: &Part) -> Option<bool> {
     let has = |list: &str, word: &str| list.split(' ').any(|each| each == word);
     let row = ROWS.iter().find(|row| has(row.programs, &part.program))?;

@@ -1,12 +1,12 @@
-//! Read-only subcommands of git, each with the options that are known to be harmless.
+//! Subcommands of git that only read, each with the options that are known to be harmless.
 //!
-//! Options are left out if they name another repository or folder (`-C`, `--git-dir`, `--no-index`) or an output file
-//! (`--output`). Options that run a program are left out too (`--ext-diff`, `--textconv`, `-O`, `--show-signature`,
-//! `--filters`), and so are subcommands that use the network.
+//! Some options are not listed, because they name a different repository or folder (`-C`, `--git-dir`, `--no-index`),
+//! name an output file (`--output`), or run a program (`--ext-diff`, `--textconv`, `-O`, `--show-signature`,
+//! `--filters`). Subcommands that use the network are not listed either.
 
 use super::{Operands, Parser, Row, git};
 
-/// Options before the subcommand that do not change its effect.
+/// Options before the subcommand that do not change the effect of the subcommand.
 pub(crate) const BEFORE: &[&str] = &[
     "--no-pager",
     "-P",
@@ -19,7 +19,7 @@ pub(crate) const BEFORE: &[&str] = &[
     "--no-advice",
 ];
 
-/// Returns true if the setting controls only how git prints.
+/// Returns true if the setting affects only how git prints.
 pub(crate) fn only_shapes_output(setting: &str) -> bool {
     let Some((key, value)) = setting.split_once('=') else { return false };
     let key = key.to_ascii_lowercase();
@@ -45,8 +45,8 @@ const DIFF: &str = "-# -p -u -U: -s --patch --no-patch --unified: --raw --patch-
      --diff-algorithm: --cached --staged --merge-base -z --check --ws-error-highlight: --indent-heuristic \
      --no-indent-heuristic --ignore-submodules? -c --cc -m -r -t --ours --theirs --base -0 -1 -2 -3";
 
-/// Options of subcommands that walk through commits. `remerge` is left out: it makes merges again, which writes
-/// objects.
+/// Options of subcommands that walk through commits. `remerge` is not listed, because it repeats merges and thereby
+/// writes objects.
 const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all --branches? --tags? --remotes? --glob: \
      --exclude: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep: --grep-reflog: \
      --invert-grep --all-match -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp \
@@ -63,7 +63,7 @@ const LOG: &str = "-n: --max-count: --skip: --oneline --graph --no-graph --all -
      --diff-merges=first-parent --diff-merges=1 --diff-merges=separate --diff-merges=combined --diff-merges=c \
      --diff-merges=dense-combined --diff-merges=cc";
 
-/// Options that select the references to list.
+/// Options that select the references that a subcommand lists.
 const REFS: &str = "--contains: --no-contains: --merged? --no-merged? --points-at: --sort: --format: --count: \
      --ignore-case -i --color? --no-color --column? --no-column --omit-empty";
 
@@ -121,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
         &["--tags --all --long --always --abbrev: --match: --exclude: --exact-match --contains --first-parent \
            --candidates: --dirty? --debug"],
     ),
-    // Its own options come first: `-n` takes no value here.
+    // The options of `shortlog` itself precede `LOG`, because `-n` takes no value here.
     git("shortlog", &["-n -s -e -c -w? --numbered --summary --email --committer --group:", LOG]),
     git("cat-file", &["-t -s -p -e --batch? --batch-check? --batch-all-objects --buffer --unordered -Z"]),
     git("merge-base", &["-a --all --is-ancestor --fork-point --octopus --independent"]),
@@ -139,7 +139,7 @@ pub(super) const ROWS: &[Row] = &[
     git("reflog show", &[LOG, DIFF]),
     git("reflog list", &[""]).with(Operands::None),
     git("reflog exists", &[""]),
-    // Without a word it shows earlier values of `HEAD`. A word may be a subcommand.
+    // Without an operand, `git reflog` shows earlier values of `HEAD`. An operand may be a subcommand that writes.
     git("reflog", &[LOG, DIFF]).with(Operands::None),
     git("fsck", &["--full --strict --root --tags --unreachable --dangling --no-dangling --connectivity-only --no-reflogs --no-progress --verbose"]),
     git("symbolic-ref", &["-q --quiet --short --no-recurse"]).with(Operands::Most(1)),
@@ -153,10 +153,10 @@ pub(super) const ROWS: &[Row] = &[
     git("remote get-url", &["--all --push"]),
     git("remote", &["-v --verbose"]).with(Operands::None),
     git("bisect log", &[""]).with(Operands::None),
-    // A word creates a branch, except with options that list branches.
+    // An operand creates a branch, unless an option to list branches is present.
     git("branch", &[REFS, "-a -r -v -vv -l --list --all --remotes --show-current --verbose --abbrev? --no-abbrev"])
         .with(Operands::Beside(&["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"])),
-    // A word creates a tag, except with options that list tags. `-v` runs the program that checks signatures.
+    // An operand creates a tag, unless an option to list tags is present. `-v` runs the program that checks signatures.
     git("tag", &[REFS, "-l -n? --list"])
         .with(Operands::Beside(&["-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"])),
     git("config get", &["--all --regexp --show-origin --show-scope --show-names --null -z --type: --default: --local --global --system --worktree --includes --no-includes"])
@@ -165,7 +165,8 @@ pub(super) const ROWS: &[Row] = &[
     git("config list", &["--show-origin --show-scope --name-only --null -z --local --global --system --worktree --includes --no-includes"])
         .parsed(Parser::OneByOne)
         .with(Operands::None),
-    // An option behind a name is the value to set: `git config a.b -l`. One name is shown, two words set a value.
+    // With one operand, `git config` shows a setting; with two operands, it sets a value. An option after the name is
+    // the value: `git config a.b -l`.
     git(
         "config",
         &["-l -z --list --get --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system \
@@ -175,7 +176,7 @@ pub(super) const ROWS: &[Row] = &[
     .with(Operands::OneKey),
 ];
 
-/// Built-in subcommands of git. Any other one is an alias, or a program on `PATH`.
+/// Built-in subcommands of git. Any subcommand that is not listed is an alias, or a program on `PATH`.
 pub(crate) const KNOWN: &[&str] = &[
     "add",
     "am",
@@ -319,8 +320,8 @@ pub(crate) const KNOWN: &[&str] = &[
     "lfs",
 ];
 
-/// Returns true if a format or a sort key makes git run the program that checks signatures: `%G?`, `%+GS`,
-/// `%(signature)`.
+/// Returns true if a format or a sort key makes git run the program that checks signatures. Examples are `%G?`, `%+GS`
+/// and `%(signature)`.
 pub(crate) fn checks_signatures(text: &str) -> bool {
     let placeholder = |rest: &str| rest.trim_start_matches(['+', '-', ' ']).starts_with('G');
     text.contains("signature") || text.split('%').skip(1).any(placeholder)

@@ -1,11 +1,13 @@
-//! Programs that run no other program, and the options of other programs with which they run none.
+//! Programs that run no second program, and the options with which other programs run none.
 //!
-//! A rule that forbids commands trusts the words of such a line. A row never names an option by which a program runs
+//! If a rule forbids commands, the words of such a line are sufficient for the decision. A row never lists an option by
+//! which a program runs a second program, loads code, or reads instructions from a file. The table does not state
+//! whether a program writes files.
 //! another program, loads code, or reads instructions from a file. The table says nothing about writing.
 
 use super::{Parser, Row, row};
 
-/// Programs and subcommands that run no other program, whatever their options are.
+/// Programs and subcommands that run no second program, whatever their options are.
 pub(crate) const RUNS_NOTHING: &[&str] = &[
     "rm",
     "rmdir",
@@ -66,7 +68,7 @@ pub(crate) const RUNS_NOTHING: &[&str] = &[
     "git symbolic-ref",
 ];
 
-/// Programs whose first word is a bundle of letters without a dash.
+/// Programs whose first word may be a bundle of option letters without a dash.
 pub(crate) const TAKES_OLD_BUNDLES: &[&str] = &["tar", "bsdtar", "gtar"];
 
 const fn of_subcommand(
@@ -100,7 +102,7 @@ const COMPOSE: &str = "-d --detach --build --no-build --force-recreate --remove-
 const GO: &str = "-v -race -count: -run: -short -cover -coverprofile: -bench: -benchmem -benchtime: -timeout: -tags: -o: -x -n -u -a \
      -json -failfast -parallel: -cpu: -p: -mod: -trimpath -shuffle: -skip: -list: -m -f: -t -d";
 
-/// Rows in the format of the read-only rows. A row without a subcommand applies to all of them.
+/// Rows in the format of the read-only rows. A row without a subcommand applies to all subcommands.
 const ROWS: &[Row] = &[
     row(
         &["tar", "bsdtar", "gtar"],
@@ -317,7 +319,7 @@ const ROWS: &[Row] = &[
     row(&["venv"], "--clear --upgrade --without-pip --system-site-packages --prompt:"),
 ];
 
-/// Returns the row of a program or a subcommand, and the number of words that name it.
+/// Returns the row of a program or of a subcommand, and the number of words that name the subcommand.
 pub(crate) fn find_row(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

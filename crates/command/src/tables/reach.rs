@@ -1,17 +1,19 @@
-//! Files that a program reaches: the paths among its words, sometimes also everything below them, or any file.
+//! Files that a program reaches: the paths among its arguments. Some programs also reach everything below these paths,
+//! or any file.
 //!
 //! A program without a row may reach any file.
 
-/// Program that walks through folders.
+/// Program that traverses folders.
 pub(crate) struct Walks {
     pub(crate) programs: &'static [&'static str],
-    /// Letters and prefixes of long options that make the program walk. If both are empty, it always walks.
+    /// Option letters, and prefixes of long options, that make the program traverse folders. If both are empty, the
+    /// program always traverses them.
     letters: &'static str,
     long: &'static [&'static str],
-    /// Letters and prefixes of long options that make the program follow links to any target.
+    /// Option letters, and prefixes of long options, that make the program follow links to any target.
     follows: &'static str,
     follows_long: &'static [&'static str],
-    /// Number of leading operands that name no file.
+    /// Number of leading operands that are not file names.
     pub(crate) texts: usize,
 }
 
@@ -38,7 +40,8 @@ impl Walks {
     }
 }
 
-/// Returns true for a long option with one of the prefixes, and for a bundle with one of the letters.
+/// Returns true for a long option that begins with one of the prefixes, and for a bundle that contains one of the
+/// letters.
 fn is_option(word: &str, letters: &str, long: &[&str]) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => long.iter().any(|begin| name.starts_with(begin)),
@@ -59,14 +62,14 @@ pub(crate) const WALKS: &[Walks] = &[
     walks(&["cp"], 0).with("arRd", &["a", "r"]).following("LH", &["der"]),
     walks(&["rm"], 0).with("rR", &["r"]),
     walks(&["chmod", "chown", "chgrp"], 0).with("R", &["rec"]).following("L", &[]),
-    // Moving a folder moves its content, and a link to a folder leads to its content.
+    // Moving a folder also moves its content, and a link to a folder leads to its content.
     walks(&["mv", "ln"], 0),
     walks(&["gzip", "gunzip"], 0).with("r", &["r"]),
     walks(&["zip"], 0).with("rR", &["rec"]),
     walks(&["git add", "git rm", "git mv"], 0),
 ];
 
-/// Programs, in addition to the read-only rows, that touch only what their words name.
+/// Programs that reach only the files that their words name, in addition to the programs that only read.
 pub(crate) const STAYS: &[&str] = &[
     "echo",
     "printf",
@@ -107,7 +110,7 @@ pub(crate) const STAYS: &[&str] = &[
     "unix2dos",
 ];
 
-/// Subcommands of git that show no content and change no file, whatever their options are.
+/// Subcommands of git that print no file content and change no file, whatever their options are.
 pub(crate) const GIT_STAYS: &[&str] = &[
     "branch",
     "tag",
@@ -141,7 +144,7 @@ pub(crate) const GIT_STAYS: &[&str] = &[
     "annotate",
 ];
 
-/// Subcommands of git that show content with some options. All other options are harmless.
+/// Subcommands of git that print file content with the listed options. They print none with any other option.
 pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("status", "-v -vv --verbose"),
     ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),
@@ -153,13 +156,13 @@ pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("stash show", CONTENT),
 ];
 
-/// Options of git that show or search file contents.
+/// Options of git that print or search the contents of files.
 const CONTENT: &str = "-p -u -U -W -c -m -L -G -S -R -a --patch --unified --raw --patch-with-raw --patch-with-stat --cc --binary \
      --function-context --inter-hunk-context --color-words --word-diff --word-diff-regex --color-moved --full-diff \
      --text --check --objects --diff-merges=on --diff-merges=m --diff-merges=first-parent --diff-merges=1 \
      --diff-merges=separate --diff-merges=combined --diff-merges=c --diff-merges=dense-combined --diff-merges=cc";
 
-/// Subcommands of git that go through all files, or through the paths behind `--`.
+/// Subcommands of git that traverse all files, or the paths after `--`.
 pub(crate) const GIT_WALKS: &[&str] = &[
     "show",
     "diff",

@@ -1,10 +1,11 @@
-//! Options by which a program runs another program or reads instructions from a file: a deny-list in addition to the
-//! rows.
+//! Options by which a program runs a second program, or reads instructions from a file: a deny-list, in addition to the
+//! rows of harmless options.
 //!
-//! Such an option makes a line opaque: no grant and no allowing rule covers the line. Rules that ask or forbid look
-//! into the value. No row here allows a command: a program without a row is not treated as read-only.
+//! Such an option makes a line opaque: no grant and no rule that allows covers the line. Rules that ask or forbid also
+//! check the value of the option. No row here allows a command: a program without a row is not treated as read-only.
 
-/// Programs with their options. A long option also matches by an abbreviation, a short one within a bundle.
+/// Programs with their options. A long option also matches if it is abbreviated, and a short option also matches within
+/// a bundle.
 const ROWS: &[(&[&str], &[&str])] = &[
     (
         &["tar", "bsdtar", "gtar"],
@@ -64,7 +65,7 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["openssl"], &["-engine", "-provider"]),
 ];
 
-/// Editors, pagers, database shells and similar programs: their arguments or command files are code.
+/// Programs whose arguments or command files are code, such as editors, pagers and database shells.
 pub(crate) const TAKES_CODE: &[&str] = &[
     "awk",
     "gawk",
@@ -129,13 +130,13 @@ pub(crate) const TAKES_CODE: &[&str] = &[
     "socat",
 ];
 
-/// Returns true if a word of the line is such an option.
+/// Returns true if an argument is an option of this table.
 pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     let rows = || ROWS.iter().filter(|(programs, _)| programs.contains(&program));
     if program == "tar" && arguments.first().is_some_and(|word| is_old_bundle(word)) {
         return true;
     }
-    // `-DCMAKE_BUILD_TYPE=Release` is not a bundle.
+    // `-DCMAKE_BUILD_TYPE=Release` is not a bundle of letters.
     let is_one = |word: &str, option: &str| {
         is_option(word, option)
             && (program != "cmake" || option.starts_with("--") || word.starts_with(option))
@@ -143,7 +144,7 @@ pub(crate) fn runs_by_option(program: &str, arguments: &[String]) -> bool {
     rows().any(|(_, options)| arguments.iter().any(|word| options.iter().any(|option| is_one(word, option))))
 }
 
-/// Returns true for the old form `tar cIf`, whose first word is a bundle without a dash.
+/// Returns true if the first word of `tar` is a bundle of letters without a dash, as in `tar cIf`.
 fn is_old_bundle(word: &str) -> bool {
     !word.starts_with('-') && word.contains(['I', 'F', 'T']) && word.chars().all(|c| c.is_ascii_alphabetic())
 }
@@ -157,13 +158,13 @@ fn is_option(word: &str, option: &str) -> bool {
         Some(letter) if letter.len() == 1 => {
             word.strip_prefix('-').is_some_and(|bundle| !bundle.starts_with('-') && bundle.contains(letter))
         }
-        // A value may be in the same word, behind other letters: `-TTgit push`, `-rTT`.
+        // A value may follow other letters in the same word: `-TTgit push`, `-rTT`.
         Some(letters) => word.starts_with('-') && word.contains(letters),
         None => false,
     }
 }
 
-/// Programs that run another program, whose words no table separates from their own.
+/// Programs that run a second program. No table separates their own words from the words of the second program.
 pub(crate) const WRAPS: &[&str] = &[
     "stdbuf",
     "chroot",

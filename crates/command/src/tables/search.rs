@@ -1,4 +1,4 @@
-//! Programs that search. `find` has a grammar of its own: `grammars.rs`.
+//! Programs that search. The grammar of `find` is in `grammars.rs`.
 
 use super::{Row, row};
 
@@ -15,7 +15,8 @@ pub(super) const ROWS: &[Row] = &[
          --null --null-data --no-ignore-case --group-separator: --no-group-separator",
     )
     .takes_any_name(),
-    // Leaves out `--pre`, `--hostname-bin` and `-z`, which run programs, and `--ignore-file` and `-f`.
+    // `--pre`, `--hostname-bin` and `-z` are not listed, because they run programs. `--ignore-file` and `-f` are not
+    // listed either.
     row(
         &["rg"],
         "-# -A: -a -b -B: -c -C: -d: -e: -E: -F -g: -H -h -i -I -j: -l -L -m: -M: -n -N -o -P -p -q -r: -s -S -t: -T: -u -U -v \
@@ -32,7 +33,8 @@ pub(super) const ROWS: &[Row] = &[
          --context-separator: --field-match-separator: --engine: --binary",
     ),
     row(&["locate", "plocate", "mlocate"], "-# -0 -A -b -c -e -i -l: -n: -q -r --basename --count --existing --ignore-case --limit: --regex"),
-    // Leaves out `-x`, `-X` and `-l`, which run programs, and options for other start folders.
+    // `-x`, `-X` and `-l` are not listed, because they run programs. Options that start in other folders are not listed
+    // either.
     row(
         &["fd", "fdfind"],
         "-0 -1 -a -d: -e: -E: -F -g -H -i -I -L -o: -p -q -s -S: -t: -u -V --absolute-path --relative-path --and: \

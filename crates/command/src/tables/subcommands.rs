@@ -1,10 +1,11 @@
-//! Built-in subcommands of programs. Any other subcommand may be an alias, a plugin, a script, or a program on `PATH`.
+//! Built-in subcommands of programs. A subcommand that is not listed may be an alias, a plugin, a script, or a program
+//! on `PATH`.
 //!
-//! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are left out.
+//! Subcommands that take code or name commands (`deno eval`, `yarn node`, `gh alias`, `kubectl plugin`) are not listed.
 
 use super::git;
 
-/// Programs, with their subcommands separated by spaces.
+/// Programs with their subcommands, which are separated by spaces.
 const ROWS: &[(&[&str], &str)] = &[
     (
         &["cargo"],
@@ -206,7 +207,7 @@ impl Subcommands {
     }
 }
 
-/// Returns the known subcommands. None if the first word names the executed program itself, as in `npx`.
+/// Returns the known subcommands of a program. None if the first word names the program to run, as in `npx`.
 pub(crate) fn for_program(program: &str) -> Option<Subcommands> {
     if program == "git" {
         return Some(Subcommands(Names::List(git::KNOWN)));

@@ -15,12 +15,12 @@ pub(super) const ROWS: &[Row] = &[
     )
     .with(Operands::None),
     row(&["nproc"], "--all --ignore:").with(Operands::None),
-    // An operand sets the name of the machine.
+    // An operand would set the host name.
     row(&["hostname"], "-a -A -d -f -i -I -s -y --fqdn --short --ip-address --all-ip-addresses").with(Operands::None),
     row(&["uptime"], "-p -s --pretty --since").with(Operands::None),
     row(&["free"], "-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide")
         .with(Operands::None),
-    // An operand without `+` sets the clock. `-f` reads dates from a file.
+    // An operand without `+` sets the clock. `-f` reads dates from a file, so it is not listed.
     row(
         &["date"],
         "-d: -I? -r: -R -u --date: --iso-8601? --reference: --rfc-email --rfc-2822 --rfc-3339: --utc --universal \
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["type"], "-a -f -p -P -t").with(Operands::Words),
     row(&["printenv"], "-0 --null").with(Operands::Words),
     row(&["env"], "").with(Operands::None),
-    // Leaves out `-m`, which unpacks files.
+    // `-m` is not listed, because it unpacks files.
     row(&["locale"], "-a -c -k --all-locales").with(Operands::Words),
     row(&["getconf"], "-a").with(Operands::Words),
     row(&["lscpu"], "-a -b -c -J -e? -p? -x -y -B --json --all --bytes").with(Operands::None),
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Row] = &[
         &["lsof"],
         "-a -b -c: -C -d: -h -i? -K -l -L -n -N -O -p: -P -R -t -u: -U -v -V -w -x?",
     ),
-    // Leaves out `-K` (closes sockets), `-D` (writes), and host names.
+    // `-K` (closes sockets), `-D` (writes a file), and host names are not listed.
     row(
         &["ss"],
         "-t -u -l -n -p -a -e -m -o -s -4 -6 -x -w -i -H -0 -O --tcp --udp --listening --numeric --processes --all --summary \
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["pidof"], "-s -x -c -n -o: -S:").with(Operands::Words),
     row(&["pstree"], "-a -A -c -g -h -l -n -p -s -S -t -T -u -U").with(Operands::Words),
     row(&["fuser"], "-a -c -m -n: -s -u -v -4 -6 --all --mount --namespace: --silent --user --verbose"),
-    // In batch mode `top` takes no keys.
+    // In batch mode `top` reads no keys.
     row(&["top"], "-b -c -d: -e: -E: -H -i -n: -o: -p: -s -u: -U: -w?").with(Operands::None),
     row(&["vmstat"], "-a -d -D -f -m -n -s -S: -t -w --active --stats --wide").with(Operands::Numbers),
     row(&["iostat", "mpstat"], "-c -d -h -k -m -N -t -x -y -z -P:").with(Operands::Numbers),
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[Row] = &[
          --since: --until: --userspace",
     )
     .with(Operands::None),
-    // Leaves out other folders and files, and options that remove old entries.
+    // Options for other folders and files, and options that remove old entries, are not listed.
     row(
         &["journalctl"],
         "-a -b? -e -k -n: -o: -p: -q -r -S: -t: -u: -U: -x -g: --all --boot? --catalog --dmesg --disk-usage --grep: \
@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["alias", "history"], "").with(Operands::None),
     row(&["jobs"], "-l -p -r -s").with(Operands::None),
     row(&["yes"], "").with(Operands::Words),
-    // Installed packages. Every other use of these programs needs another option.
+    // These options list installed packages. Every other use of these programs needs a different option.
     row(&["dpkg"], "-l -L -s -S --list --listfiles --status --search --print-architecture --get-selections"),
     row(&["dpkg-query"], "-f: -l -L -s -S -W --list --listfiles --search --show --showformat: --status"),
     row(&["pgrep"], "-a -c -f -i -l -n -o -u: -U: -v -w -x --list-name --list-full --full --count --exact"),

@@ -15,14 +15,14 @@ pub(super) const ROWS: &[Row] = &[
         "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     )
     .takes_any_name(),
-    // Leaves out `--pid`, which reports on other processes.
+    // `--pid` is not listed, because it reports on other processes.
     row(
         &["tail"],
         "-# -n: -c: -f -F -s: --follow? --retry --sleep-interval: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     )
     .takes_any_name(),
-    // Without a terminal they show their files and take no keys. Left out are files of keys, of tags and of output. `+`
-    // begins a command.
+    // Without a terminal, these programs print their files and read no keys. Options with files of keys or tags, and
+    // with an output file, are not listed. A word that begins with `+` is a command of the program.
     row(&["less"], "-e -E -F -g -G -i -I -J -m -M -n -N -q -Q -r -R -s -S -w -X").with(Operands::Without("+")),
     row(&["more"], "-d -f -l -p -c -s -u").with(Operands::Without("+")),
     row(
@@ -30,13 +30,13 @@ pub(super) const ROWS: &[Row] = &[
         "-A -n -p -P -l: -r: -s --plain? --number --language: --line-range: --paging=never --style: --color: --decorations: \
          --show-all",
     ),
-    // A file that stores the output asks.
+    // `tee` with a file asks, because it writes the file.
     row(&["tee"], "-a -i -p --append --ignore-interrupts").with(Operands::Only(&["/dev/null"])),
     row(&["iconv"], "-c -f: -l -s -t: --from-code: --to-code: --list --silent"),
-    // Leaves out pagers, formatters, configuration, other folders, and pages that are files of the workspace.
+    // Options for pagers, formatters, configuration, other folders and pages in the workspace are not listed.
     row(&["man"], "-k -f -a -w -i -I --apropos --whatis --all --where --path --regex --wildcard").with(Operands::Names),
     row(&["whatis", "apropos"], "-r -w -l -s: --regex --wildcard --long --sections:").with(Operands::Names),
-    // Leaves out `--files0-from`, which reads file names from an unseen file.
+    // `--files0-from` is not listed, because it reads file names from a file that is not analyzed.
     row(
         &["wc"],
         "-c -m -l -L -w --bytes --chars --lines --words --max-line-length --total:",
@@ -74,8 +74,8 @@ pub(super) const ROWS: &[Row] = &[
         "-t -s: -n -o: -x -c: -N: -R: -r: -H: -J -e -L --table --separator: --output-separator: --json \
          --table-columns: --output-width:",
     ),
-    // Leaves out `-o`, `-T`, `--compress-program`, `--files0-from`, `--random-source`, and
-    // `-S`, which writes temporary files sooner.
+    // `-o`, `-T`, `--compress-program`, `--files0-from` and `--random-source` are not listed. `-S` is not listed,
+    // because with it sort may write temporary files.
     row(
         &["sort"],
         "-b -d -f -g -h -i -M -n -R -r -V -c -C -m -s -u -z -k: -t: --ignore-leading-blanks --dictionary-order \
@@ -83,14 +83,14 @@ pub(super) const ROWS: &[Row] = &[
          --numeric-sort --random-sort --reverse --version-sort --check? --merge --stable --unique \
          --zero-terminated --key: --field-separator: --sort: --debug",
     ),
-    // The second operand is a file that is written.
+    // The second operand is a file that `uniq` writes.
     row(
         &["uniq"],
         "-c -d -D -u -i -z -f: -s: -w: --count --repeated --all-repeated? --unique --group? --ignore-case \
          --zero-terminated --skip-fields: --skip-chars: --check-chars:",
     )
     .with(Operands::Most(1)),
-    // Leaves out `-l`, which runs `pr`, and files of patterns.
+    // `-l` is not listed, because it runs `pr`. Options with files of patterns are not listed either.
     row(
         &["diff"],
         "-u -U: -c -C: -q -s -r -N -a -b -B -w -i -E -Z -y -W: -t -T -p -e -n -d -F: -L: -x: -I: -0 -1 -2 -3 -4 -5 \
@@ -118,7 +118,7 @@ pub(super) const ROWS: &[Row] = &[
         .takes_any_name(),
     row(&["sum"], "-r -s --sysv").takes_any_name(),
     row(&["base64", "base32"], "-d -i -w: --decode --ignore-garbage --wrap:").takes_any_name(),
-    // The second operand is a file that is written, and `-r` converts text to bytes.
+    // The second operand is a file that `xxd` writes, and `-r` converts text to bytes.
     row(
         &["xxd"],
         "-a -b -c: -d -e -E -g: -i -l: -n: -o: -p -ps -plain -s: -u -cols: -len: -seek:",
@@ -131,7 +131,7 @@ pub(super) const ROWS: &[Row] = &[
          --skip-bytes: --strings? --width? --output-duplicates --endian: --traditional",
     ),
     row(&["hexdump", "hd"], "-b -c -C -d -e: -n: -o -s: -v -x --canonical --length: --skip: --no-squeezing"),
-    // A word that begins with `@` is a file of further options.
+    // A word that begins with `@` is a file with further options.
     row(
         &["strings"],
         "-# -a -f -n: -t: -o -e: -w -s: --all --print-file-name --bytes: --radix: --encoding: --include-all-whitespace \
@@ -148,8 +148,8 @@ pub(super) const ROWS: &[Row] = &[
     row(&["seq"], "-f: -s: -w --format: --separator: --equal-width").with(Operands::Numbers),
     row(&["factor"], "-h --exponents").with(Operands::Numbers),
     row(&["expr"], "").with(Operands::Words),
-    // A jq program only reads: it writes and runs nothing. Modules and program files are unseen, so their options are
-    // left out.
+    // A jq program only reads: it writes no file and runs no program. Options for modules and program files are not
+    // listed, because these files are not analyzed.
     row(
         &["jq"],
         "-r -c -n -s -S -e -R -a -j -M -C --arg:: --argjson:: --slurpfile:: --rawfile:: --args --jsonargs --tab \

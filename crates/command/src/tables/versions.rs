@@ -1,9 +1,9 @@
-//! Programs whose version a line may ask for: the program and one option, with no other word on the line.
+//! Programs that print their version: the line consists only of the program and one word.
 //!
-//! Programs are left out if they first run a program that a file in the current folder names. Examples are yarn, pnpm
-//! and go (`toolchain` of `go.mod`).
+//! Programs are not listed if they first run a program that a file in the current folder names. Examples are yarn, pnpm
+//! and go (`toolchain` in `go.mod`).
 
-/// Programs and the words by which each prints its version.
+/// Programs, and the words with which each program prints its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[
     (
         &[

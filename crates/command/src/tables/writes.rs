@@ -1,13 +1,14 @@
-//! Rows of frequent programs that write. They list the options that take a value, and the values that do not change
-//! what a call does, such as a message or a count.
+//! Rows of common programs that write. Each row lists the options that take a value, and the values that do not change
+//! the effect of a call, such as a message or a count.
 //!
-//! A grant remembers the options of a line by these rows, and as written if a program has no row. It remembers no
-//! operands of programs in [`OPERANDS`], because those are files or texts. It remembers all operands of every other
-//! program.
+//! A grant remembers the options of a line by these rows. If a program has no row, the grant remembers the options as
+//! written. The operands of programs in [`OPERANDS`] are files or texts, so a grant does not remember them. A grant
+//! remembers all operands of every other program.
 
 use super::{Row, git, row};
 
-/// Rows in the format of the read-only rows. A `*` behind an option takes a value without an effect.
+/// Rows in the format of the read-only rows. A `*` after an option means that the option takes a value without an
+/// effect.
 const ROWS: &[Row] = &[
     row(&["rm"], "-f -r -R -d -v -i -I --force --recursive --dir --verbose"),
     row(
@@ -52,7 +53,7 @@ const ROWS: &[Row] = &[
     cargo("test", CARGO),
     cargo("clippy", CARGO),
     cargo("bench", CARGO),
-    // A grant remembers the values that select the program.
+    // A grant remembers values that select the program to run.
     cargo(
         "run",
         "-p: --package: --bin: --example: -r --release --profile: --all-features --features: -F: \
@@ -62,8 +63,8 @@ const ROWS: &[Row] = &[
     cargo("fmt", "--all --check -p* --package*"),
 ];
 
-/// Programs and subcommands whose operands are files, texts or names of tests. The number counts the leading operands
-/// that say what happens to the others: the mode in `chmod 600 a`.
+/// Programs and subcommands whose operands are files, texts or names of tests. The number is the number of leading
+/// operands that determine the effect: the mode in `chmod 600 a`.
 const OPERANDS: &[(&[&str], usize)] = &[
     (&["rm", "cp", "mv", "mkdir", "rmdir", "touch", "ln", "tee", "truncate", "unlink"], 0),
     (&["chmod", "chown", "chgrp"], 1),
@@ -85,7 +86,8 @@ const OPERANDS: &[(&[&str], usize)] = &[
     (&["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"], 0),
 ];
 
-/// Returns the number of operands of a program, with its subcommand, that a grant remembers. None for all.
+/// Returns the number of leading operands that a grant remembers for a program with its subcommand. None: the grant
+/// remembers all operands.
 pub(crate) fn told_words(name: &str) -> Option<usize> {
     OPERANDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, told)| *told)
 }
@@ -99,7 +101,7 @@ const fn cargo(subcommand: &'static str, options: &'static str) -> Row {
     Row { subcommand, ..row(&["cargo"], options) }
 }
 
-/// Returns the row of a program or a subcommand, and the number of words that name it.
+/// Returns the row of a program or of a subcommand, and the number of words that name the subcommand.
 pub(crate) fn find_row(program: &str, words: &[String]) -> Option<(&'static Row, usize)> {
     super::longest(&ROWS.iter(), program, words)
 }

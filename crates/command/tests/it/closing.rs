@@ -1,4 +1,4 @@
-//! Reading of test counts from the last lines of test runners.
+//! Parsing of test counts in the last lines of test runners.
 
 use holdshort_command::summarize_test_runs;
 
@@ -42,7 +42,7 @@ fn the_end_of_each_runner_is_read() {
             "test result: ok. 1 passed; 0 failed\n==== 2 passed in 1.0s ====",
             &["1 passed (cargo test)", "2 passed (pytest)"],
         ),
-        // Lines that only resemble such a line have no counts.
+        // These lines only resemble the last line of a test runner, so they have no counts.
         ("test result: ok. many passed; 0 failed", &[]),
         ("test result: ok. 3 passed; 9 exploded", &[]),
         ("3 passed in time", &[]),

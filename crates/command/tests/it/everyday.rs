@@ -1,4 +1,5 @@
-//! Lines as coding agents write them. At most one in twenty reading lines asks, and no writing line passes.
+//! Lines as coding agents write them. At most one in twenty lines that only read asks, and no line that writes is
+//! treated as read-only.
 //!
 //! `␤` stands for the end of a line.
 
@@ -9,7 +10,7 @@ fn lines(text: &str) -> Vec<String> {
     lines.map(|line| line.replace('␤', "\n")).collect()
 }
 
-/// At most one in twenty reading lines asks, because such a question to a person is needless.
+/// At most one in twenty lines that only read asks, because such a question to a person is unnecessary.
 #[test]
 fn few_lines_that_read_ask() {
     let all = lines(include_str!("everyday_reading.txt"));
@@ -24,7 +25,8 @@ fn no_line_that_writes_passes() {
     assert!(passing.is_empty(), "{} of {} pass: {passing:#?}", passing.len(), all.len());
 }
 
-/// The reader gives up on deeply nested loops, groups and substitutions. Only the one long `echo` reads.
+/// The parser stops at deeply nested loops, groups and substitutions. Only the long `echo` is treated
+/// as read-only.
 #[test]
 fn a_hostile_script_is_given_up() {
     let lines = [

@@ -1,8 +1,8 @@
-//! Reading of lines: which commands they run and whether they only read. No line makes the reader slow.
+//! Parsing of lines: which commands a line runs and whether it only reads. No line takes the parser long.
 
 use holdshort_command::{is_blank, parse};
 
-/// Every line that a shell would run as `git push` is seen by a rule that forbids it, or is opaque.
+/// A rule that forbids `git push` finds every line that a shell would run as `git push`, or the line is opaque.
 #[test]
 fn nothing_is_pushed_unseen() {
     let lines = [
@@ -165,7 +165,7 @@ fn nothing_is_pushed_unseen() {
     assert_eq!(unseen, Vec::<&str>::new());
 }
 
-/// A forbidding rule finds a command in an opaque line if the words are on the line.
+/// A rule that forbids a command finds the command in an opaque line if the words of the command are on the line.
 #[test]
 fn a_forbidden_command_is_found_in_an_opaque_line() {
     let lines = [
@@ -214,7 +214,7 @@ fn a_forbidden_command_is_found_in_an_opaque_line() {
     assert_eq!(missed, Vec::<&str>::new());
 }
 
-/// No line that changes or may change something is read-only.
+/// No line that changes something, or may change something, is treated as read-only.
 #[test]
 fn nothing_that_writes_counts_as_reading() {
     let lines = [
@@ -398,7 +398,7 @@ fn nothing_that_writes_counts_as_reading() {
     assert_eq!(reading, Vec::<&str>::new());
 }
 
-/// Lines that agents often run to look around are known to read.
+/// Lines that agents often run to look around are known to only read.
 #[test]
 fn ordinary_looking_around_counts_as_reading() {
     let lines = [
@@ -461,7 +461,7 @@ fn ordinary_looking_around_counts_as_reading() {
     assert_eq!(writing, Vec::<&str>::new());
 }
 
-/// A hostile line is read in time, and within the limits of the reader.
+/// A hostile line is parsed quickly, and within the limits of the parser.
 #[test]
 fn a_hostile_line_is_read_in_time() {
     let many = |text: &str| text.repeat(30_000 / text.len());
@@ -501,7 +501,7 @@ fn a_hostile_line_is_read_in_time() {
     }
 }
 
-/// A line of comments and invisible characters is blank. Any other line may hold a command.
+/// A line of comments and invisible characters is blank. Any other line may contain a command.
 #[test]
 fn a_line_that_holds_nothing_to_run_is_blank() {
     let blank = [

@@ -1,7 +1,7 @@
-//! Specification of the reader of command lines: tables of lines, without I/O.
+//! Specification of the parser of command lines: tables of lines, without I/O.
 //!
-//! The core tests the decisions of gates about lines. The tools compare the reader with real shells
-//! (`cargo xtask reader`).
+//! The tests of the crate `core` cover the decisions of the gates on lines. `cargo xtask reader` compares the parser
+//! with real shells.
 
 mod closing;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Paths that a line reaches: files that the user's own tools run, scripts, folders, and named paths.
+//! Paths that a line reaches: files that the user's own tools execute, scripts, folders, and named paths.
 
 use holdshort_command::guarded::{all, ends_guarded, guards};
 use holdshort_command::parse;
@@ -96,7 +96,8 @@ fn the_scripts_that_a_line_names() {
     assert_eq!(told, rows.map(|(line, scripts)| (line, scripts.iter().map(|&it| it.to_owned()).collect())));
 }
 
-/// A line is reported if it runs something that it does not name, because such a file cannot be bound.
+/// A line that executes something that it does not name is reported, because an approval cannot be bound to an unnamed
+/// file.
 #[test]
 fn what_is_run_without_a_name_is_told() {
     let unnamed = [
@@ -116,7 +117,7 @@ fn what_is_run_without_a_name_is_told() {
         "python3 -m pytest tests/*.py",
         "pytest tests/*.py",
         "make -C s*",
-        // A file may be named `-fx.txt`.
+        // The pattern may expand to a file named `-fx.txt`.
         "sed -i s/a/b/ *.txt",
         "git -C s* add a",
     ];
@@ -139,8 +140,8 @@ fn what_is_run_without_a_name_is_told() {
     assert_eq!((told(&unnamed), told(&named)), (vec![true; unnamed.len()], vec![false; named.len()]));
 }
 
-/// All texts that may be files are looked up for a line that may run what it names. No texts are looked up for a line
-/// that runs nothing.
+/// If a line may execute files that it names, all its texts that may be files are looked up. If a line executes no
+/// file, no texts are looked up.
 #[test]
 fn the_texts_that_a_line_may_run() {
     let rows: [(&str, &[&str]); 41] = [
@@ -194,7 +195,7 @@ fn the_texts_that_a_line_may_run() {
     }
 }
 
-/// Arguments of make are files in the folder that it changes into, and not files of the same name elsewhere.
+/// Arguments of make are files in the folder to which make changes, and not files of the same name elsewhere.
 #[test]
 fn make_is_given_files_of_the_folder_that_it_enters() {
     let folders = |line: &str| parse(line).named_paths().unwrap().remove(0).folders;
@@ -242,7 +243,7 @@ fn the_paths_that_a_line_names() {
     );
 }
 
-/// Each guarded name matches alone, below any folder, in any case, as a local variant, and for paths below it.
+/// Each guarded name matches alone, below any folder, in any letter case, as a local variant, and for paths below it.
 #[test]
 fn every_row_is_met() {
     for row in all() {
@@ -260,7 +261,7 @@ fn every_row_is_met() {
     }
 }
 
-/// Names of each kind of tool are guarded.
+/// For each kind of tool, some names that the tool executes or reads are guarded.
 #[test]
 fn names_that_tools_run_are_met() {
     let kinds: [(&str, &[&str]); 11] = [

@@ -1,9 +1,9 @@
-//! Tables of read-only programs, with lines that check each row.
+//! Tables of programs that only read, with lines that check each row.
 
 use holdshort_command::parse;
 use holdshort_command::tables::{self, Operands, Row};
 
-/// Returns the line of a row with one option, and with a value if the option takes one.
+/// Returns a command line for a row with one option, and with a value if the option takes one.
 fn line(row: &Row, spec: &str) -> String {
     let name = spec.trim_end_matches([':', '?']);
     let name = if name == "-#" { "-5" } else { name };
@@ -24,7 +24,8 @@ fn line(row: &Row, spec: &str) -> String {
     format!("{} {} {name}{value}{operand}", row.programs[0], row.subcommand)
 }
 
-/// Each option of each row reads. A misspelt option, a redirection to a file, and a program of the workspace do not.
+/// Each row with each of its options is read-only. A misspelt option, a redirection to a file, or a program of the
+/// workspace is not.
 #[test]
 fn every_row_reads_with_each_of_its_options() {
     for row in tables::all() {
@@ -51,8 +52,8 @@ fn every_row_reads_with_each_of_its_options() {
     }
 }
 
-/// A line does not pass if it writes, runs another program, connects to the network, or takes instructions from an
-/// unseen file.
+/// A line is not treated as read-only if it writes, runs a second program, connects to the network, or takes
+/// instructions from a file.
 #[test]
 fn what_does_more_than_read_does_not_pass() {
     let lines = include_str!("beyond_reading.txt");
@@ -64,7 +65,7 @@ fn what_does_more_than_read_does_not_pass() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// Lines that agents often run to look around do not ask.
+/// Lines that agents often run to look around need no approval.
 #[test]
 fn looking_around_does_not_ask() {
     let lines = include_str!("looking_around.txt");
@@ -76,7 +77,7 @@ fn looking_around_does_not_ask() {
     assert_eq!(wrong, Vec::<&str>::new());
 }
 
-/// The guide lists the tables. `UPDATE_SNAPSHOTS=1` writes them there.
+/// The guide contains the tables. `UPDATE_SNAPSHOTS=1` writes the tables into the guide.
 #[test]
 fn the_guide_lists_the_tables() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/gates.md");

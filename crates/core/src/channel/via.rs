@@ -1,53 +1,53 @@
-//! Types of channels: a closed set. One row for each type states its readers and its secrets.
+//! Types of channels: a fixed set. One row per type states who reads the channel and what its secrets are for.
 
 /// Type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// Standard Webhooks, to any URL.
+    /// Standard Webhooks, sent to any URL.
     Webhook,
-    /// An incoming webhook of Slack, or the bot of an app.
+    /// An incoming webhook of Slack, or the bot of a Slack app.
     Slack,
-    /// A workflow of Microsoft Teams.
+    /// A workflow in Microsoft Teams.
     Teams,
-    /// A topic of an ntfy server.
+    /// A topic on an ntfy server.
     Ntfy,
-    /// Mails, over SMTP.
+    /// E-mail over SMTP.
     Email,
     /// A client of the crew edge (source document 003).
     Crew,
-    /// Web Push, to the browsers of each person.
+    /// Web Push to the browsers of each person.
     Push,
 }
 
 /// Properties of a type of channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ViaRow {
-    /// Name in the channels file.
+    /// Name of the type in the channels file.
     pub name: &'static str,
-    /// True if people read the channel. A channel for a program receives every notice, in order.
+    /// True if people read the channel. If false, a program reads it, and the channel receives every notice, in order.
     pub is_read_by_people: bool,
     pub secrets: Secrets,
     pub checkpoints: Checkpoints,
 }
 
-/// Purpose of the secrets in a channels file.
+/// Purpose of the secrets that a channel of this type has in the channels file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrets {
-    /// Sign the requests; at least one is required. The channel may also add headers.
+    /// The secrets sign the requests; at least one is required. The channel may also add headers.
     Sign,
-    /// The URL is the secret: any holder may post to it.
+    /// The URL is the secret, because anyone who knows the URL may post to it.
     Url,
-    /// A token that permits publishing, if the server requires one.
+    /// The secret is a token for publishing, if the server requires one.
     Token,
-    /// Settings of the type itself name the secrets.
+    /// The settings of the channel type name the secrets.
     Own,
 }
 
-/// Recipients of the journal's checkpoints.
+/// Recipients of the journal's checkpoints in a channel of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoints {
     Any,
-    /// Fixed addresses, which archive them.
+    /// Only fixed addresses, which archive the checkpoints.
     Addresses,
     Never,
 }

@@ -1,4 +1,4 @@
-//! Rules over effects: matches the changes of a call with the criteria of a rule.
+//! Rules on effects: compares the changes of a call with the criteria of a rule.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -6,10 +6,11 @@ use super::{Changes, Subject};
 use crate::changeset::Changeset;
 use crate::policy::{ChangeScope, Rule};
 
-/// Returns true if the criteria `changes` and `deletes` of a rule hold. A rule without them covers every call.
+/// Returns true if the changes of the call satisfy `changes` and `deletes` of the rule. A rule without these criteria
+/// matches every call.
 ///
-/// A rule with them never matches a call with unknown changes. If the rule would ask or forbid, `vote` makes the call
-/// ask.
+/// A rule with these criteria never matches a call whose changes are unknown. If such a rule would ask or forbid,
+/// `vote` makes the call ask.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, releases: bool) -> bool {
     if !speaks_of_changes(rule) {
         return true;
@@ -31,28 +32,29 @@ pub(super) fn speaks_of_changes(rule: &Rule) -> bool {
     rule.changes.is_some() || rule.deletes.is_some()
 }
 
-/// Returns true if git reads ignore patterns from this file.
+/// Returns true if git reads ignore patterns from the file at this path.
 pub(super) fn decides_what_is_ignored(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(".gitignore"))
 }
 
-/// Returns true if all changes match the globs. Changes of folders count only if they alter the mode.
+/// Returns true if all changes match the globs. The change of a folder is compared only if it alters the mode of the
+/// folder.
 pub(crate) fn within(globs: &[String], changes: &Changeset) -> bool {
     let globs = Globs::new(globs);
     changes.counted().all(|change| globs.hold(&change.path))
 }
 
-/// Returns true if a change matches the globs.
+/// Returns true if at least one change matches the globs.
 pub(super) fn meet_paths(globs: &[String], changes: &Changeset) -> bool {
     let globs = Globs::new(globs);
     changes.counted().any(|change| globs.meet(&change.path))
 }
 
-/// Returns true if an allowing rule covers the changes. The layer needs no release: `ignored` and `paths` concern the
-/// workspace, where an ignored path is treated like any other.
+/// Returns true if a rule that allows covers the changes. Changes of the layer need no approval. `ignored` and `paths`
+/// concern the workspace, where a path that git ignores is treated like any other path.
 ///
-/// `ignored` allows commands only. A build writes caches as a side effect, but an agent that names a file wants to
-/// change that file.
+/// `ignored` covers only commands. A build writes caches as a side effect, but an agent that names a file for a file
+/// tool intends to change that file.
 fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, subject: &Subject<'_>) -> bool {
     let is_proposed = matches!(subject.changes, Changes::Proposed(_));
     match scope {
@@ -62,7 +64,7 @@ fn scope_covers(scope: &ChangeScope, changes: &Changeset, layer: &Changeset, sub
     }
 }
 
-/// Returns true if an asking or forbidding rule matches the changes, including those of the layer.
+/// Returns true if a rule that asks or forbids matches the changes, including changes of the layer.
 fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     match scope {
         ChangeScope::None => changes.is_empty() && layer.is_empty(),
@@ -71,12 +73,12 @@ fn meets(scope: &ChangeScope, changes: &Changeset, layer: &Changeset) -> bool {
     }
 }
 
-/// Compiles a path of a rule. Returns `None` if it is malformed: then it matches asking and forbidding rules only.
+/// Compiles the glob of a rule. Returns `None` for a malformed glob, which only rules that ask or forbid match.
 pub(super) fn matcher(glob: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(glob).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
 }
 
-/// Paths of a rule. `None` for a malformed one.
+/// Globs of a rule. `None` stands for a malformed glob.
 #[derive(Clone, Debug)]
 pub(super) struct Globs(Vec<Option<GlobMatcher>>);
 
@@ -85,12 +87,12 @@ impl Globs {
         Self(globs.iter().map(|glob| matcher(glob)).collect())
     }
 
-    /// Returns true if an allowing rule covers the path.
+    /// Returns true if a rule that allows covers the path.
     pub(super) fn hold(&self, path: &str) -> bool {
         self.0.iter().flatten().any(|glob| glob.is_match(path))
     }
 
-    /// Returns true if an asking or forbidding rule covers the path.
+    /// Returns true if a rule that asks or forbids matches the path.
     pub(super) fn meet(&self, path: &str) -> bool {
         self.0.iter().any(|glob| glob.as_ref().is_none_or(|glob| glob.is_match(path)))
     }

@@ -1,4 +1,4 @@
-//! Rules: matches calls with lists of rules that allow, ask or forbid.
+//! Rules: compares calls with lists of rules that allow, ask or forbid.
 
 mod path_globs;
 
@@ -20,13 +20,13 @@ pub(super) fn first_match<'a>(
     rules.iter().enumerate().find(|(_, rule)| matches(rule, subject, command))
 }
 
-/// Returns true if a rule's tools and agents match the call, whatever its arguments.
+/// Returns true if the tools and agents of a rule match the call. The arguments of the call are ignored.
 pub(super) fn may_concern(rule: &Rule, subject: &Subject<'_>) -> bool {
     matches_name(&rule.tools, subject.tool) && matches_name(&rule.agents, subject.agent)
 }
 
-/// Returns true if every criterion of the rule holds. An allowing rule must cover *all* of a compound call. An asking
-/// or forbidding rule needs to match *any* part of it.
+/// Returns true if every criterion of the rule matches. A rule that allows must cover *all* parts of a compound call. A
+/// rule that asks or forbids matches if *any* part matches.
 pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Command>) -> bool {
     let releases = rule.action == RuleAction::Allow;
     matches_name(&rule.tools, subject.tool)
@@ -38,17 +38,17 @@ pub(super) fn matches(rule: &Rule, subject: &Subject<'_>, command: Option<&Comma
         && (rule.urls.is_empty() || urls(&rule.urls, subject, releases))
 }
 
-/// An allowing rule matches the call's own category, the most severe one. Other rules match any category of its
-/// possible parts.
+/// A rule that allows is compared with the most severe category of the call. A rule that asks or forbids is compared
+/// with every category that a part may have.
 fn categories(named: &[Category], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let of_its_parts = || command.into_iter().flat_map(Command::classes).map(Category::from);
     named.contains(&subject.category) || (!releases && of_its_parts().any(|each| named.contains(&each)))
 }
 
-/// An allowing rule covers only web tools: a URL does not reveal the effect of another tool.
+/// A rule that allows covers only web tools, because a URL does not show what other tools do with it.
 fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     let Some(url) = subject.url else { return false };
-    // A malformed URL matches asking and forbidding rules only.
+    // A malformed URL matches rules that ask or forbid, and no rule that allows.
     let Ok(target) = Target::parse(url) else { return !releases };
     let mut patterns = patterns.iter().map(|pattern| Pattern::parse(pattern));
     if releases {
@@ -58,7 +58,8 @@ fn urls(patterns: &[String], subject: &Subject<'_>, releases: bool) -> bool {
     }
 }
 
-/// Matches by the arguments. Asking and forbidding rules also match by the changes of a trial.
+/// The arguments of the call are compared with the globs. For rules that ask or forbid, the changes of a trial are
+/// compared too.
 fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, releases: bool) -> bool {
     let did = || {
         let of_workspace = subject.changes.changeset().is_some_and(|did| changes::meet_paths(globs, did));
@@ -67,7 +68,7 @@ fn paths(globs: &[String], subject: &Subject<'_>, command: Option<&Command>, rel
     path_globs::matches(globs, subject, command, releases) || (!releases && did())
 }
 
-/// Compares whole names: `read_file` does not match `read_file_and_delete`.
+/// Complete names are compared: `read_file` does not match `read_file_and_delete`.
 fn matches_name(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|each| each == "*" || each == name)
 }

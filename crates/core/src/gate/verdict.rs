@@ -1,4 +1,4 @@
-//! Verdict of the gates on a call, with its reasons.
+//! Verdict of the gates on a call, with the reasons for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,24 @@ use crate::id::GrantId;
 pub enum Source {
     /// The system policy.
     System,
-    /// The run's own configuration.
+    /// The configuration of the run.
     Run,
     Workflow,
     /// A mandatory checkpoint of the workflow.
     Checkpoint,
-    /// Smart approval: words, failures, or a model's judgement.
+    /// Smart approval: risk words, failures, or the judgement of a model.
     Smart,
-    /// The inspection of the call before the gate.
+    /// The inspection of the call, which precedes the gate.
     Inspection,
     /// A person refused the call before in this session.
     Refusal,
-    /// Words and flags that indicate risk. They raise the level, and hold nothing back.
+    /// Words and options that indicate risk. They raise the risk level, but hold no call back.
     Words,
-    /// No rule matches.
+    /// Default: no rule matches the call.
     Default,
 }
 
-/// Reason for holding a call back.
+/// Reason to hold a call back.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
@@ -35,13 +35,13 @@ pub struct Reason {
     /// Stable code: `rule`, `default`, `hard_link`, `opaque_command`, `unclear_command`, `guarded_path`,
     /// `sandbox_none`, `refused_before` …
     pub code: String,
-    /// Index of the rule in its list.
+    /// Index of the rule in the list that contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<usize>,
     pub text: String,
 }
 
-/// Release of a call.
+/// Reason why a call is released without asking a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Release {
@@ -52,14 +52,14 @@ pub enum Release {
     Grant {
         grant: GrantId,
     },
-    /// The tool opens an interrupt itself.
+    /// The tool opens an interrupt by itself.
     OpensInterrupt,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Forbid(Reason),
-    /// `grantable` is true if an approval for the session may be offered.
+    /// A person must decide. `grantable` is true if an approval for the session may be offered.
     Ask {
         reasons: Vec<Reason>,
         grantable: bool,

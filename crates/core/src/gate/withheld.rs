@@ -1,34 +1,38 @@
-//! Paths that a search or a listing omits from its result. A rule asks about them or forbids them, while the call names
-//! a wider folder.
+//! Paths that a search or a listing omits from its result, because a rule asks about these paths or forbids them while
+//! the call names only a folder above them.
 //!
-//! Rules that match the call itself were counted in its vote. The other rules apply to each path that the tool visits.
+//! Rules that match the call itself were counted in the vote on the call. The other rules apply to each path that the
+//! tool visits.
 
 use super::changes::Globs;
 use super::{Subject, rule};
 use crate::policy::{Rule, RuleAction};
 
-/// Rules with `paths`, prepared for many paths. The first rule of a list that covers a path decides, as in a vote.
+/// Rules with `paths`, prepared for comparison with many paths. As in a vote, the first rule of a list that covers a
+/// path decides.
 #[derive(Clone, Debug, Default)]
 pub struct WithheldPaths(Vec<Vec<Entry>>);
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// `None` for a rule without `paths`, which covers all paths.
+    /// `None`: the rule has no `paths` and covers every path.
     globs: Option<Globs>,
     action: RuleAction,
-    /// True if the rule matches the call itself, so that its vote was counted.
+    /// True if the rule matches the call itself, so that the vote on the call counted the rule.
     is_voted: bool,
 }
 
 impl WithheldPaths {
-    /// Prepares the lists of rules for a call. `reads` is a further tool with rules that apply to the returned content.
+    /// Prepares the lists of rules for a call. `reads` is a second tool, whose rules also apply to the content that the
+    /// call returns.
     pub fn for_call(subject: &Subject<'_>, lists: [&[Rule]; 3], reads: Option<&str>) -> Self {
         let tools = std::iter::once(subject.tool).chain(reads);
         let all = tools.flat_map(|tool| lists.map(|list| entries(list, tool, subject)));
         Self(all.filter(|entries| entries.iter().any(Entry::withholds)).collect())
     }
 
-    /// Returns true if the path is omitted. It must be relative to the workspace and without links.
+    /// Returns true if the path is omitted from the result. The path must be relative to the workspace and without
+    /// links.
     pub fn withholds(&self, path: &str) -> bool {
         let first = |entries: &Vec<Entry>| {
             entries.iter().find(|entry| entry.covers(path)).is_some_and(Entry::withholds)
@@ -37,7 +41,7 @@ impl WithheldPaths {
     }
 }
 
-/// Returns the rules of a list that may cover paths visited by the call.
+/// Returns the rules of a list that may cover paths which the call visits.
 fn entries(list: &[Rule], tool: &str, call: &Subject<'_>) -> Vec<Entry> {
     let subject = Subject { tool, ..*call };
     let speaks = |rule: &&Rule| {

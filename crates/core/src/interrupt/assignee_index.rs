@@ -1,5 +1,5 @@
-//! Marks: the approvers of an interrupt as one text, for substring search in a store. Each mark is a line between two
-//! line feeds; no name contains one.
+//! Marks: the approvers of an interrupt as a single text, which a store can search for substrings. Each mark is between
+//! two line feeds, and no name contains a line feed.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,14 +8,14 @@ use super::{Interrupt, Stage};
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// A stage is open to admins and operators.
+/// Mark of an interrupt with a stage that is open to admins and operators.
 pub const ANYBODY: &str = "\n*\n";
-/// Only the run knows the complete state.
+/// Mark of an interrupt whose row is not enough: only the run knows the complete state.
 pub const INVOLVED: &str = "\n!\n";
 
-/// Prefix of a person's mark.
+/// Beginning of the mark of a person.
 pub const ANY_PERSON: &str = "\np:";
-/// Prefix of a group's mark.
+/// Beginning of the mark of a group.
 pub const ANY_GROUP: &str = "\ng:";
 
 pub fn person(id: &str) -> String {
@@ -26,11 +26,11 @@ pub fn group(name: &str) -> String {
     format!("\ng:{name}\n")
 }
 
-/// Returns the marks of all interrupts that the person may decide now: for themselves, and as a delegate.
+/// Returns the marks of all interrupts that the person may decide now, personally or as a delegate.
 pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> {
     let others = people.represented_people(id, now);
     let mut marks = BTreeSet::new();
-    // A delegate of an admin or operator may decide unassigned interrupts too.
+    // A delegate of an admin or operator may also decide unassigned interrupts.
     if others.iter().any(|other| people.decides_unassigned(other)) {
         marks.insert(ANYBODY.to_owned());
     }
@@ -42,7 +42,7 @@ pub fn of_person(id: &str, people: &People, now: Timestamp) -> BTreeSet<String> 
 }
 
 impl Interrupt {
-    /// Returns the marks of the interrupt.
+    /// Returns the marks of this interrupt.
     pub fn marks(&self) -> String {
         let mut lines = BTreeSet::new();
         let (people, groups) = self.assignment.people_and_groups();
@@ -53,12 +53,12 @@ impl Interrupt {
             lines.insert(ANYBODY.to_owned());
         }
         let is_plain = self.assignment == self.opened.assignment && self.delegations.is_empty();
-        // Without self-approval, the approvers depend on the starter of the run.
+        // Without self-approval, it depends on the starter of the run who may approve.
         let settles_at_once = self.assignment.takes_one()
             && self.assignment.self_approval
             && (self.votes.is_empty() || !self.is_open());
         let is_timed = !self.opened.timing.is_plain() || !self.snoozes.is_empty();
-        // The use of an approval is recorded in an event of its own.
+        // A separate event records the use of an approval.
         if !is_plain || !settles_at_once || is_timed || self.used.is_some() {
             lines.insert(INVOLVED.to_owned());
         }

@@ -1,4 +1,4 @@
-//! Checks of decisions: implements the order of refusals of the design, part 4.
+//! Checks of decisions. Refusals have the order that the design, part 4, requires.
 
 use super::{Carry, Decision, Effect, Interrupt, Kind, Offer, Outcome, Refusal, Seat, Voter, option};
 use crate::json;
@@ -8,14 +8,15 @@ use crate::schema::Problem;
 /// Result of a successful check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// A new decision, with its option and the seat of its vote.
+    /// New decision, with the chosen option and the seat of the vote.
     New(Offer, Seat),
-    /// A repetition of the person's own vote: nothing changes, and the current result is the answer.
+    /// Repetition of the person's own vote. It changes nothing, and the response is the current result.
     Repeat,
 }
 
-/// Checks a decision in the order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq` is the
-/// sequence of its event. The run checks the schema of an edit, because it knows what is edited.
+/// Checks a decision in this order: role, repeat, expired, resolved, version, option, stage, text and edit. `seq` is
+/// the sequence number of the decision's event. The run checks the schema of an edit, because only the run knows what
+/// the edit replaces.
 pub fn check(
     interrupt: &Interrupt,
     voter: &Voter<'_>,
@@ -31,11 +32,11 @@ pub fn check(
             && made.text.as_deref().unwrap_or_default() == decision.text.as_deref().unwrap_or_default()
             && made.edit == decision.edit
             && made.also == decision.also
-            // A newly named represented person makes it a different decision.
+            // A decision that names a different represented person is a new decision, not a repetition.
             && (decision.on_behalf_of.is_none() || made.on_behalf_of == decision.on_behalf_of)
     };
     if let Some(made) = interrupt.votes.iter().find(|made| same(made)) {
-        // A person who may vote in several stages sends the same decision for each.
+        // A person who may vote in several stages sends the same decision once per stage.
         let sits_in_another = || {
             let offer = interrupt.offers(&decision.option)?;
             interrupt.seat(voter, offer, made.edit_of).ok().filter(|seat| seat.stage != made.seat.stage)
@@ -47,7 +48,7 @@ pub fn check(
     match &interrupt.resolution {
         Some(resolution) if resolution.outcome == Outcome::Expired => return Err(Refusal::Expired),
         Some(_) => return Err(Refusal::AlreadyResolved),
-        // The sweep may be late; a deadline is not.
+        // A decision after the deadline is refused, even if the driver has not yet recorded the expiry.
         None if interrupt.opened.expires_at.is_some_and(|at| at <= now) => return Err(Refusal::Expired),
         None => {}
     }
@@ -69,7 +70,7 @@ pub fn check(
     if problems.is_empty() { Ok(Checked::New(offer.clone(), seat)) } else { Err(Refusal::Invalid(problems)) }
 }
 
-/// Returns the problems of a decision's text, edit and other fields, without the schema of the edit.
+/// Returns the problems of a decision's text, edit and other fields. The schema of the edit is not checked here.
 pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = decision.text.as_deref().unwrap_or_default();
@@ -102,10 +103,10 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
     if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
-    // Options of `choice` are defined by the asker and take no edit.
+    // The asking agent defines the options of `choice`. These options take no edit.
     let takes_edit = match option(interrupt.opened.kind, &offer.id).map(|row| row.edit) {
         Some(Carry::Must) => true,
-        // Only if this interrupt defines the form of the edit.
+        // An edit is permitted only if this interrupt defines the form of the edit.
         Some(Carry::May) => offer.needs_edit,
         Some(Carry::Never) | None => false,
     };

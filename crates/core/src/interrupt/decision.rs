@@ -1,4 +1,4 @@
-//! Decisions as people send them, and the reasons to refuse one.
+//! Decisions as people send them, and the reasons for which a decision is refused.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,40 +6,43 @@ use serde_json::Value;
 use crate::id::InterruptId;
 use crate::schema::Problem;
 
-/// Vote of one person on an interrupt.
+/// Decision of one person on an interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
     pub option: String,
     #[serde(default)]
     pub text: Option<String>,
-    /// Replaces the whole arguments, plan or output. Null for no edit.
+    /// Value that replaces the complete arguments, plan or output. Null if the decision has no edit.
     #[serde(default)]
     pub edit: Value,
-    /// Version of the interrupt that the person saw.
+    /// Version of the interrupt on which the person's decision is based.
     #[serde(default)]
     pub version: Option<u64>,
-    /// Earlier question whose answer was reused.
+    /// Earlier question whose answer the person reused.
     #[serde(default)]
     pub from: Option<InterruptId>,
-    /// Milliseconds for which the card was displayed, as reported by the person's client.
+    /// Milliseconds for which the person's client displayed the card, as reported by the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewed_ms: Option<u64>,
-    /// Person represented by the voter, as reported by the client. The name is not verified, and has no effect.
+    /// Name of the person whom the voter represents, as reported by the voter's client. The name is not verified and
+    /// has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Open interrupts to release with the grant of this decision. The person saw them listed and kept them.
+    /// Open interrupts that the grant of this decision also releases. The person saw the list and did not deselect
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<InterruptId>,
-    /// Open interrupts that the client listed, as it reported.
+    /// Open interrupts that the client listed for the person, as reported by the client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_shown: Vec<InterruptId>,
-    /// True if the decision came from a page with the current card: the view is recorded with the decision.
+    /// True if the decision came from a page that displayed the current card. The person's view is then recorded with
+    /// the decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_page: bool,
 }
 
-/// Reason for refusing a decision. The interrupt is unchanged.
+/// Reason for refusing a decision. A refused decision does not change the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("this role may not decide")]

@@ -1,14 +1,14 @@
-//! Effects of options: a closed set. Each row defines the effect on the held work.
+//! Effects of options: a fixed set. Each row defines what the effect does to the held work.
 
 use serde::{Deserialize, Serialize};
 
-/// Effect of an option. Held work is released or stopped by effects only.
+/// Effect of an option. Only effects release or stop held work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     Proceed,
     ProceedWithEdit,
-    /// Keeps only the paths of the edit, among the changes of a trial.
+    /// Commits only some of a trial's changes: those at the paths that the edit names.
     ProceedWithSome,
     Respond,
     Grant,
@@ -38,15 +38,15 @@ pub enum Outcome {
     Superseded,
 }
 
-/// Effect on the work that an interrupt holds.
+/// Effect of an option on the work that the interrupt holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HeldWork {
     /// The work continues.
     Continues,
-    /// The work is redone, and a person decides on the result.
+    /// The work is done again, and a person decides on the new result.
     Repeats,
-    /// The work stays held or is replaced.
+    /// The work stays held, or is replaced.
     Held,
     /// The work stays held, and the run ends.
     Ended,
@@ -56,7 +56,7 @@ pub enum HeldWork {
 struct EffectRow {
     outcome: Outcome,
     work: HeldWork,
-    /// Description that follows the option's name.
+    /// Description that is displayed after the name of the option.
     does: &'static str,
 }
 
@@ -97,12 +97,12 @@ impl Effect {
         }
     }
 
-    /// Returns the outcome. An expiry is `expired`, whatever its effect.
+    /// Returns the outcome of a decision with this effect. The outcome of an expiry is always `expired`.
     pub fn outcome(self) -> Outcome {
         self.row().outcome
     }
 
-    /// Returns the description that follows an option's name, such as *lets it go on*.
+    /// Returns the description that is displayed after the name of an option, such as *lets it go on*.
     pub fn does(self) -> &'static str {
         self.row().does
     }
@@ -111,19 +111,20 @@ impl Effect {
         self.row().work
     }
 
-    /// Returns true if the effect continues work that requires approval. Other effects hold the work back or replace
+    /// Returns true if the effect continues work that needs approval. The other effects hold the work back or replace
     /// it.
     pub fn lets_go_on(self) -> bool {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)
     }
 
-    /// Returns true if only calls that Holdshort inspects and runs have this effect: a grant, or a part of a trial's
-    /// changes.
+    /// Returns true if the effect is possible only for calls that Holdshort inspects and executes: for a grant, and for
+    /// committing some of a trial's changes.
     pub fn is_of_own_calls(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
 
-    /// Returns true if votes for the two effects agree: an approval for the session also allows the call once.
+    /// Returns true if votes for the two effects agree. An approval for the session agrees with an approval for a
+    /// single call.
     pub fn agrees_with(self, other: Self) -> bool {
         let allows = |effect| matches!(effect, Self::Proceed | Self::Grant);
         self == other || (allows(self) && allows(other))

@@ -1,4 +1,4 @@
-//! Offered options, and the option that an expiry applies.
+//! Options that an interrupt offers, and the option that takes effect when the interrupt expires.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Carry, Effect, Kind, Outcome, Row, option};
 use crate::schema;
 
-/// One offered option: a row of the table, possibly with another label.
+/// Option that an interrupt offers: a row of the option table, possibly with a different label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -30,17 +30,18 @@ impl Offer {
         }
     }
 
-    /// Returns true if an expiry may apply the option: it needs neither a text nor an edit, and is not a grant.
+    /// Returns true if the option may take effect when the interrupt expires. It must need neither a text nor an edit,
+    /// and must not be a grant.
     pub fn applies_alone(&self) -> bool {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
 
-    /// Returns the option with an edit as its input, and no text.
+    /// Returns the option with data, sent as the edit, as its input instead of a text.
     pub fn of_data(self) -> Self {
         Self { needs_text: false, needs_edit: true, ..self }
     }
 
-    /// Returns the option with an edit as its input if the question's schema requires data.
+    /// Returns the option with data as its input if the schema of the question requires data.
     pub fn answered_by(self, kind: Kind, schema: Option<&Value>) -> Self {
         let is_data = schema.is_some_and(|schema| !schema::is_of_text(schema));
         if kind == Kind::Question && self.effect == Effect::Respond && is_data {
@@ -50,13 +51,13 @@ impl Offer {
         }
     }
 
-    /// Returns the description that follows the option's name. `is_own`: Holdshort runs the work. `is_tried`: the
-    /// changes of the command are known from a trial.
+    /// Returns the description that is displayed after the name of the option. `is_own` is true if Holdshort executes
+    /// the work. `is_tried` is true if a trial showed the changes of the command.
     pub fn does(&self, kind: Kind, is_own: bool, is_tried: bool) -> &'static str {
         if is_tried && self.effect == Effect::Proceed {
             return "applies exactly the changes that are shown; the command does not run again";
         }
-        // External agents run their calls themselves.
+        // External agents execute their calls themselves.
         let is_ours = is_own || kind != Kind::ToolApproval;
         let row = option(kind, &self.id).filter(|row| is_ours && row.effects[0] == self.effect);
         row.and_then(|row| row.does).unwrap_or_else(|| self.effect.does())
@@ -67,7 +68,7 @@ impl Offer {
         option(kind, &self.id).is_some_and(|row| row.asks_again)
     }
 
-    /// Returns true if the option releases held work. Each kind has an option that does not.
+    /// Returns true if the option releases held work. Every kind has at least one option that does not release work.
     pub fn releases(&self) -> bool {
         self.effect.outcome() == Outcome::Approved
     }
@@ -78,19 +79,20 @@ impl Offer {
     }
 }
 
-/// Returns the options of a kind that a workflow selects, in the order of the workflow. If all of them release work, a
-/// person could only agree. Then every option of the kind is offered.
+/// Returns the options that a workflow selects, in the order of the workflow. If every selected option releases work, a
+/// person could only agree, so all options of the kind are returned instead.
 pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
     let find = |id: &String| own.iter().find(|offer| offer.id == *id).cloned();
     let left: Vec<Offer> = wanted.iter().filter_map(find).collect();
     if left.iter().all(Offer::releases) { own } else { left }
 }
 
-/// Value of `on_expiry` if an expiry applies no option. Never the id of an option.
+/// Value of `on_expiry` if no option takes effect when the interrupt expires. No option has this id.
 pub const EXPIRED: &str = "expired";
 
-/// Returns the id of the option that an expiry applies: the configured one, else that of the kind, else the last one
-/// that stops work. Options that are not offered, or need input, are skipped. Returns [`EXPIRED`] if none remains.
+/// Returns the id of the option that takes effect when the interrupt expires. It is the configured option, or the
+/// default of the kind, or the last option that stops work. Options that are not offered or need input are skipped.
+/// Returns [`EXPIRED`] if no option remains.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

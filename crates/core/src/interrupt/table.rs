@@ -77,7 +77,7 @@ pub struct KindRow {
     /// True if agents of other frameworks may open interrupts of this kind. If false, the kind concerns work that
     /// Holdshort executes.
     pub from_outside: bool,
-    /// Member of the payload that an edit replaces. `None`: the kind has no edits, or a question's answer is data.
+    /// Member of the payload that an edit replaces. `None`: the kind has no value to edit.
     pub edits: Option<&'static str>,
     /// Option that takes effect by default when the interrupt expires. This option never releases work and never needs
     /// a text. `None`: an expiry chooses no option.

@@ -1,5 +1,5 @@
-//! Single use of approvals by external agents. The agent presents the digest of its intended action. The approved
-//! action is the payload of its question, with the approver's edit applied.
+//! Use of approvals by external agents. Each approval can be used once. The agent sends the digest of the action that
+//! it intends. The approved action is the payload of the agent's question, with the approver's edit applied.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use crate::digest::Digest;
 use crate::gate::foreign::ForeignCall;
 use crate::time::Timestamp;
 
-/// Reason why an approval cannot be used. The interrupt is unchanged.
+/// Reason why an approval cannot be used. The attempt does not change the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// The reason ends a sentence.
+    /// The text is the end of a sentence.
     #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
     #[error("it was used at {at}, by `{by}`")]
@@ -23,7 +23,8 @@ pub enum Unusable {
 }
 
 impl Interrupt {
-    /// Returns the call of an external agent. Returns `None` if the interrupt is not about a call, or was erased.
+    /// Returns the call of an external agent. Returns `None` if the interrupt is not about a call, or if its content
+    /// was erased.
     pub fn foreign_call(&self) -> Option<ForeignCall> {
         serde_json::from_value(self.content.get("call")?.clone()).ok()
     }
@@ -55,7 +56,8 @@ impl Interrupt {
         }
     }
 
-    /// Returns the end of the period in which the approval can be used. Returns `None` without an approval or a limit.
+    /// Returns the end of the period in which the approval can be used. Returns `None` if nothing was approved, or if
+    /// the period has no end.
     pub fn usable_until(&self) -> Option<Timestamp> {
         let resolution = self.resolution.as_ref().filter(|it| it.outcome == Outcome::Approved)?;
         Some(resolution.at.plus_ms(self.opened.usable_ms?))

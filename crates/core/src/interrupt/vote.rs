@@ -1,4 +1,4 @@
-//! Votes: decisions as recorded in the journal.
+//! Votes: decisions as the journal records them.
 
 use serde_json::Value;
 
@@ -8,36 +8,36 @@ use crate::id::InterruptId;
 use crate::name;
 use crate::time::Timestamp;
 
-/// A recorded decision.
+/// A decision of a person, as the journal records it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
     pub by: String,
-    /// Role in which the voter acted.
+    /// Role in which the voter voted.
     pub role: Role,
     pub option: String,
     pub text: Option<String>,
     pub edit: Value,
-    /// Sequence of the decision that introduced this edit. `None` without an edit.
+    /// Sequence number of the decision that introduced the vote's edit. `None` if the vote has no edit.
     pub edit_of: Option<u64>,
-    /// Earlier question whose answer was reused.
+    /// Earlier question whose answer the voter reused.
     pub from: Option<InterruptId>,
-    /// Seat of the vote.
+    /// Stage in which the vote counts, and the names for which it counts.
     pub seat: Seat,
-    /// Milliseconds for which the card was displayed, as reported by the voter's client.
+    /// Milliseconds for which the voter's client displayed the card, as reported by the client.
     pub viewed_ms: Option<u64>,
-    /// Person represented by the voter, as reported by the client.
+    /// Name of the person whom the voter represented, as reported by the voter's client.
     pub on_behalf_of: Option<String>,
-    /// Open interrupts that the voter wanted released with the grant.
+    /// Open interrupts that the voter also released by giving the grant.
     pub also: Vec<InterruptId>,
-    /// Creator of the login link that the voter used, if it was another person.
+    /// Creator of the login link with which the voter signed in, if another person created it.
     pub let_in_by: Option<String>,
     pub at: Timestamp,
-    /// Sequence of the `decision_made` event in the run's stream.
+    /// Sequence number of the `decision_made` event in the run's stream.
     pub seq: u64,
 }
 
 impl Vote {
-    /// Returns the represented person, or the voter.
+    /// Returns the person whom the voter represents as a delegate. Returns the voter if the voter represents nobody.
     pub fn principal(&self) -> &str {
         self.seat.principal(&self.by)
     }
@@ -46,13 +46,14 @@ impl Vote {
         ResponsiblePeople { id: &self.by, hand: self.hand() }
     }
 
-    /// Returns the creator of the voter's login link, or the voter: see [`Actor::hand`](crate::actor::Actor::hand).
+    /// Returns the creator of the voter's login link. Returns the voter if there was no login link: see
+    /// [`Actor::hand`](crate::actor::Actor::hand).
     pub fn hand(&self) -> &str {
         actor::hand(&self.by, self.let_in_by.as_deref())
     }
 
-    /// Returns true if one person may have cast both votes: their names are equal, or one voter used a login link that
-    /// the other one created.
+    /// Returns true if one person may have cast both votes. Either the names of the voters are equal, or one voter used
+    /// a login link that the other voter created.
     pub(super) fn is_of_one_hand(&self, other: &Self) -> bool {
         let is_let_in = |vote: &Self| vote.hand() != vote.by;
         let is_same = name::is_same(self.hand(), other.hand())

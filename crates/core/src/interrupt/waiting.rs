@@ -1,4 +1,4 @@
-//! Waiting interrupts: due times, recipients of reminders, and snoozes.
+//! Waiting interrupts: the times of due events, the recipients of reminders, and snoozes.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::people::People;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Kind of a due event of an interrupt.
+/// Kind of event that becomes due while an interrupt waits for a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DueEvent {
     Escalate,
@@ -17,7 +17,8 @@ pub enum DueEvent {
 }
 
 impl Interrupt {
-    /// Returns the first event that is due by now. Events of one time are in the order of [`DueEvent`].
+    /// Returns the first event that is due at the time `now`. Events with the same time are in the order of
+    /// [`DueEvent`].
     pub fn due_by(&self, now: Timestamp) -> Option<DueEvent> {
         let snoozed = self.snoozes.values().min().copied();
         let all = [
@@ -29,24 +30,24 @@ impl Interrupt {
         due.min().map(|(_, what)| what)
     }
 
-    /// Returns the times at which something happens without a decision.
+    /// Returns the times of all events that become due without a decision.
     pub fn deadlines(&self) -> impl Iterator<Item = Timestamp> {
         let own = [self.opened.expires_at, self.due.remind_at, self.due.escalate_at];
         own.into_iter().flatten().chain(self.snoozes.values().copied())
     }
 
-    /// Returns the next escalation step.
+    /// Returns the next escalation step. Returns `None` if no step follows.
     pub fn next_step(&self) -> Option<&Escalation> {
         self.opened.timing.escalation.get(self.due.steps).filter(|_| self.due.escalate_at.is_some())
     }
 
-    /// Returns the end of this person's snooze.
+    /// Returns the time at which this person's snooze ends.
     pub fn snoozed_until(&self, id: &str) -> Option<Timestamp> {
         self.snoozes.get(id).copied()
     }
 
     /// Returns the recipients of a reminder: people who may agree in the current stage and have not voted. The delegate
-    /// of an absent person replaces that person. The delegate of this interrupt is added.
+    /// of an absent person replaces the absent person. Delegates of this interrupt are added.
     pub fn waited_for(&self, people: &People, starter: Option<&str>, now: Timestamp) -> BTreeSet<String> {
         let at = self.stage_now();
         let Some(stage) = self.assignment.stages.get(at) else { return BTreeSet::new() };
@@ -65,7 +66,7 @@ impl Interrupt {
         told
     }
 
-    /// Returns true if the snooze changes something. `until` is `None` to end the snooze.
+    /// Returns true if the snooze changes something. If `until` is `None`, the current snooze ends.
     pub fn check_snooze(&self, voter: &Voter<'_>, until: Option<Timestamp>) -> Result<bool, Refusal> {
         self.may_act(voter)?;
         let before = self.snoozes.get(&voter.actor.id);

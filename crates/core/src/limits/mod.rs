@@ -1,4 +1,4 @@
-//! Named limits of the core. A limit that is reached is an event or a typed error, never a silent cut.
+//! Named limits of the core. Reaching a limit causes an event or a typed error, never a silent cut.
 //!
 //! `docs/reference/limits.md` is generated from the comments of the constants.
 

@@ -1,21 +1,21 @@
-//! Positions of a plan's subtasks in a drawing: left of dependents, near dependencies. Computed only here, for browser
-//! and terminal alike.
+//! Positions of a plan's subtasks in a drawing: to the left of the subtasks that depend on them, and near their own
+//! dependencies. Browser and terminal both use these positions.
 
 use std::collections::BTreeMap;
 
 use super::Plan;
 
-/// Column and row of a subtask, both from 0.
+/// Column (`layer`) and row of a subtask. Both begin with 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePosition {
-    /// Length of the longest chain of dependencies before the subtask.
+    /// Length of the longest chain of dependencies that precedes the subtask.
     pub layer: usize,
     pub row: usize,
 }
 
 impl Plan {
-    /// Returns a distinct position for each subtask, in the order of the plan. A subtask in a cycle, or after one, is
-    /// in the first layer; no checked plan has a cycle.
+    /// Returns a different position for each subtask, in the order of the plan. A subtask in a cycle, or after a cycle,
+    /// is in the first layer; no checked plan has a cycle.
     pub fn layout(&self) -> Vec<NodePosition> {
         let layers = self.layers();
         let mut places: Vec<NodePosition> = Vec::new();
@@ -23,7 +23,8 @@ impl Plan {
         let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
         for layer in 0..last {
             let mut members: Vec<usize> = (0..layers.len()).filter(|at| layers[*at] == layer).collect();
-            // Near the middle of its dependencies; equal ones in the order of the plan.
+            // Subtasks are sorted by the middle row of their dependencies, and by the order of the plan if the middle
+            // rows are equal.
             members.sort_by_key(|at| (self.middle(*at, &rows), *at));
             rows.extend(members.into_iter().enumerate().map(|(row, at)| (at, row)));
         }
@@ -35,7 +36,7 @@ impl Plan {
 
     fn layers(&self) -> Vec<usize> {
         let mut layers: BTreeMap<&str, usize> = BTreeMap::new();
-        // Each round settles at least one subtask of a plan without a cycle.
+        // In a plan without a cycle, each round places at least one subtask.
         for _ in &self.subtasks {
             let before = layers.len();
             for subtask in &self.subtasks {

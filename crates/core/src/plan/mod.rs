@@ -26,7 +26,7 @@ pub struct Plan {
 pub struct Subtask {
     pub id: String,
     pub description: String,
-    /// Agent of the subtask. `None` for the phase's default agent.
+    /// Agent of the subtask. `None`: the default agent of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -34,8 +34,8 @@ pub struct Subtask {
 }
 
 impl Plan {
-    /// Parses and checks a plan: at least one subtask, unique ids, known agents, no dead reference, no cycle, at most
-    /// `limit` subtasks. `base` is the pointer of the plan in the request.
+    /// Parses and checks a plan. It must have at least one subtask and at most `limit` subtasks, unique ids, known
+    /// agents, dependencies that exist, and no cycle. `base` is the JSON pointer of the plan in the request.
     pub fn check(
         value: &Value,
         known_agents: &BTreeSet<&str>,
@@ -87,7 +87,7 @@ impl Plan {
                     problems.push(Problem::new(pointer, format!("`{needed}` appears twice")));
                 }
             }
-            // More problems would not help a person or a planner.
+            // A longer list of problems would help neither a person nor a planning agent.
             if problems.len() >= limits::PLAN_PROBLEMS {
                 problems.truncate(limits::PLAN_PROBLEMS);
                 return Err(problems);
@@ -106,7 +106,7 @@ impl Plan {
         self.subtasks.iter().find(|subtask| subtask.id == id)
     }
 
-    /// Renders the plan for a person or a model, with one line for each subtask.
+    /// Renders the plan for a person or a model, with one line per subtask.
     pub fn text(&self) -> String {
         let line = |subtask: &Subtask| {
             let agent = subtask.agent.as_ref().map(|agent| format!(" [{agent}]")).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Plan {
         self.subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns a subtask that can never start, if there is one.
+    /// Returns a subtask that can never start because of a cycle. Returns `None` if there is no cycle.
     fn cycle(&self) -> Option<&str> {
         let mut waiting: BTreeMap<&str, &[String]> = self
             .subtasks
@@ -164,7 +164,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Returns true if the id is valid. Ids become part of step ids, paths and labels, and stay when texts are erased.
+/// Returns true if the id is valid. Ids become a part of step ids, paths and labels, and stay when texts are erased.
 fn is_id(id: &str) -> bool {
     (1..=limits::SUBTASK_ID_BYTES).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))

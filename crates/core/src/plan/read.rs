@@ -1,12 +1,13 @@
-//! Parses plans of models and people: an object, a bare list, JSON in a text, or a list in prose (contract A8).
-//! Replies, the tool `create_plan`, and edits in other forms than the native one all use this parser.
+//! Parses plans of models and people: an object, a list without an object, JSON within a text, or a list in prose
+//! (contract A8). The parser is used for replies, for the tool `create_plan`, and for edits that are not in the native
+//! form.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Returns `{subtasks: […]}` for [`Plan::check`](super::Plan::check), or `None` if the value does not resemble a plan.
-/// It does not validate: an empty list is a plan without subtasks.
+/// Returns `{subtasks: […]}` for [`Plan::check`](super::Plan::check). Returns `None` if the value does not resemble a
+/// plan. The plan is not checked: an empty list becomes a plan without subtasks.
 pub fn read(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => candidates(text).pop(),
@@ -16,7 +17,7 @@ pub fn read(value: &Value) -> Option<Value> {
     }
 }
 
-/// Parses a value that was sent as a plan, by a tool or at a checkpoint. Prose is not a plan here, even if it contains
+/// Parses a value that a tool call or a checkpoint sent as a plan. Prose is not accepted as a plan, even if it contains
 /// a list.
 pub fn sent(value: &Value) -> Option<Value> {
     match value {
@@ -25,7 +26,7 @@ pub fn sent(value: &Value) -> Option<Value> {
     }
 }
 
-/// Returns the other fields of a request with a plan.
+/// Returns all fields of a request except the plan.
 pub fn fields_without_plan(value: &Value) -> Option<Value> {
     let mut rest = value.as_object().filter(|fields| fields.contains_key("plan"))?.clone();
     rest.remove("plan");
@@ -58,7 +59,7 @@ fn of_items(items: &[Value]) -> Value {
     json!({ "subtasks": subtasks })
 }
 
-/// Gives a subtask without an id the id of its position, or the next unused one.
+/// Gives each subtask without an id the number of its position as its id, or the next unused number.
 fn count(subtasks: &mut [Value]) {
     let given = |subtask: &Value| subtask.get("id").and_then(Value::as_str).map(str::to_owned);
     let given: BTreeSet<String> = subtasks.iter().filter_map(given).collect();
@@ -75,8 +76,8 @@ fn count(subtasks: &mut [Value]) {
     }
 }
 
-/// Renames the fields to the native form. Fields of a wrong type are left for the check to report. Fields that do not
-/// belong to a plan, such as durations and results, are dropped.
+/// Renames the fields of a subtask to the native form. Fields of a wrong type are kept, so that the check reports them.
+/// Fields that a plan does not have, such as durations and results, are dropped.
 fn subtask(item: &Value) -> Value {
     let fields = match item {
         Value::String(text) => return json!({ "description": text.trim() }),
@@ -107,10 +108,11 @@ fn subtask(item: &Value) -> Value {
     Value::Object(native)
 }
 
-/// Fields that describe a subtask, in the order in which they are joined.
+/// Fields that describe a subtask, in the order in which their texts are joined.
 const WORDS: [&str; 5] = ["title", "sub_task", "task", "description", "bullet_points"];
 
-/// Joins the descriptions into one text. A description that is not a text is left for the check to report.
+/// Joins the descriptions of a subtask into one text. A description that is not a text is kept, so that the check
+/// reports it.
 fn description(fields: &Map<String, Value>) -> Option<Value> {
     let mut told: Option<String> = None;
     for word in WORDS {
@@ -143,8 +145,9 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// Returns the possible plans in a text, the most likely one last: JSON alone, in fences or within prose, otherwise the
-/// lines of a list. A model that reasons first gives the plan last.
+/// Returns the possible plans in a text, the most likely one last. They are JSON alone, in code fences or within prose.
+/// Without JSON they are the lines of a list. The most likely plan is the last one, because many models reason before
+/// they give the plan.
 pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));
@@ -162,7 +165,7 @@ pub fn candidates(text: &str) -> Vec<Value> {
     from_lines(text).into_iter().collect()
 }
 
-/// Returns the text around a JSON plan, for a person who sees the plan itself.
+/// Returns the text without the JSON of the plan, for a person who sees the plan separately.
 pub fn around(text: &str) -> String {
     let is_json = |part: &str| encoded(part).is_some();
     if is_json(text) {
@@ -191,7 +194,8 @@ pub fn around(text: &str) -> String {
     text.to_owned()
 }
 
-/// Parses numbered or bulleted lines. Indented lines belong to the line above. A list of questions is not a plan.
+/// Parses numbered or bulleted lines as subtasks. An indented line belongs to the line above. A list of questions is
+/// not a plan.
 fn from_lines(text: &str) -> Option<Value> {
     let mut items: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -208,7 +212,7 @@ fn from_lines(text: &str) -> Option<Value> {
     (!items.is_empty()).then(|| of_items(&items))
 }
 
-/// Returns the text after `1.`, `2)`, `-` or `*`.
+/// Returns the text after a list marker: `1.`, `2)`, `-` or `*`.
 fn listed(line: &str) -> Option<&str> {
     let line = line.trim();
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();

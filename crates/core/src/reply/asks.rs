@@ -1,26 +1,26 @@
-//! Detects texts that ask their reader for something, or announce work instead of doing it. English, and the question
-//! marks of other languages.
+//! Detects texts that ask their reader for something, or that announce work instead of doing it. The analysis covers
+//! English, and the question marks of other languages.
 //!
-//! A sentence that blocks the work (*should I*, *waiting for your*, *I need … to continue*) asks anywhere. Other
-//! requests (a question, *please provide*) ask only at the end of the text: an earlier question is rhetorical. Work
-//! that is announced there (*I will now run the tests.*) was not done. `speech.rs` classifies a sentence; the test
-//! tables for all three, and for texts with none of them, are in `tests/it/endings/`.
+//! A sentence that blocks the work (*should I*, *waiting for your*, *I need … to continue*) asks anywhere in the text.
+//! Other requests (a question, *please provide*) ask only at the end of the text, because an earlier question is
+//! rhetorical. Work that the end of the text announces (*I will now run the tests.*) was not done. `speech.rs`
+//! classifies a sentence. The tables of test cases are in `tests/it/endings/`.
 
 use super::prose::{self, Block};
 use super::speech::{self, SentenceContext, Speech};
 use super::texts::vocabulary::LISTED;
 
-/// Returns the sentence that asks the reader for something.
+/// Returns the sentence in which the text asks its reader for something.
 pub fn find_request(text: &str) -> Option<String> {
     first(text, &[Speech::Permission, Speech::Waiting, Speech::Request, Speech::Give, Speech::Question])
 }
 
-/// Returns the sentence that announces work at the end of the text without doing it.
+/// Returns the sentence at the end of the text that announces work.
 pub fn announced(text: &str) -> Option<String> {
     first(text, &[Speech::Announces])
 }
 
-/// Returns the first sentence with one of these kinds of speech, in a position where it is relevant.
+/// Returns the first sentence with one of these kinds of speech, if its position in the text is relevant for that kind.
 fn first(text: &str, sought: &[Speech]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let blocks = prose::blocks(&said);
@@ -66,9 +66,9 @@ fn first(text: &str, sought: &[Speech]) -> Option<String> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Middle,
-    /// The paragraph before the list at the end of the text.
+    /// Paragraph before a list that ends the text.
     Lead,
-    /// An item of that list.
+    /// Item of a list that ends the text.
     Item,
     End,
 }
@@ -76,13 +76,14 @@ enum Where {
 #[derive(Default)]
 struct Reader {
     before: SentenceContext,
-    /// True below a heading, or after a sentence, that introduces a list of questions instead of asking them.
+    /// True if a heading or a sentence introduces the following list of questions as information, and does not ask
+    /// them.
     section: bool,
     lead: bool,
 }
 
 impl Reader {
-    /// Returns the first sentence of a block with a sought kind of speech.
+    /// Returns the first sentence of a block whose kind of speech is sought and relevant at the position `place`.
     fn read(&mut self, text: &str, place: Where, next: Option<&Block>, sought: &[Speech]) -> Option<String> {
         let sentences = prose::sentences(text);
         let mut spoken: Vec<(Speech, String)> = Vec::new();
@@ -103,13 +104,13 @@ impl Reader {
             match (speech, place) {
                 (Speech::Plain | Speech::Polite, _)
                 | (Speech::Request | Speech::Give | Speech::Question | Speech::Announces, Where::Middle)
-                // An instruction in a list is advice, and an announcement in a list is a plan.
+                // In a list, an instruction is advice, and an announcement is a plan.
                 | (Speech::Give | Speech::Announces, Where::Item) => false,
                 (Speech::Waiting, _) => !self.section,
                 (Speech::Permission, Where::Middle) => ends && !is_answered && !self.section,
                 (Speech::Permission, Where::Lead | Where::Item | Where::End) => !is_answered,
                 (Speech::Request, Where::Lead | Where::Item | Where::End) => true,
-                // A list or code answers the question, unless the question asks for a choice.
+                // The list or code after a question answers the question, unless the question asks for a choice.
                 (Speech::Question, Where::Lead) => {
                     ends && (lower.starts_with("which") || lower.starts_with("who"))
                 }
@@ -123,7 +124,7 @@ impl Reader {
     }
 }
 
-/// Returns true if the text answers a question: *Is it done? Yes.*
+/// Returns true if the text answers the question before it: *Is it done? Yes.*
 fn answers(said: &str) -> bool {
     let first = said.split(|each: char| !each.is_alphanumeric()).next().unwrap_or_default();
     matches!(

@@ -1,7 +1,7 @@
 //! Replies that are either questions or content (contract C8): `{"questions": […]}`, or anything else.
 //!
-//! The form of the questions is closed. A malformed form is never treated as content, because the person would not be
-//! asked.
+//! The form of the questions is fixed. Malformed questions are never treated as content, because the person would then
+//! not be asked.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::asking::KINDS;
 use crate::limits;
 use crate::{json, schema};
 
-/// Kind of a whole reply.
+/// Kind of a complete reply.
 #[derive(Debug, PartialEq)]
 pub enum ReplyContent {
-    /// The agent's result.
+    /// The reply is the result of the agent.
     Content(String),
-    /// Questions, each `{id, message, context?, message_type?, choices?, response_schema?}`.
+    /// The reply consists of questions, each `{id, message, context?, message_type?, choices?, response_schema?}`.
     Questions(Vec<Value>),
-    /// Malformed questions, with the reason.
+    /// The reply contains malformed questions. The text is the reason.
     Malformed(String),
 }
 
@@ -67,7 +67,7 @@ fn is_known(key: &str) -> bool {
     ["questions", "content"].contains(&key)
 }
 
-/// Detects questions with other text around them, and truncated or invalid JSON.
+/// Detects questions that are surrounded by other text, and questions in truncated or invalid JSON.
 fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     let opens = |at: &usize| whole[at + 1..].trim_start().starts_with("\"questions\"");
     let at = whole.match_indices('{').map(|(at, _)| at).find(opens)?;
@@ -80,7 +80,7 @@ fn not_json(whole: &str, error: &json::Error) -> Option<ReplyContent> {
     (at == 0).then(|| ReplyContent::Malformed(format!("it is not JSON: {error}")))
 }
 
-/// Removes a fence around the whole text.
+/// Removes a code fence that surrounds the complete text.
 fn unfenced(text: &str) -> String {
     let mut segments = prose::segments(text).into_iter().filter(|segment| match segment {
         Segment::Prose(lines) | Segment::Fenced(lines) => lines.iter().any(|line| !line.trim().is_empty()),

@@ -1,15 +1,15 @@
-//! Remote hosts in a text: finds URLs, IP addresses, hosts with a port, and hosts with well-known domains. The local
-//! machine is not a remote host.
+//! Remote hosts in a text: finds URLs, IP addresses, hosts with a port, and host names with well-known domains. The
+//! local machine is not a remote host.
 
-/// URL schemes that reach a remote host.
+/// URL schemes that connect to a remote host.
 const SCHEMES: [&str; 11] =
     ["http", "https", "ftp", "ftps", "sftp", "ssh", "ws", "wss", "s3", "gs", "postgres"];
 /// Top-level domains that are not file extensions.
 const ENDINGS: [&str; 7] = ["com", "org", "internal", "corp", "intranet", "cloud", "gov"];
-/// Top-level domains that require at least three labels: `socket.io` is a library.
+/// Top-level domains that count only in names with at least three labels: `socket.io` is a library.
 const LONG_ENDINGS: [&str; 4] = ["net", "io", "dev", "app"];
 
-/// Returns the first remote host.
+/// Returns the first remote host in the text.
 pub(super) fn first(text: &str) -> Option<String> {
     let stops = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '<' | '>' | '|')
@@ -24,7 +24,7 @@ fn host(word: &str) -> Option<String> {
         Some(_) => return None,
         None => (false, word),
     };
-    // The domain of a mail address does not name a machine.
+    // The domain of an e-mail address is not a host that is contacted.
     if !is_url && rest.contains('@') && !rest.contains(':') {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use crate::level::Level;
 
-/// Topic that a word indicates.
+/// Topic of risk that a word indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Destructive,
@@ -14,7 +14,7 @@ pub(super) enum Topic {
 impl Topic {
     pub(super) const ALL: [Self; 4] = [Self::Destructive, Self::Production, Self::Privilege, Self::Network];
 
-    /// Returns the stable code of the reason.
+    /// Returns the stable reason code of the topic.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Destructive => "destructive",
@@ -33,7 +33,7 @@ impl Topic {
         }
     }
 
-    /// Returns true if a reason with this code covers the topic already.
+    /// Returns true if a reason with this code already covers the topic.
     pub(super) fn is_said_by(self, code: &str) -> bool {
         let same: &[&str] = match self {
             Self::Destructive => &["destructive", "deletes_folders", "loses", "forced"],
@@ -45,18 +45,18 @@ impl Topic {
     }
 }
 
-/// Comparison of a row with a text.
+/// Way in which a row of the table is compared with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchKind {
-    /// Whole words in any form: `deletes`, `deletion`.
+    /// Whole words in any form, such as `deletes` and `deletion`.
     Form,
-    /// Phrases as they are.
+    /// Phrases without changes.
     Words,
-    /// Whole words, also with digits after them: `prod2`.
+    /// Whole words, possibly followed by digits: `prod2`.
     Numbered,
-    /// Whole words in a command line only, because they have other meanings in prose.
+    /// Whole words, but only in a command line, because the words have other meanings in prose.
     InLine,
-    /// Options (`--force`, `-Force`, `--force=yes`), or members with the value true (`force: true`).
+    /// Options (`--force`, `-Force`, `--force=yes`), and members whose value is true (`force: true`).
     Flag,
 }
 

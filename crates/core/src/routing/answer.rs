@@ -1,11 +1,11 @@
-//! Answer of a router: one JSON object, alone, in a code fence, or within prose (contract A19).
+//! Reply of a router agent: one JSON object, alone, in a code fence, or within prose (contract A19).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Mode, Proposal, Route, Routed};
 
-/// Instructions to a router about the form of its answer.
+/// Instructions for a router agent about the form of its reply.
 pub const FORM: &str = "\
 Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \"propose\", \"complexity\": 0 to 100, \
 \"primary_agent\": \"…\", \"reasoning\": \"one sentence\", \"clarifying_questions\": [\"…\"], \"refined_task\": \"…\" or null, \
@@ -13,14 +13,15 @@ Answer with JSON alone: {\"route_type\": \"direct\" | \"plan\" | \"clarify\" | \
 Complexity: 0 to 30 is one simple action, 31 to 60 a few steps, 61 to 100 needs several steps and a plan.\n\
 Prefer `direct`. `clarify` needs questions; `propose` needs at least two proposals.";
 
-/// Maximum questions, proposals, points of a proposal, and bytes of texts in an answer.
+/// Maximum number of questions, of proposals, and of points per proposal, and maximum bytes of texts, in a router's
+/// reply.
 const QUESTIONS: usize = 5;
 const PROPOSALS: usize = 5;
 const POINTS: usize = 5;
 const WORDS_BYTES: usize = 1_000;
 const TASK_BYTES: usize = 8_000;
 
-/// Names of routes, including former ones (contract E4).
+/// Names of routes, including names that were used earlier (contract E4).
 const ROUTES: [(&str, Route); 7] = [
     ("direct", Route::Direct),
     ("one_shot", Route::Direct),
@@ -69,8 +70,8 @@ pub fn response_schema() -> Value {
     })
 }
 
-/// Parses a router's answer. Returns `None` if it is malformed. In [`Mode::Minimal`] a route that would ask becomes
-/// direct.
+/// Parses the reply of a router. Returns `None` if the reply is malformed. In [`Mode::Minimal`], a route that would ask
+/// a person becomes the direct route.
 pub fn read(text: &str, mode: Mode) -> Option<Routed> {
     let object = text.get(text.find('{')?..=text.rfind('}')?)?;
     let value = crate::json::parse(object.as_bytes()).ok()?;

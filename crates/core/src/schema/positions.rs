@@ -1,13 +1,13 @@
-//! Positions of schemas within a schema, as a table of keywords. Never checks a value.
+//! Positions of schemas within a schema, as a table of keywords. This module never checks a value.
 //!
 //! A `$ref` under `default`, `enum` or `const` is data, and a `$ref` under `properties` is the name of a property. Only
-//! values that this table reaches are schemas.
+//! values that the keywords of this table contain are schemas.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Content of a keyword.
+/// Schemas that the value of a keyword contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     One,
@@ -17,20 +17,20 @@ pub(super) enum Holds {
     OneOrList,
 }
 
-/// Value to which a schema under a keyword applies.
+/// Value to which the schemas under a keyword apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applies {
-    /// The value that the outer schema applies to.
+    /// The value to which the outer schema applies.
     Here,
-    /// Parts of that value.
+    /// Members or items of the value to which the outer schema applies.
     Below,
-    /// No value: the schema is only a target of references.
+    /// No value: the schema is used only as the target of references.
     Nowhere,
 }
 
 use Applies::{Below, Here, Nowhere};
 
-/// Keywords of the supported drafts (2020-12, 2019-09, 07).
+/// Keywords of the supported JSON Schema drafts (2020-12, 2019-09, 07).
 pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("$defs", Holds::Map, Nowhere),
     ("definitions", Holds::Map, Nowhere),
@@ -56,7 +56,7 @@ pub(super) const KEYWORDS: [(&str, Holds, Applies); 22] = [
     ("contains", Holds::One, Below),
 ];
 
-/// Returns the schemas under a keyword, each with its pointer relative to the outer schema.
+/// Returns the schemas under a keyword, each with its JSON pointer relative to the outer schema.
 pub(super) fn under<'s>(keyword: &str, holds: Holds, value: &'s Value) -> Vec<(String, &'s Value)> {
     let is_schema = |value: &Value| value.is_object() || value.is_boolean();
     let one = || vec![(format!("/{keyword}"), value)];
@@ -92,12 +92,12 @@ pub(super) fn all(root: &Value) -> BTreeMap<String, &Value> {
     found
 }
 
-/// Escapes a name as one segment of a JSON pointer (RFC 6901).
+/// Escapes a name for use as one segment of a JSON pointer (RFC 6901).
 pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns the target of a reference within `root`. References out of `root` have no target.
+/// Returns the target of a reference within `root`. Returns `None` for a reference to anything outside of `root`.
 pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     root.pointer(reference.strip_prefix('#')?)
 }

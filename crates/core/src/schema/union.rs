@@ -1,12 +1,14 @@
-//! Failures of unions: locates an error within the only member that the value can be meant for.
+//! Failures of unions: reports the error within the union's member that the value was meant for, if only one is
+//! possible.
 //!
-//! A member is ruled out if the value has another type, or if an enumeration rejects the value. It is also ruled out if
-//! a constant rejects the value or one of its members, so a discriminator (`kind: "number"`) leaves a single member.
+//! A member is ruled out if the value has a different type, or if an enumeration rejects the value. A member is also
+//! ruled out if a constant rejects the value or a property of the value. A discriminator (`kind: "number"`) therefore
+//! leaves a single member.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 
-/// Returns the errors as deep as the unions allow: the error itself, or those of the only remaining member.
+/// Returns the innermost errors: the errors of the only member that is not ruled out, or the error itself.
 pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationError<'e>> {
     let (ValidationErrorKind::AnyOf { context: members }
     | ValidationErrorKind::OneOfNotValid { context: members }) = error.kind()
@@ -21,12 +23,13 @@ pub(super) fn within<'e>(error: &'e ValidationError<'e>) -> Vec<&'e ValidationEr
     }
 }
 
-/// Returns the number of segments in the pointer to the checked value.
+/// Returns the number of segments in the JSON pointer to the value that the error is about.
 fn depth(error: &ValidationError<'_>) -> usize {
     error.instance_path().as_str().matches('/').count()
 }
 
-/// Returns true if this error rules out the member for a value at a depth of `union` segments.
+/// Returns true if the error rules out a member of the union. `union` is the number of segments in the JSON pointer to
+/// the value of the union.
 fn rules_out(error: &ValidationError<'_>, union: usize) -> bool {
     let kind = error.kind();
     let is_of_the_value = matches!(kind, ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. });

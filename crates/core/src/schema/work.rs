@@ -1,9 +1,9 @@
-//! Cost of checking a value against a schema with references or backtracking patterns, counted before the check. Never
-//! decides whether the value fits.
+//! Cost of checking a value against a schema with references or backtracking patterns. The cost is counted before the
+//! check. This module never decides whether the value matches.
 //!
-//! Definitions that refer to each other can cause exponential work for a small schema and a small value, and so can a
-//! backtracking pattern. This module visits the same schemas as a validator without checking them, until it is done or
-//! reaches a limit.
+//! Definitions that refer to each other can cause exponential work even if the schema and the value are small, and so
+//! can a backtracking pattern. This module visits the same schemas as the validator, without checking them, until all
+//! are visited or a limit is reached.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,20 @@ use serde_json::{Map, Value};
 
 use super::positions::target;
 
-/// Maximum steps of one check: schemas, entries of their lists, and pieces of texts. They take well under a second.
+/// Maximum number of steps of one check. Each schema, each entry of a list in a schema, and each piece of a text is a
+/// step. A validator needs well under a second for them.
 const STEPS: usize = 200_000;
 
-/// Maximum nesting of schemas, along value and references: a validator recurses to this depth.
+/// Maximum nesting of schemas along the value and along references. A validator recurses to this depth.
 const DEPTH: usize = 256;
 
-/// Bytes that a pattern reads in the time of about one step.
+/// Number of bytes that a pattern matches in about the time of one step.
 const PIECE: usize = 32;
 
-/// Steps of one match that backtracks to its limit, for each piece of the text.
+/// Number of steps of a match that backtracks to its limit, per piece of the text.
 const BACKTRACKING: usize = 50;
 
-/// Returns the reason why a value is not checked, if there is one.
+/// Returns the reason why checking the value would cost too much. Returns `None` if the value can be checked.
 pub(super) fn refuse(schema: &Value, value: &Value, backtracking: &BTreeSet<String>) -> Option<&'static str> {
     let mut walk = Walk { root: schema, backtracking, left: STEPS };
     match walk.visit(schema, value, DEPTH) {
@@ -107,7 +108,7 @@ impl<'s> Walk<'s> {
             }
             ("patternProperties", Value::Object(patterns)) => {
                 for (pattern, item) in patterns {
-                    // Twice: `additionalProperties` matches the names again.
+                    // Each name is counted twice, because `additionalProperties` matches the names again.
                     for name in members.keys().chain(members.keys()) {
                         self.pay_match(pattern, name)?;
                     }
@@ -148,7 +149,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Counts a value that is compared as a whole.
+    /// Counts a value that the validator compares as a unit.
     fn whole(&mut self, value: &Value) -> Result<(), Enough> {
         self.pay(1 + entries(value))?;
         match value {

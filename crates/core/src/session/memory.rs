@@ -10,7 +10,7 @@ use crate::interrupt::Assignment;
 use crate::people::People;
 use crate::time::Timestamp;
 
-/// People whose grants apply to a call: each of them could decide on it alone.
+/// Selects the people whose grants apply to a call: people who could decide on the call alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granters<'a> {
     pub(crate) assignment: &'a Assignment,
@@ -26,8 +26,8 @@ impl Granters<'_> {
 }
 
 impl Session {
-    /// Returns the valid grants of these people. `asked_at` is the time when the call was first presented to a person.
-    /// A later grant does not cover the call.
+    /// Returns the active grants of these people. `asked_at` is the time at which a person was first asked about the
+    /// call. A grant that was given after that time does not cover the call.
     pub(crate) fn grants_by(
         &self,
         granters: Granters<'_>,
@@ -43,7 +43,7 @@ impl Session {
         RefusedBefore::compare(self.standing_refusals(), subject, arguments)
     }
 
-    /// Returns refused calls that the grant would otherwise cover, for the card that offers the grant.
+    /// Returns the refused calls that the grant would cover, for the card that offers the grant.
     pub(crate) fn refused_of(&self, grant: &Matcher) -> Vec<String> {
         let mut refused: Vec<&Refusal> =
             self.standing_refusals().filter(|refusal| refusal.call.may_be_covered(grant)).collect();

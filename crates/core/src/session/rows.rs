@@ -5,8 +5,8 @@ use crate::id::GrantId;
 use crate::projection::{GrantRow, SessionRow};
 
 impl Session {
-    /// Returns the session's row from its own events. Returns `None` before the first event that changes the state. Its
-    /// runs contribute further rows (see [`SessionRow::with`]).
+    /// Returns the row that the session's own events contribute. Returns `None` before the first event that changes the
+    /// state. Each run of the session contributes a further row (see [`SessionRow::with`]).
     pub fn row(&self) -> Option<SessionRow> {
         let changed = self.changed?;
         let opened = self.opened.as_ref();

@@ -1,4 +1,4 @@
-//! States of a session. `session.rs` defines the permissions to change them.
+//! States of a session. `session.rs` checks who may change the state.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use crate::time::Timestamp;
 pub enum State {
     #[default]
     Open,
-    /// Stopped by a person: its runs are paused, and no run starts or resumes.
+    /// A person suspended the session: its runs are paused, and no run starts or resumes.
     Suspended,
-    /// Ended: its runs are cancelled, and no run starts.
+    /// The session has ended: its runs are cancelled, and no run starts.
     Closed(End),
 }
 
@@ -19,22 +19,23 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// A person closed it.
+    /// A person closed the session.
     Completed,
     /// The session was idle for longer than its settings allow.
     Expired,
 }
 
-/// Settings of the opened session. Its name and config are the content of the first event.
+/// Settings with which a session was opened. Name and configuration are not included, because they are erasable content
+/// of the first event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Intended workflow of its runs.
+    /// Workflow for which the session was opened.
     pub workflow: Option<String>,
-    /// Idle time after which the session expires.
+    /// Idle time in milliseconds after which the session expires.
     pub idle_ms: Option<u64>,
 }
 
-/// First and last event that determine the session's row.
+/// First and last event that determine the row of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSpan {
     pub first_at: Timestamp,
@@ -46,7 +47,7 @@ impl State {
     pub const ALL: [Self; 4] =
         [Self::Open, Self::Suspended, Self::Closed(End::Completed), Self::Closed(End::Expired)];
 
-    /// Name of the state in rows.
+    /// Returns the name of the state in rows.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",

@@ -1,19 +1,19 @@
-//! Undone changes: records that a person reverted changes of a run, and informs later runs.
+//! Undone changes: records that a person undid changes of a run, and informs later runs.
 
 use std::sync::Arc;
 
 use crate::id::RunId;
 
-/// Changes of a run that one undo reverted.
+/// Changes of a run that one undo reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
     /// Run that made the changes.
     pub of: RunId,
-    /// Run that reverted them.
+    /// Run that undid the changes.
     pub by: RunId,
-    /// Front run at that time.
+    /// Front run at the time of the undo.
     pub front: Option<RunId>,
-    /// The reverted files. Empty if the text was erased.
+    /// Text that lists the files. Empty if the text was erased.
     pub text: Arc<str>,
 }
 

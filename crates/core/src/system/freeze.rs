@@ -1,4 +1,4 @@
-//! Freezes: prevent starts and suspend deadlines until they are lifted.
+//! Freezes: a freeze prevents calls from starting and suspends deadlines until it is lifted.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::name::is_name;
 use crate::schema::Problem;
 use crate::time::Timestamp;
 
-/// Frozen part of the installation.
+/// Part of the installation that can be frozen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     Run(RunId),
-    /// All runs of a workflow, by its name.
+    /// All runs of the workflow with this name.
     Workflow(String),
-    /// Acts of an agent, by its name, in any run. Also questions of an external agent.
+    /// Calls of the agent with this name in any run, and questions of an external agent with this name.
     Agent(String),
 }
 
@@ -26,12 +26,12 @@ pub enum Part {
 pub struct Freeze {
     pub by: String,
     pub at: Timestamp,
-    /// `None` in journals from before reasons were required.
+    /// Reason of the freeze. `None` in journals that were written before reasons were required.
     pub reason: Option<String>,
 }
 
 impl Freeze {
-    /// Returns the reason, as the rest of a sentence that states actor and time.
+    /// Returns the reason, as the end of a sentence that states who froze and when.
     pub(super) fn why(&self) -> String {
         self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
     }
@@ -40,7 +40,7 @@ impl Freeze {
 /// Active freezes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Freezes {
-    /// Freeze of the whole installation.
+    /// Freeze of the complete installation.
     pub all: Option<Freeze>,
     pub parts: BTreeMap<Part, Freeze>,
 }
@@ -50,18 +50,18 @@ impl Freezes {
         part.map_or(self.all.as_ref(), |part| self.parts.get(part))
     }
 
-    /// Returns the widest freeze that holds all runs of a workflow.
+    /// Returns the widest freeze that applies to all runs of a workflow.
     pub fn of_workflow(&self, workflow: &str) -> Option<&Freeze> {
         self.all.as_ref().or_else(|| self.parts.get(&Part::Workflow(workflow.to_owned())))
     }
 
-    /// Returns the widest freeze that holds a run of a workflow, for all of its agents.
+    /// Returns the widest freeze that applies to a run of a workflow, and to all agents in the run.
     pub fn for_run(&self, run: &RunId, workflow: &str) -> Option<&Freeze> {
         self.of_workflow(workflow).or_else(|| self.parts.get(&Part::Run(run.clone())))
     }
 
-    /// Returns the widest freeze that holds a run, or an agent's acts in it, with the part. The part is `None` for the
-    /// whole installation.
+    /// Returns the widest freeze that applies to a run, or to calls of an agent in the run, together with the frozen
+    /// part. The part is `None` for a freeze of the complete installation.
     pub fn holding(
         &self,
         run: &RunId,
@@ -79,7 +79,7 @@ impl Freezes {
         self.parts.get(&Part::Agent(agent.to_owned()))
     }
 
-    /// Returns true if `before` held something that may continue now.
+    /// Returns true if a freeze in `before` is no longer active.
     pub fn lifts(&self, before: &Self) -> bool {
         (before.all.is_some() && self.all.is_none())
             || before.parts.keys().any(|part| !self.parts.contains_key(part))
@@ -120,7 +120,7 @@ impl Freezes {
     }
 }
 
-/// Returns the problems of a reason for holding up other people.
+/// Returns the problems of the reason that a person gives for an action that holds up other people.
 pub(crate) fn check_reason(reason: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if reason.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Inputs of the system: requested changes. Contains no permissions.
+//! Inputs of the system: the changes that actors request. Permissions are not defined here.
 
 use super::checkpoint;
 use super::freeze::Part;
@@ -16,7 +16,7 @@ pub enum Input {
     SetPolicy {
         rules: Vec<Rule>,
     },
-    /// Freezes the whole installation, or a part of it.
+    /// Freezes the complete installation, or the run, workflow or agent in `part`.
     Freeze {
         part: Option<Part>,
         reason: String,
@@ -31,17 +31,18 @@ pub enum Input {
     RemovePerson {
         id: String,
     },
-    /// Replaces all people of a source.
+    /// Replaces all people from the same source.
     SetPeople {
         source: PeopleSource,
         people: Vec<(String, Person)>,
     },
-    /// Sets the signing key of checkpoints.
+    /// Sets the key that signs checkpoints.
     SetCheckpointKey {
         public: String,
     },
     TellCheckpoint(checkpoint::SendCheckpoint),
-    /// Takes over the claims of an identity provider's token, issued at `person.issued_at`.
+    /// Adds or changes a person according to the claims of an identity provider's token, which was issued at
+    /// `person.issued_at`.
     TakeUp {
         id: String,
         person: Person,
@@ -57,7 +58,7 @@ pub enum Input {
     UnsetHours {
         group: String,
     },
-    /// Replaces the hours of all groups from a source.
+    /// Replaces the working hours of all groups from the same source.
     SetAllHours {
         source: PeopleSource,
         hours: Vec<(String, Hours)>,
@@ -69,7 +70,7 @@ pub enum Input {
     SignOut {
         person: String,
     },
-    /// Ends a session at the identity provider, or all sessions of a person there.
+    /// Ends one session at the identity provider, or all sessions of a person there.
     SignOutByProvider {
         session: Digest,
         notice: Digest,

@@ -1,20 +1,21 @@
-//! Webhooks registered over the API: channels in addition to those of the channels file (contract D4).
+//! Webhooks that were registered over the API: channels in addition to those of the channels file (contract D4).
 //!
-//! The journal contains a webhook's existence, kind and host. Its URL, secret and headers may grant access elsewhere,
-//! so no event contains them. They are in a file of the data folder, or in the database of several nodes.
+//! The journal contains only the existence, kind and host of a webhook. The URL, the secret and the headers may grant
+//! access to the receiver, so no event contains them. They are stored in a file of the data folder or, if several nodes
+//! share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// Protocol of the receiver.
+/// Protocol of the webhook's receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookKind {
     /// A client of the crew edge.
     CustomUrl,
     Slack,
-    /// One address, over the mail server of the channels file.
+    /// One e-mail address, to which the mail server of the channels file sends.
     Email,
     Teams,
 }
@@ -36,19 +37,19 @@ impl WebhookKind {
     }
 }
 
-/// One webhook, as recorded in the journal.
+/// One webhook, as the journal records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
     pub name: String,
     pub kind: WebhookKind,
-    /// Non-secret part of its address.
+    /// Part of the webhook's address that is not secret.
     pub host: String,
     /// True if the webhook receives deliveries.
     pub active: bool,
 }
 
-/// Registered webhook, with its creator and the time.
+/// Registered webhook, with the person who registered it and the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
     pub is: Webhook,

@@ -1,5 +1,5 @@
-//! Second opinion on the commands of a line: an independent parser of bash (brush). It knows only the grammar and no
-//! programs, so it finds no commands behind wrappers.
+//! Second opinion on the commands of a line, by an independent parser for bash (brush). It knows the grammar of bash,
+//! but no programs, so it finds no commands that wrappers run.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use brush_parser::{Parser, ParserOptions, SourceInfo};
 
 use super::{Entry, corpus, wrong};
 
-/// The second parser finds no command that the corpus does not list. Lines that it does not understand are skipped.
+/// The second parser finds no command that the corpus does not list. Lines that the second parser cannot read are
+/// skipped.
 #[test]
 fn a_second_parser_finds_no_other_command() {
     let entries = corpus();
@@ -26,7 +27,7 @@ fn a_second_parser_finds_no_other_command() {
     assert!(understood * 20 > entries.len() * 19, "it understands {understood} of {}", entries.len());
 }
 
-/// Returns true if the corpus lists the program. `coproc` is a keyword in bash, and a program in dash.
+/// Returns true if the corpus lists the program. `coproc` is a keyword in bash, but a program in dash.
 fn is_told(entry: &Entry, found: &ParsedLine, name: &str) -> bool {
     entry.runs.contains(name)
         || entry.hides.contains(name)
@@ -34,7 +35,7 @@ fn is_told(entry: &Entry, found: &ParsedLine, name: &str) -> bool {
         || name == "coproc"
 }
 
-/// Maximum depth of commands within words.
+/// Maximum nesting of commands within words.
 const MAX_DEPTH: usize = 8;
 
 #[derive(Default)]
@@ -157,7 +158,7 @@ impl ParsedLine {
         }
     }
 
-    /// Reads the commands within a word.
+    /// Collects the commands in the substitutions of a word.
     fn visit_word(&mut self, word: &Word) {
         if let Ok(pieces) = word::parse(&word.value, &ParserOptions::default()) {
             self.pieces(&pieces);

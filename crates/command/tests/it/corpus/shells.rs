@@ -1,4 +1,4 @@
-//! Lines that bash and dash reject. Both shells only parse the lines and run nothing.
+//! Lines that bash and dash reject. The shells only parse the lines and execute nothing.
 
 use std::process::{Command, Stdio};
 
@@ -16,7 +16,7 @@ fn refuses(shell: &str, line: &str) -> Option<bool> {
     status.ok().map(|status| !status.success())
 }
 
-/// Number of lines that are checked at once. Nearly all of the time goes into starting shells.
+/// Number of lines that one shell checks. Nearly all of the time is spent on starting shells.
 const TOGETHER: usize = 32;
 
 #[test]
@@ -31,7 +31,7 @@ fn shells_refuse_what_the_corpus_says() {
             .iter()
             .map(|entry| (&entry.line, entry.refused.contains(shell)))
             .partition(|(_, refused)| *refused);
-        // Each line is in its own function, so that an incomplete line makes the whole batch fail.
+        // Each line becomes a function of its own, so that an incomplete line makes the complete batch fail.
         let all_taken = |lines: &&[(&String, bool)]| {
             let bodies: Vec<String> = lines.iter().map(|(line, _)| format!("f() {{\n{line}\n}}\n")).collect();
             refuses(shell, &bodies.concat()) == Some(false)

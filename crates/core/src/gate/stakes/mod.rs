@@ -1,6 +1,6 @@
-//! Risk of commands, independent of their gates: deleting whole folders, irreversible losses, permissions of whole
-//! folders, forcing options, production, deployment. The table only gives reasons for a closer look: such a command has
-//! *high* risk and offers no grant. A command outside the table is not thereby allowed.
+//! Risk of commands, independent of the gates: deletion of folders, irreversible losses, permissions of folders,
+//! options that force, production, deployment. A match is only a reason to look more closely: the command then has
+//! *high* risk and offers no grant. A command without a match is not allowed for that reason.
 //!
 //! `losses` is the table of irreversible effects.
 
@@ -37,7 +37,7 @@ const TABLE: [Stake; 7] = [
     Stake { code: "deploys", text: "it deploys, publishes or pushes", holds: deploys },
 ];
 
-/// Forcing options of any program.
+/// Options with which any program forces its action.
 const FORCING: [&str; 7] = [
     "--force",
     "--force-with-lease",
@@ -48,7 +48,8 @@ const FORCING: [&str; 7] = [
     "--discard-changes",
 ];
 
-/// Forcing short options by program and subcommand. For other programs `-f` names a file or suppresses a question.
+/// Short options that force an action, by program and subcommand. For other programs, `-f` names a file or suppresses a
+/// question.
 const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("cp", "", 'f'),
     ("mv", "", 'f'),
@@ -62,16 +63,16 @@ const FORCING_SHORT: [(&str, &str, char); 10] = [
     ("podman", "rm", 'f'),
 ];
 
-/// Words for the production environment.
+/// Words that stand for the production environment.
 const PRODUCTION: [&str; 2] = ["production", "prod"];
 
-/// Words for deployment in the name of a program, a script, a target or a subcommand.
+/// Words that mean deployment, in the name of a program, a script, a target or a subcommand.
 const DEPLOYING: [&str; 7] = ["deploy", "publish", "release", "rollout", "promote", "upload", "push"];
 
-/// Programs with an `apply` that changes remote systems.
+/// Programs whose subcommand `apply` changes remote systems.
 const APPLYING: [&str; 5] = ["kubectl", "terraform", "tofu", "pulumi", "helm"];
 
-/// Returns the risks of a command, including those of programs that it may run. Empty if no row matches.
+/// Returns the risks of a command, including the risks of programs that it may run. Empty if nothing matches.
 pub(crate) fn find_risks(line: &str) -> Vec<Reason> {
     let command = holdshort_command::parse(line);
     let parts: Vec<&Part> =
@@ -90,7 +91,7 @@ fn deletes(part: &Part) -> bool {
 }
 
 fn loses(part: &Part) -> bool {
-    // Matches `mkfs.ext4`.
+    // Also matches programs such as `mkfs.ext4`.
     let makes_file_system = base(&part.program).starts_with("mkfs.");
     losses::any(losses::FOR_GOOD, part)
         || makes_file_system
@@ -117,7 +118,7 @@ fn names_production(part: &Part) -> bool {
     said.flat_map(|word| pieces(word)).any(|piece| PRODUCTION.contains(&piece.as_str()))
 }
 
-/// Only the last name of a path argument is compared: `target/release/app` is not a release.
+/// Only the last name of a path is compared: `target/release/app` does not mean a release.
 fn deploys(part: &Part) -> bool {
     let named = |word: &str| pieces(base(word)).iter().any(|piece| is_deploying(piece));
     let words = part.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
@@ -125,7 +126,7 @@ fn deploys(part: &Part) -> bool {
     std::iter::once(part.program.as_str()).chain(words).any(|word| named(word) || applies(word))
 }
 
-/// Returns true for a deploying word and its forms: `deploys`, `deployment`, `releases`.
+/// Returns true for a word of `DEPLOYING` and its other forms: `deploys`, `deployment`, `releases`.
 fn is_deploying(piece: &str) -> bool {
     DEPLOYING.iter().any(|word| {
         piece
@@ -134,7 +135,7 @@ fn is_deploying(piece: &str) -> bool {
     })
 }
 
-/// Returns true if a word contains short options with one of these letters.
+/// Returns true if the word is a bundle of short options that contains one of these letters.
 fn short(word: &str, letters: &str) -> bool {
     word.strip_prefix('-')
         .is_some_and(|rest| !rest.starts_with('-') && rest.contains(|c| letters.contains(c)))
@@ -144,7 +145,7 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Splits a word into pieces: `--env=production-eu` gives env, production, eu.
+/// Splits a word into pieces: `--env=production-eu` into `env`, `production`, `eu`.
 fn pieces(word: &str) -> Vec<String> {
     let split = word.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty());
     split.map(str::to_lowercase).collect()

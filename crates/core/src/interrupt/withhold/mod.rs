@@ -1,7 +1,7 @@
-//! Withheld parts of an interrupt: places of its payload that some roles may not see.
+//! Withheld values of an interrupt: places in the payload that people with some roles may not see.
 //!
-//! The rules are facts of the interrupt, fixed at its opening. [`cover`] builds the redacted view of an interrupt.
-//! [`restore`] puts the withheld values back into an edit of a person who did not see them.
+//! The rules are stored as facts when the interrupt is opened. [`cover`] builds the redacted view of an interrupt.
+//! [`restore`] puts the withheld values back into an edit by a person who could not see them.
 
 mod cover;
 mod payload;
@@ -20,20 +20,20 @@ use crate::people::People;
 use crate::rights::{self, Permission};
 use crate::schema::Problem;
 
-/// Places of the payload that are withheld from some roles.
+/// Rule that withholds values of the payload from some roles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Withhold {
     pub from: BTreeSet<Role>,
-    /// JSON pointers into the payload, in which `*` matches any one member or element.
+    /// JSON pointers into the payload. A `*` matches any single member or element.
     pub fields: Vec<String>,
 }
 
-/// Roles from which values can be withheld: those that see only interrupts assigned to them. Roles that see everything
-/// find the values in the run's events, and an agent wrote them itself.
+/// Roles from which values can be withheld: roles that see only the interrupts assigned to them. A role that sees
+/// everything finds the values in the events of the run, and an agent wrote the values itself.
 pub const BLINDED: [Role; 1] = [Role::Reviewer];
 
-/// Returns the reason why nothing can be withheld from a role, or `None`.
+/// Returns the reason why values cannot be withheld from a role. Returns `None` if they can.
 pub fn flaw_of_role(role: Role) -> Option<String> {
     let known: Vec<String> = BLINDED.iter().map(|role| format!("`{}`", role.as_str())).collect();
     let message = || {
@@ -43,7 +43,7 @@ pub fn flaw_of_role(role: Role) -> Option<String> {
     (!BLINDED.contains(&role)).then(message)
 }
 
-/// Returns the reason why a text is not a valid place of a payload, or `None`.
+/// Returns the reason why a text is not a valid place of a payload. Returns `None` if it is valid.
 pub fn flaw_of_field(field: &str) -> Option<String> {
     if field.len() > limits::WITHHELD_BYTES {
         return Some(format!("is longer than {} bytes", limits::WITHHELD_BYTES));
@@ -58,7 +58,7 @@ pub fn flaw_of_field(field: &str) -> Option<String> {
     (!is_escaped).then(|| "is not a JSON pointer: write `~` as `~0`, and `/` in a name as `~1`".to_owned())
 }
 
-/// Returns the problems of the rules.
+/// Returns the problems of the rules. The pointers begin with `at`.
 pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     if rules.len() > limits::WITHHOLD_RULES {
@@ -86,8 +86,7 @@ pub fn check(rules: &[Withhold], at: &str) -> Vec<Problem> {
     problems
 }
 
-/// Returns the role in which a person sees interrupts: the one with the widest view. `as_role` is the role of their
-/// login.
+/// Returns the role of the person that sees the most of an interrupt. `as_role` is the role of the person's login.
 pub fn sees_as(id: &str, as_role: Role, people: &People) -> Role {
     let mut roles = people.roles(id);
     roles.insert(as_role);

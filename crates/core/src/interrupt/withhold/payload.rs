@@ -1,4 +1,4 @@
-//! Payloads and edits in a common form, and the marks in them.
+//! Payloads and edits in a common structure, and the marks in them.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::actor::Role;
 use crate::interrupt::{Effect, Interrupt};
 
 impl Effect {
-    /// Returns true if the option depends on data derived from the payload, such as the extent of a grant.
+    /// Returns true if the option depends on data that is derived from the payload, such as the calls that a grant
+    /// covers.
     pub fn is_of_what_is_made(self) -> bool {
         matches!(self, Self::Grant | Self::ProceedWithSome)
     }
@@ -19,14 +20,15 @@ impl Interrupt {
         rules.flat_map(|rule| &rule.fields).map(String::as_str).collect()
     }
 
-    /// Returns the member of the payload that an edit replaces, or `None` if it replaces the whole payload.
+    /// Returns the member of the payload that an edit replaces. Returns `None` if an edit replaces the complete
+    /// payload.
     pub(super) fn edited_member(&self) -> Option<&'static str> {
         let member = self.opened.kind.row().edits?;
         let payload = self.content.get("payload")?;
         payload.get(member).filter(|member| !member.is_null()).map(|_| member)
     }
 
-    /// Wraps an edit in the form of the payload, so that a place has the same meaning in both.
+    /// Wraps an edit in the structure of the payload, so that a place means the same in the edit and in the payload.
     pub(crate) fn as_payload(&self, edit: Value) -> Value {
         match self.edited_member() {
             Some(member) => json!({ member: edit }),
@@ -34,7 +36,7 @@ impl Interrupt {
         }
     }
 
-    /// Extracts the edit from the form of the payload.
+    /// Extracts the edit from a value that has the structure of the payload.
     pub(super) fn as_edit(&self, mut payload: Value) -> Value {
         match self.edited_member() {
             Some(member) => payload.get_mut(member).map(Value::take).unwrap_or_default(),
@@ -47,7 +49,8 @@ impl Interrupt {
     }
 }
 
-/// Returns the mark of a withheld value: its place, and for an edit the sequence of its decision.
+/// Returns the mark of a withheld value. The mark contains the place and, for an edit, the sequence number of the
+/// edit's decision.
 pub(super) fn mark(place: &str, edit_of: Option<u64>) -> Value {
     match edit_of {
         Some(seq) => json!({ "withheld": place, "edit_of": seq }),

@@ -1,4 +1,4 @@
-//! Places of a JSON value: finds those that match a pattern, and those that repeat withheld words.
+//! Places in a JSON value: finds places that match a pattern, and places that repeat withheld words.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::cover::SHOWN;
 
-/// Minimum characters of a withheld word. Shorter words occur everywhere by chance.
+/// Minimum characters of a withheld word. A shorter word occurs in many places by chance.
 const WORD_CHARS: usize = 4;
 
-/// Returns the places of a value that match a pattern.
+/// Returns the places in a value that match a pattern.
 pub(super) fn find_matching(value: &Value, pattern: &str) -> Vec<String> {
     let Some(rest) = pattern.strip_prefix('/') else { return Vec::new() };
     let mut found = vec![(String::new(), value)];
@@ -27,7 +27,7 @@ fn below<'v>(at: &str, value: &'v Value, segment: &str) -> Vec<(String, &'v Valu
     value.pointer(&pointer).map(|child| (format!("{at}{pointer}"), child)).into_iter().collect()
 }
 
-/// Returns the direct children of a value, by their segment of a pointer.
+/// Returns the members or elements of a value, each with its segment of a JSON pointer.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Object(members) => members.iter().map(|(name, child)| (escaped(name), child)).collect(),
@@ -40,7 +40,7 @@ pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Removes places that lie inside another place.
+/// Removes each place that is inside one of the other places.
 pub(super) fn outermost(places: &BTreeSet<String>) -> BTreeSet<String> {
     if places.contains("") {
         return BTreeSet::from([String::new()]);
@@ -65,13 +65,14 @@ pub(super) fn collect_words(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Collects the texts and numbers that contain one of these words, and the objects with such a word in a member's name.
+/// Collects the places of texts and numbers that contain one of these words, and of objects in which the name of a
+/// member contains such a word.
 pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let holds = match value {
         Value::String(text) => held.iter().any(|word| text.contains(word)),
         Value::Number(number) => held.contains(&number.to_string()),
         Value::Object(members) => {
-            // The top-level names of a card are fixed, whatever is withheld.
+            // The top-level names of a card are fixed and reveal nothing.
             let is_ours = |name: &str| at.is_empty() && SHOWN.contains(&name);
             members.keys().any(|name| !is_ours(name) && held.iter().any(|word| names(name, word)))
         }
@@ -86,7 +87,7 @@ pub(super) fn holding(at: &str, value: &Value, held: &BTreeSet<String>, found: &
 }
 
 /// Returns true if the name of a member reveals a word. A word of lower-case letters must equal the name, because many
-/// names contain it by chance.
+/// names contain such a word by chance.
 fn names(name: &str, word: &str) -> bool {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     if is_plain { name == word } else { name.contains(word) }

@@ -1,7 +1,7 @@
-//! Edits by people who did not see everything: restores the values that are withheld from them.
+//! Edits by people who do not see all values: restores the values that are withheld from the person.
 //!
-//! The person sends the marks back in their places. A missing, moved or duplicated mark would change a value that they
-//! may not see, and is rejected.
+//! The person sends each mark back in its place. A missing, moved or duplicated mark would change a value that the
+//! person may not see, so it is rejected.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use crate::interrupt::{Decision, Effect, Interrupt, Voter};
 use crate::schema::Problem;
 
 impl Interrupt {
-    /// Returns the edit with the withheld values in place of their marks. Returns `None` if it needs no change.
+    /// Returns the edit with the withheld values in place of their marks. Returns `None` if the edit contains nothing
+    /// to restore.
     pub fn restored(&self, voter: &Voter<'_>, decision: &Decision) -> Result<Option<Value>, Vec<Problem>> {
         let rules = &self.opened.withhold;
         if rules.is_empty() {
@@ -21,7 +22,7 @@ impl Interrupt {
         }
         let hidden = self.withheld_from(sees_as(&voter.actor.id, voter.actor.role, voter.people));
         let is_limited = !hidden.is_empty();
-        // A person who sees everything may send an edit that a restricted person was shown.
+        // A person who sees all values may send an edit with marks, which was copied from a restricted person's view.
         let every: Vec<&str> = rules.iter().flat_map(|rule| &rule.fields).map(String::as_str).collect();
         let patterns = if is_limited { &hidden } else { &every };
         let known = self.cover(patterns);
@@ -59,7 +60,7 @@ impl Interrupt {
         let member = self.edited_member().map(|member| format!("/{member}")).unwrap_or_default();
         let withheld: BTreeSet<String> = hidden_there
             .into_iter()
-            // If the whole payload is withheld, so is the edited member.
+            // If the complete payload is withheld, the edited member is withheld too.
             .map(|place| if place.is_empty() { member.clone() } else { place })
             .filter(|place| member.is_empty() || *place == member || place.starts_with(&format!("{member}/")))
             .collect();
@@ -68,7 +69,7 @@ impl Interrupt {
         let mut restored = sent.clone();
         for (place, found) in &marks {
             let says = found.get("withheld").and_then(Value::as_str).unwrap_or_default();
-            // Data in the form of a mark that is not a mark.
+            // The data only looks like a mark.
             if !withheld.contains(says) {
                 continue;
             }
@@ -100,7 +101,7 @@ impl Interrupt {
     }
 }
 
-/// Collects the places of marks, and of other data in the same form.
+/// Collects the places of marks, and of any data that looks like a mark.
 fn marks_of<'v>(at: String, value: &'v Value, found: &mut Vec<(String, &'v Value)>) {
     let is_mark = |members: &serde_json::Map<String, Value>| {
         members.get("withheld").is_some_and(Value::is_string)

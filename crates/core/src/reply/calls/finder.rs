@@ -1,4 +1,4 @@
-//! Finder of tool names in a text.
+//! Finder of a tool's name in a text.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Copy, Debug)]
 pub struct CallableTool<'t> {
     pub name: &'t str,
-    /// JSON Schema of its arguments.
+    /// JSON Schema of the tool's arguments.
     pub parameters: &'t Value,
 }
 
@@ -23,14 +23,15 @@ impl CallableTool<'_> {
 /// Finds tool calls in one reply.
 pub(super) struct Finder<'t> {
     pub(super) tools: &'t [CallableTool<'t>],
-    /// True if the reply consists of fenced blocks only.
+    /// True if the reply consists only of code fences.
     pub(super) is_all: bool,
-    /// True if the text outside fences states that work is done, so that the fenced blocks are its results.
+    /// True if the text outside of the code fences states that work is done. The fences then contain results of the
+    /// work.
     pub(super) reports: bool,
 }
 
 impl<'t> Finder<'t> {
-    /// Returns a tool by its name, also after a namespace: `functions.`, `default_api:`, `functions/`.
+    /// Returns the tool with this name. A namespace may precede the name: `functions.`, `default_api:`, `functions/`.
     pub(super) fn find_tool(&self, name: &str) -> Option<&'t CallableTool<'t>> {
         let name = name.trim().trim_matches(['`', '"', '\'', '*']);
         let bare = name.rsplit(['.', '/', ':']).next().unwrap_or(name);

@@ -1,10 +1,11 @@
-//! Calls in lines: a tool's name at the start of a line, possibly after a label, with arguments next to it or below.
+//! Calls in lines: the name of a tool at the start of a line, possibly after a label. The arguments follow on the same
+//! line or on the lines below.
 
 use super::finder::{CallableTool, Finder};
 use super::objects;
 use crate::reply::prose;
 
-/// Labels of a tool's name, before a colon or an equals sign. In lower case.
+/// Labels that may precede a tool's name, with a colon or an equals sign between them. All labels are in lower case.
 const LABELS: &[&str] = &[
     "tool",
     "tool name",
@@ -37,18 +38,18 @@ const LABELS: &[&str] = &[
     "command",
 ];
 
-/// Labels of arguments on a line of their own, in addition to the keys of objects.
+/// Labels of arguments that begin a line, in addition to the keys that objects use.
 const ARGUMENT_LABELS: &[&str] =
     &["action input", "tool input", "with arguments", "with", "argument", "parameter"];
 
-/// Maximum lines of one call, so that a text with a possible call on every line takes linear time.
+/// Maximum number of lines that one call may take. The limit keeps the time linear even if every line may begin a call.
 const CALL_LINES: usize = 60;
 
-/// Lines below a tool's name in which its arguments must begin.
+/// Number of lines below a tool's name within which the arguments must begin.
 const LINES_BELOW: usize = 4;
 
 impl Finder<'_> {
-    /// Finds a line of prose that begins with a call.
+    /// Finds a line of prose that begins with a call. Returns the name of the tool.
     pub(super) fn a_line_calls(&self, lines: &[&str]) -> Option<String> {
         (0..lines.len()).find_map(|at| {
             let lines = &lines[at..];
@@ -56,13 +57,14 @@ impl Finder<'_> {
         })
     }
 
-    /// Finds a call at the start of a fence without other content, by its label or its form.
+    /// Finds a call at the start of a code fence, by its label or by its form. The fence must have no other content.
     pub(super) fn first_line_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().position(|line| !line.trim().is_empty() && !line.trim().starts_with('#'))?;
         self.line_calls(&lines[first..])
     }
 
-    /// Finds calls in a block of code that only makes calls and prints their results. An example has other lines too.
+    /// Finds calls in a block of code that only makes calls and prints the results. Code with further lines is treated
+    /// as an example.
     pub(super) fn only_calls(&self, lines: &[&str]) -> Option<String> {
         let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
         if !first.ends_with([')', ';'])
@@ -76,14 +78,14 @@ impl Finder<'_> {
         lines.all(|line| self.code_call(line).is_some() || line.starts_with("print(")).then_some(first)
     }
 
-    /// Returns the tool if these lines begin with a call in code.
+    /// Returns the name of the tool if these lines begin with a call in code.
     fn call_in_code(&self, lines: &[&str]) -> Option<String> {
         let (first, below) = lines.split_first()?;
         let first = prose::without_code(labelled(first.trim()).1);
         self.code_call(&first).or_else(|| self.code_call_over(&first, below))
     }
 
-    /// Returns the tool if the first line begins with its name, and arguments follow.
+    /// Returns the name of the tool if the first line begins with the name and arguments follow.
     fn line_calls(&self, lines: &[&str]) -> Option<String> {
         let line = lines.first()?.trim();
         let (label, rest) = labelled(line);
@@ -120,8 +122,8 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Returns true if arguments follow below a tool's name: after their own label, by the tool's keys, or as an
-    /// object.
+    /// Returns true if the arguments of a tool follow below its name: after a label, as keys of the tool's parameters,
+    /// or as an object.
     fn below(tool: &CallableTool<'_>, lines: &[&str]) -> bool {
         lines
             .iter()
@@ -134,7 +136,7 @@ impl Finder<'_> {
             })
     }
 
-    /// Matches a text that consists of a call, such as `read_file(path="a")`.
+    /// Matches a text that is a single call, such as `read_file(path="a")`.
     fn code_call(&self, text: &str) -> Option<String> {
         let text = text.trim().trim_end_matches(';');
         let text = text.strip_prefix(">>>").map_or(text, str::trim_start);
@@ -150,7 +152,7 @@ impl Finder<'_> {
         is_call.then(|| tool.name.to_owned())
     }
 
-    /// Matches a call over several lines, up to an empty one.
+    /// Matches a call that spans several lines. The call ends before an empty line.
     fn code_call_over(&self, first: &str, below: &[&str]) -> Option<String> {
         if !first.contains('(') || first.trim_end().ends_with(')') {
             return None;
@@ -161,7 +163,7 @@ impl Finder<'_> {
     }
 }
 
-/// Splits a label from the start of a line.
+/// Splits a label from the rest of the line.
 fn labelled(line: &str) -> (Option<&str>, &str) {
     let line = line.trim_start_matches([' ', '-', '*', '#']).trim_end_matches('*');
     let line = line.strip_prefix(">>>").map_or(line, str::trim_start);
@@ -173,7 +175,7 @@ fn labelled(line: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Splits `key: …`, `key = …` or `**Key:** …`.
+/// Splits a line such as `key: …`, `key = …` or `**Key:** …` into key and value.
 fn key_of(line: &str) -> Option<(&str, &str)> {
     let (key, rest) = line.split_once([':', '='])?;
     let key = key.trim().trim_matches(['*', '`', '"', '\'', '_']).trim();
@@ -185,7 +187,7 @@ fn is_argument_label(key: &str) -> bool {
     objects::ARGUMENTS.contains(&key.as_str()) || ARGUMENT_LABELS.contains(&key.as_str())
 }
 
-/// Reduces `result = f(x)` to `f(x)`.
+/// Removes the variable of an assignment: `result = f(x)` becomes `f(x)`.
 fn assigned(text: &str) -> &str {
     let Some((name, value)) = text.split_once('=').filter(|(_, value)| !value.starts_with('=')) else {
         return text;
@@ -202,7 +204,8 @@ fn names_one(tool: &CallableTool<'_>, arguments: &str) -> bool {
     })
 }
 
-/// Returns true if an object begins here, and no other text follows on the line where it ends. An unclosed object
+/// Returns true if an object begins here, and no text follows on the line where the object ends. An object that never
+/// ends matches too.
 /// matches too.
 fn is_whole_object(beside: &str, below: &[&str]) -> bool {
     let below = below.iter().copied().take(CALL_LINES);

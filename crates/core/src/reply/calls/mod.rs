@@ -1,9 +1,9 @@
-//! Detects tool calls that were written as text: as an object, in a model's tags, as a call in code, or as a name with
-//! arguments.
+//! Detects tool calls that a model wrote as text: as an object, in the tags of a model's template, as a call in code,
+//! or as a name with arguments.
 //!
-//! Common rule: the text names a tool of the agent at the start of a line, or as a whole fence, and arguments seem to
-//! follow. Only names of the agent's own tools match, except with tags and keys that have no other use. `Inline code`
-//! is a mention and not a call, and so is a tool's declaration.
+//! A text contains a call if it names a tool of the agent at the start of a line, or in a code fence without other
+//! content, and arguments seem to follow. Only the names of the agent's own tools match, except with tags and keys that
+//! have no other use. `Inline code` is a mention and not a call, and so is the declaration of a tool.
 
 mod finder;
 mod lines;
@@ -17,7 +17,7 @@ use finder::Finder;
 use super::prose::{self, Segment};
 use super::speech;
 
-/// Returns the tool that a text calls without a tool call. If the text names no tool, returns the tag.
+/// Returns the name of the tool that a text calls. If the text names no tool, returns the tag that marks the call.
 pub fn written_call(text: &str, tools: &[CallableTool<'_>]) -> Option<String> {
     let said = prose::strip_thoughts(text);
     let segments = prose::segments(&said);
@@ -42,7 +42,7 @@ impl Finder<'_> {
         let body = lines.join("\n");
         self.in_objects(&body, self.is_all)
             .or_else(|| self.whole_arguments(&body))
-            // Documentation shows tags too, so a fence must also name a tool of the agent.
+            // Documentation contains tags too, so a fence with a tag must also name a tool of the agent.
             .or_else(|| tags::find_tag(&body).and_then(|_| self.named_in(&body)))
             .or_else(|| self.only_calls(lines))
             .or_else(|| self.first_line_calls(lines))

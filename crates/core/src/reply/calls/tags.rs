@@ -1,4 +1,4 @@
-//! Calls in tags: leftovers of a model's template, and elements named after a tool.
+//! Calls in tags: remains of a model's template, and elements that are named after a tool.
 
 use super::finder::{CallableTool, Finder};
 use super::objects;
@@ -25,7 +25,7 @@ const TAGS: &[&str] = &[
     "[tool_use",
 ];
 
-/// Elements that contain the name of a tool.
+/// Elements whose content is the name of a tool.
 const NAMING: &[&str] = &[
     "tool",
     "tool_name",
@@ -38,7 +38,7 @@ const NAMING: &[&str] = &[
     "recipient_name",
 ];
 
-/// First line of a patch in this form, and lines that describe its changes.
+/// First line of a patch in the form that some models use, and lines that describe changes.
 const PATCH: &str = "*** Begin Patch";
 const PATCHED: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** End Patch"];
 
@@ -48,7 +48,8 @@ pub(super) fn find_tag(text: &str) -> Option<&'static str> {
 }
 
 impl Finder<'_> {
-    /// Matches `<read_file><path>a</path></read_file>`, `<read_file path="a"/>` and `<tool>read_file</tool><args>…`.
+    /// Matches elements such as `<read_file><path>a</path></read_file>`, `<read_file path="a"/>` and
+    /// `<tool>read_file</tool><args>…`.
     pub(super) fn as_element(&self, text: &str) -> Option<String> {
         let lower: String = text.to_lowercase().chars().filter(|each| !each.is_whitespace()).collect();
         let is_element = |tool: &&CallableTool<'_>| {

@@ -1,7 +1,7 @@
-//! English words and phrases with which models ask, wait, offer and close. Data only; read by `speech.rs` and
-//! `asks.rs`. All in lower case.
+//! English words and phrases by which models ask, wait, offer help and close politely. This file contains only data;
+//! `speech.rs` and `asks.rs` use it. All phrases are in lower case.
 
-/// Closing phrases: they request nothing that the work needs.
+/// Closing phrases. They request nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -40,11 +40,11 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of additional work, after the text has stated that the work is done.
+/// Offers of additional work. They matter only after the text has stated that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
-/// In a sentence with a question mark: requests for permission, or for a choice before continuing.
+/// Phrases that ask for permission, or for a choice before continuing, in a sentence with a question mark.
 pub(in crate::reply) const PERMISSION: &[&str] = &[
     "should i ",
     "should we ",
@@ -94,7 +94,7 @@ pub(in crate::reply) const PERMISSION: &[&str] = &[
     "could you share",
 ];
 
-/// Beginnings of clauses that state that the work waits.
+/// Beginnings of clauses which state that the work waits.
 pub(in crate::reply) const WAITS: &[&str] = &[
     "holding for",
     "i must wait",
@@ -191,7 +191,7 @@ pub(in crate::reply) const WAITS: &[&str] = &[
     "please let me know what",
 ];
 
-/// Anywhere in a sentence: the work waits for a person's approval or answer.
+/// Phrases which state, anywhere in a sentence, that the work waits for a person's approval or answer.
 pub(in crate::reply) const YOUR_WORD: &[&str] = &[
     "need your approval",
     "needs your approval",
@@ -471,7 +471,7 @@ pub(in crate::reply) const REQUESTS: &[&str] = &[
     "please set it",
 ];
 
-/// Verbs after *I need to* that make a request.
+/// Verbs that make *I need to …* a request.
 pub(in crate::reply) const KNOWS: &[&str] = &[
     "know",
     "have",
@@ -486,7 +486,7 @@ pub(in crate::reply) const KNOWS: &[&str] = &[
     "verify with",
 ];
 
-/// Beginnings of clauses that make the work depend on the reader.
+/// Beginnings of clauses by which the work depends on the reader.
 pub(in crate::reply) const IF_YOU: &[&str] =
     &["once you", "when you", "after you", "as soon as you", "if you"];
 pub(in crate::reply) const DOES: &[&str] = &[
@@ -554,7 +554,7 @@ pub(in crate::reply) const IF_SO: &[&str] = &[
 pub(in crate::reply) const WILL: &[&str] =
     &["i will", "i'll", "i can", "i would", "i'd", "please", "let me know"];
 
-/// Introductions of lists that belong to a report.
+/// Phrases that introduce a list as a part of a report.
 pub(in crate::reply) const LISTED: &[&str] = &[
     "open question",
     "open point",
@@ -575,7 +575,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Words that state completed work, unless the sentence denies it.
+/// Words that state completed work. They do not count if the sentence negates them.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

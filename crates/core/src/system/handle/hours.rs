@@ -1,4 +1,5 @@
-//! Hours of groups, set by the people file or by an administrator. Each changes only its own groups.
+//! Working hours of groups, which the people file or an administrator sets. Each of them changes only the groups that
+//! it set.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use crate::schema::Problem;
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// Sets the hours of a group. Unchanged hours yield no event.
+    /// Sets the working hours of a group. Unchanged hours cause no event.
     pub(super) fn set_hours(&self, group: String, hours: Hours) -> Result<Option<Fact>, Rejection> {
         let known = self.people.all_hours().count();
         fits(known + usize::from(self.people.hours(&group).is_none()))?;
@@ -38,7 +39,7 @@ impl System {
         }
     }
 
-    /// Sets the hours that changed, and removes those of the source's groups that are not listed any more.
+    /// Sets the working hours that changed. Removes the hours of groups from the same source that are no longer listed.
     pub(super) fn set_all_hours(
         &self,
         source: PeopleSource,
@@ -70,7 +71,7 @@ impl System {
     }
 }
 
-/// Checks that this many groups may have hours.
+/// Checks that the number of groups with working hours is within the limit.
 fn fits(groups: usize) -> Result<(), Rejection> {
     if groups <= limits::GROUPS {
         return Ok(());

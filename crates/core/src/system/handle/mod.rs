@@ -1,4 +1,4 @@
-//! Decides inputs: checks the actor's role, and returns the events of the change.
+//! Decides inputs: checks the role of the actor, and returns the events of the change.
 
 mod hours;
 mod push;
@@ -20,7 +20,7 @@ use crate::system::{Fact, Input, OF_PERSON, Rejection, System, checkpoint};
 use crate::time::Timestamp;
 
 impl System {
-    /// Returns the events of an input. An input that changes nothing, such as the same freeze again, yields none.
+    /// Returns the events of an input. An input that changes nothing, such as a repeated freeze, causes no event.
     pub fn handle(&self, now: Timestamp, actor: &Actor, input: Input) -> Result<Vec<Event>, Rejection> {
         self.require(actor, &input)?;
         let at = self.last_at.map_or(now, |last| now.max(last));
@@ -67,7 +67,7 @@ impl System {
                 vec![plain(Fact::SignedOut { person })]
             }
             Input::SignOutByProvider { session, notice } => {
-                // A repeated notice ends no session that began since.
+                // A repeated notice must not end a session that began after the first notice.
                 let is_news = !self.signed_out_there.is_known(&notice);
                 is_news.then_some(plain(Fact::SignedOutByProvider { session, notice })).into_iter().collect()
             }
@@ -107,7 +107,8 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
-    /// Freezes a part. Repeating the reason of a frozen part changes nothing; another reason is refused.
+    /// Freezes a run, workflow or agent, or the installation. If it is already frozen, the same reason changes nothing,
+    /// and a different reason is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
@@ -127,15 +128,15 @@ impl System {
             Input::SetAway { id, .. } if self.people.get(id).is_none() => {
                 return Err(Rejection::UnknownPerson);
             }
-            // A person sets their own absence.
+            // People may set their own absence and end their own logins.
             Input::SetAway { id, .. } if *id == actor.id => return Ok(()),
             Input::SignOut { person } if *person == actor.id => return Ok(()),
-            // A person subscribes their own browsers. Others do not learn of them.
+            // People may subscribe only their own browsers, and do not learn about browsers of other people.
             Input::SubscribePush { is, .. } if is.person == actor.id => return Ok(()),
             Input::SubscribePush { .. } => return Err(Rejection::Role),
             Input::UnsubscribePush { push } => {
                 let is_theirs = self.push.get(push).is_some_and(|known| known.is.person == actor.id);
-                // The push service reported that the browser is gone.
+                // The engine removes a browser when the push service reports that the browser no longer exists.
                 let may = is_theirs || actor.role == Role::Engine;
                 return if may { Ok(()) } else { Err(Rejection::UnknownPush) };
             }
@@ -154,7 +155,7 @@ impl System {
             | Input::RegisterWebhook { .. }
             | Input::RemoveWebhook { .. } => Permission::Administer,
             Input::MakeLoginLink { .. } => Permission::SignIn,
-            // No request carries these inputs.
+            // These inputs never come from a request.
             Input::TakeUp { .. }
             | Input::SetCheckpointKey { .. }
             | Input::TellCheckpoint(_)
@@ -171,14 +172,15 @@ impl System {
                 | Input::SetPolicy { .. }
                 | Input::SetAllHours { .. }
         );
-        // The engine freezes a restored backup.
+        // The engine freezes the installation after a backup was restored.
         let is_engines = is_read || matches!(input, Input::Freeze { part: None, .. });
         let may = (is_engines && actor.role == Role::Engine)
             || rights::extent(actor.role, permission) == Extent::All;
         if may { Ok(()) } else { Err(Rejection::Role) }
     }
 
-    /// Returns the person, if it exists and this source may change it.
+    /// Returns the person. Returns `None` if the person does not exist, and an error if this source may not change the
+    /// person.
     fn may_change(&self, id: &str, source: PeopleSource) -> Result<Option<&Person>, Rejection> {
         let Some(person) = self.people.get(id) else { return Ok(None) };
         match person.source {
@@ -201,7 +203,7 @@ impl System {
         Ok(Fact::KeyMade { key: id, name, role, digest, expires_at })
     }
 
-    /// Sets a person. `leaves` returns true for people who will have left by then.
+    /// Adds or changes a person. `leaves` returns true for people who are removed by the same input.
     fn set_person(
         &self,
         id: String,
@@ -228,7 +230,7 @@ impl System {
         Ok(vec![(Fact::PersonSet { person: id, is: person }, content)])
     }
 
-    /// Sets the people that changed, and removes those of the source that are not listed any more.
+    /// Adds and changes people, and removes the people of the same source that are no longer listed.
     fn set_people(
         &self,
         source: PeopleSource,
@@ -244,7 +246,7 @@ impl System {
         }
         let mut listed: BTreeSet<String> = BTreeSet::new();
         for (id, person) in people {
-            // Equal names that an earlier version accepted are kept.
+            // People with equal names that an earlier version accepted are kept.
             if !listed.insert(form(&id).into_owned()) && self.people.get(&id).is_none() {
                 return Err(Rejection::NameTaken { name: id, who: OF_PERSON });
             }
@@ -253,8 +255,9 @@ impl System {
         Ok(facts)
     }
 
-    /// Takes over a person from a token. The people file and an administrator have priority over a token, and a later
-    /// token over an earlier one. A token without a role means that the person has left.
+    /// Adds or changes a person according to a token's claims. The people file and an administrator have priority over
+    /// a token. A token that was issued later has priority over an earlier one. A token without a role removes the
+    /// person.
     fn take_up(&self, id: String, person: Person, at: Timestamp) -> Result<Vec<(Fact, Content)>, Rejection> {
         match self.people.get(&id) {
             Some(known) if known.source != PeopleSource::Provider => Ok(Vec::new()),

@@ -8,8 +8,8 @@ use crate::system::push::{Subscribed, Subscription};
 use crate::system::{Fact, Rejection, System};
 
 impl System {
-    /// Subscribes a browser and ends its earlier subscription: it belongs to the person who signed in last. An equal
-    /// subscription changes nothing.
+    /// Subscribes a browser, and ends the browser's earlier subscription, because the browser belongs to the person who
+    /// signed in last. A subscription that already exists changes nothing.
     pub(super) fn subscribe_push(&self, push: PushId, is: Subscription) -> Result<Vec<Fact>, Rejection> {
         if self.push.values().any(|known| known.is == is) {
             return Ok(Vec::new());
