@@ -1,19 +1,21 @@
-//! Limits on reading a command line. A line beyond a limit needs an approval, and no grant covers it.
+//! Limits on parsing a command line. A line beyond one of them needs an approval, and no grant covers the line.
 
-/// Maximum bytes of a command line. A longer line always needs an approval, and no session grant is offered.
+/// Maximum bytes of a command line. A longer line always needs an approval, and no grant for the session is offered.
 pub(crate) const LINE_BYTES: usize = 32 * 1024;
-/// Maximum nesting of `sh -c …` and `sudo env …`. A line with deeper nesting always needs an approval, without a
-/// session grant.
+/// Maximum nesting of command lines such as `sh -c …` and `sudo env …`. A line with deeper nesting always needs an
+/// approval, and no grant for the session is offered.
 pub(crate) const NESTED_LINES: u8 = 6;
-/// Maximum commands of a line. A line with more always needs an approval, without a session grant.
+/// Maximum number of commands in a line. A line with more commands always needs an approval, and no grant for the
+/// session is offered.
 pub(crate) const PARTS: usize = 256;
-/// Maximum lines within a line, such as in `sh -c …`. A line with more always needs an approval, without a session
-/// grant.
+/// Maximum number of lines within a line, as in `sh -c …`. A line with more always needs an approval, and no grant for
+/// the session is offered.
 pub(crate) const LINES: usize = 16;
-/// Maximum words of an unknown program that are tried as commands. A line with more always needs an approval, without a
-/// session grant.
+/// Maximum number of words of an unknown program that are tried as the beginning of a command. A line with more words
+/// always needs an approval, and no grant for the session is offered.
 pub(crate) const GUESSED_STARTS: usize = 16;
-/// Maximum words that are read of each command tried in this way. Further words are ignored.
+/// Maximum number of words of each command that is tried from the words of an unknown program. Words after the maximum
+/// are ignored.
 pub(crate) const GUESSED_WORDS: usize = 32;
-/// Maximum values after `=` in a word that are tried as commands. Further values are ignored.
+/// Maximum number of `=` in a word after which a command is tried. Any further `=` is ignored.
 pub(crate) const GUESSED_VALUES: usize = 2;

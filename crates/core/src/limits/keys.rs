@@ -1,19 +1,22 @@
 //! Limits of API keys, webhooks and browsers with push notifications.
 
-/// Maximum active keys of agents and services. A further one is refused with `limit_reached`: revoke keys that are no
-/// longer needed.
+/// Maximum number of active keys of agents and services. A further key is refused with `limit_reached`: revoke keys
+/// that are no longer needed.
 pub const KEYS: usize = 1_000;
 
-/// Maximum webhooks that are registered with the API. A further one is refused with `invalid_request`: remove one.
+/// Maximum number of webhooks registered over the API. A further webhook is refused with `invalid_request`: remove a
+/// webhook.
 pub const WEBHOOKS: usize = 50;
 
-/// Maximum browsers with push notifications. A further one is refused with `invalid_request`.
+/// Maximum number of browsers with push notifications. A further browser is refused with `invalid_request`.
 pub const PUSH: usize = 5_000;
 
-/// Maximum browsers of one person with push notifications. A further one replaces the oldest.
+/// Maximum number of browsers of one person with push notifications. A further browser replaces the person's oldest
+/// browser.
 pub const PUSH_OF_PERSON: usize = 10;
 
-/// Maximum revoked keys in the list of keys. The key that was revoked first leaves the list; the journal keeps it.
+/// Maximum number of revoked keys in the list of keys. The list omits the keys that were revoked first; the journal
+/// keeps them.
 pub const KEYS_REVOKED: usize = 1_000;
 
 /// Maximum bytes of the name of a key. A longer name is refused with `invalid_request`.
