@@ -98,7 +98,7 @@ fn is_name(name: &str) -> bool {
         && (VARIABLES.contains(&name) || (is_chosen && !is_word))
 }
 
-/// Kind of the previous token. It decides whether `/` divides or begins a pattern.
+/// Kind of the previous token. This kind decides whether a `/` divides or begins a pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PreviousToken {
     /// An operator, or the start of the program: a value must follow.

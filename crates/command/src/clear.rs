@@ -33,8 +33,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the tables do not contain the subcommand. It may then be an alias, a program on `PATH`, a script
-    /// or code.
+    /// Returns true if the tables do not contain the subcommand. An unknown subcommand may be an alias, a program on
+    /// `PATH`, a script or code.
     pub(crate) fn may_be_an_alias(&self) -> bool {
         let sub = self.subcommand();
         let name = sub.as_deref().and_then(|sub| sub.split(' ').next()).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Part {
             })
     }
 
-    /// Returns true if an option may name a program to run. This is the case if no row lists the option, and the
+    /// Returns true if an option may name a program to run. An option may do so if no row lists the option, and the
     /// program is not harmless with every option.
     pub(crate) fn has_unknown_options(&self) -> bool {
         let program = self.program.as_str();
@@ -118,7 +118,7 @@ impl Part {
             *first = format!("-{first}");
         }
         let rows = [plain::find_row(&self.program, &words), writes::find_row(&self.program, &words)];
-        // `yarn install` may run a script named `install`. Both meanings use the same row.
+        // `yarn install` may run a script named `install`. The row for `yarn install` applies to the script too.
         let script = words.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest);
         let as_script = script.and_then(|rest| plain::find_row(&self.program, rest));
         let rows = rows.into_iter().chain([as_script.map(|(row, named)| (row, named + 1))]);

@@ -1,12 +1,12 @@
 //! Test counts from the last lines of test runners: reads the numbers of passed, failed and skipped tests from the
 //! output of a command.
 //!
-//! PURE. The numbers are only as reliable as the output: any command can print such a line without running a test. They
-//! are displayed as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line that is
-//! only partly understood is ignored.
+//! PURE. The numbers are only as reliable as the output: any command can print such a line without running a test. The
+//! numbers are displayed as output, and no decision may depend on them. [`RUNNERS`] has one row per test runner. A line
+//! that is only partly understood is ignored.
 
-/// Parses one line of output. The number is the number of tests that an earlier line reported. None if the line is not
-/// the last line of the test runner.
+/// Parses one line of output. The second argument is the number of tests that an earlier line reported. None if the
+/// line is not the last line of the test runner.
 type Reader = fn(&str, Option<u64>) -> Option<Counts>;
 
 /// Known test runners, by name.

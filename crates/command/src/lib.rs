@@ -2,8 +2,8 @@
 //!
 //! PURE. Parses the shell's grammar but is not a shell: this crate expands nothing, executes nothing and reads no file.
 //! A line whose meaning is uncertain is *opaque*. An opaque command always asks, and no grant covers it (fail closed).
-//! The gates (`core/src/gate`) decide on a line. The table lists the files in the order in which a line passes through
-//! them:
+//! The gates (`core/src/gate`) decide on a line. This table lists the files of the crate in the order in which a line
+//! passes through them:
 //!
 //! | question | file |
 //! |---|---|
@@ -80,11 +80,12 @@ pub struct Command {
     /// True if the line is opaque only because the shell computes some words, and every command in the line is known to
     /// read. Rules and grants on words or paths do not see the computed words.
     pub computes_and_reads: bool,
-    /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. Such a
-    /// line asks if a rule forbids commands or deploying.
+    /// Reason why the line may run a different command than its words say: an alias, code, or an unknown option. An
+    /// unclear line asks if a rule forbids commands or deploying.
     pub unclear: Option<&'static str>,
-    /// True if a program that is in no table has an unknown option, which may name a program to run. Such a line asks
-    /// if a rule forbids commands. A grant may cover the line, because the granted line has the same words.
+    /// True if a program that is in no table has an unknown option, which may name a program to run. A line with such
+    /// an option asks if a rule forbids commands. A grant may cover the line, because the granted line has the same
+    /// words.
     pub unknown_option: bool,
     /// True if a word begins with a home folder (`~`, `~name`). Only the shell knows the path of a home folder.
     pub names_home: bool,
@@ -443,8 +444,8 @@ enum InnerCommand {
     Words(usize),
     /// Several commands that only read. Each begins at one of these argument indexes and takes all words after it.
     Readers(Vec<usize>),
-    /// A command may begin at this argument index, or at an unknown index. The name of the program may also be the name
-    /// of a package.
+    /// A command may begin at this argument index, or at an unknown index. The first word of the command may also be
+    /// the name of a package.
     Perhaps(Option<usize>),
     /// The second argument is a command line.
     Line,
@@ -473,8 +474,8 @@ fn find_inner_command(part: &Part) -> InnerCommand {
             Some(first) if !is_option(first) && !part.expands(0) => InnerCommand::Words(1),
             Some(_) | None => InnerCommand::Unsure,
         },
-        // `xargs` adds arguments from standard input. This is harmless if the program only reads, whatever its
-        // arguments.
+        // `xargs` adds arguments from standard input. Added arguments are harmless if the program only reads, whatever
+        // its arguments are.
         "xargs" => match grammars::xargs_options(&words).map(|at| (at, words.get(at))) {
             Some((at, Some(program))) if programs::only_reads(program) => InnerCommand::Words(at),
             Some(_) | None => InnerCommand::Unsure,

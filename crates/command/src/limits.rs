@@ -1,4 +1,4 @@
-//! Limits on parsing a command line. A line beyond one of them needs an approval, and no grant covers the line.
+//! Limits on parsing a command line. A line beyond such a limit needs an approval, and no grant covers the line.
 
 /// Maximum bytes of a command line. A longer line always needs an approval, and no grant for the session is offered.
 pub(crate) const LINE_BYTES: usize = 32 * 1024;

@@ -1,5 +1,5 @@
-//! Lines that may write files which the user's own tools execute. These are files with the names in [`crate::guarded`],
-//! and git commands that write such files.
+//! Lines that may write files which the user's own tools execute. The files have names in [`crate::guarded`], or are
+//! written by certain git commands.
 //!
 //! Reading these files is not restricted.
 

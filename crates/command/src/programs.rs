@@ -385,8 +385,8 @@ impl Part {
         }
     }
 
-    /// Returns true if the part only reads, moves or deletes the files that it is given, whatever their names. It
-    /// executes none of them.
+    /// Returns true if the part only reads, moves or deletes the files that it is given, whatever their names. Such a
+    /// part executes none of the files.
     pub fn only_handles_files(&self) -> bool {
         self.is_read_only() || only_moves_files(self)
     }

@@ -1,4 +1,4 @@
-//! Files of the workspace that a line executes. They are part of what a person approves.
+//! Files of the workspace that a line executes. A person who approves the line also approves these files.
 //!
 //! The table lists the arguments that interpreters execute, and the files that programs find by themselves. A file that
 //! a program would find by itself must stay absent if it does not exist. The list contains too many names rather than

@@ -248,7 +248,7 @@ impl Lexer<'_> {
 
     fn backslash(&mut self) {
         match self.chars.next() {
-            // Backslash and line end continue the line. They may even be within an operator.
+            // Backslash and line end continue the line. A continued line may even split an operator.
             Some('\n') => {
                 let operator = |c: char| matches!(c, '&' | '|' | '<' | '>' | ';' | '(' | ')');
                 if operator(self.last) && self.chars.peek().is_some_and(|c| operator(*c)) {

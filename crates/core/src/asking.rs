@@ -14,8 +14,8 @@ use crate::tool::{Runs, Spec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asking {
-    /// If false, agents have no tools to ask people, no output becomes a question, and a reached limit ends the run
-    /// with the reason.
+    /// True if agents may ask people. If asking is disabled, agents have no tools to ask people, no output becomes a
+    /// question, and a reached limit ends the run with the reason.
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
@@ -28,7 +28,7 @@ pub struct Asking {
     /// Maximum age of an earlier answer that is reused. The subject and the question must be the same.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reuse_ms: Option<u64>,
-    /// If true, the other agents of the run begin nothing while a question is open (contract E28).
+    /// True if the other agents of the run begin nothing while a question is open (contract E28).
     #[serde(default, skip_serializing_if = "is_default")]
     pub pause_siblings: bool,
 }

@@ -12,8 +12,8 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
 use crate::json::MAX_INTEGER;
 
-/// Returns the RFC 8785 bytes of a value. This cannot fail for our own types, because their keys are texts and their
-/// numbers are finite.
+/// Returns the RFC 8785 bytes of a value. Serialization of our own types cannot fail, because their keys are texts and
+/// their numbers are finite.
 pub fn canonical<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     let writer = Writer { to: &mut bytes, open: Vec::new(), fields: Vec::new() };

@@ -3,7 +3,6 @@
 //! A file tool proposes a changeset, and the trial of a command produces one. Gates vote on the changeset, the digest
 //! of an approval binds it, and a *commit* applies it to the workspace. The bytes of files are stored under their
 //! digests.
-//! binds it, and *commit* applies it. The bytes of files are stored under their digests.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
@@ -205,8 +204,8 @@ impl Changeset {
         self.0.get(at)
     }
 
-    /// Returns the changes below a folder, at any depth. These changes are contiguous, because paths are sorted by
-    /// their bytes.
+    /// Returns the changes below a folder, at any depth. All changes below a folder are contiguous, because paths are
+    /// sorted by their bytes.
     fn below(&self, folder: &str) -> &[Change] {
         let first = format!("{folder}/");
         let from = self.0.partition_point(|change| change.path < first);

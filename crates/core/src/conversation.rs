@@ -159,8 +159,8 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
         Kind::PlanApproval | Kind::ToolApproval | Kind::Continuation | Kind::Turn | Kind::Choice => {
             format!("{title}: {}", made.option)
         }
-        // A client's report about a call is not a person's message. The other kinds concern the work and not the
-        // conversation.
+        // A client's report about a call is not a person's message. All further kinds of interrupts concern the work
+        // and not the conversation.
         Kind::ClientCall
         | Kind::Checkpoint
         | Kind::Error
@@ -172,7 +172,7 @@ fn decision<'r>(run: &Run, interrupt: &'r Interrupt) -> Option<Decided<'r>> {
     Some(Decided { about, text, brought })
 }
 
-/// Returns the message that the text of the decision became. The result must match `run/decide/steps.rs`.
+/// Returns the message that the text of the decision became. This function must agree with `run/decide/steps.rs`.
 fn brought(run: &Run, interrupt: &Interrupt, option: &str, text: &str) -> Option<String> {
     let effect = interrupt.offers(option)?.effect;
     // The run ends with this text, unless the run continues with its previous plan.

@@ -19,7 +19,7 @@ use crate::routing;
 use crate::tool::{self, Opens, Receiver, Runs};
 use crate::web::Web;
 
-/// Workflow name of interrupts from agents of other frameworks. It has no phases.
+/// Name of the workflow for interrupts from agents of other frameworks. This workflow has no phases.
 pub const EXTERNAL: &str = "external";
 
 /// Keywords of smart approval that apply by default.
@@ -339,8 +339,8 @@ pub struct Planning {
     pub reviews: u32,
     /// Maximum number of plans that a person is shown before the run fails.
     pub iterations: u32,
-    /// Behavior after `iterations` plans without an approval. If true, the next plan is executed without approval. If
-    /// false, the run fails.
+    /// Behavior after `iterations` plans without an approval. `true`: the next plan is executed without approval.
+    /// `false`: the run fails.
     #[serde(default, skip_serializing_if = "is_default")]
     pub settles: bool,
     /// Agents that subtasks may name.
@@ -348,8 +348,8 @@ pub struct Planning {
     /// True if a person decides on every plan. The workflow's gate for plans is then ignored.
     #[serde(default, skip_serializing_if = "is_default")]
     pub always_asks: bool,
-    /// True if the planner may answer in text instead of a plan. Then a plan exists only if the planner calls its plan
-    /// tool; without a plan nothing is executed.
+    /// True if the planner may answer in text instead of a plan. Such a planner makes a plan only by calling its plan
+    /// tool. Without a plan, nothing is executed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub optional: bool,
 }
@@ -361,7 +361,7 @@ pub struct Control {
     pub plan: String,
     /// Agent for subtasks that name no agent.
     pub agent: String,
-    /// If set, only the subtask with this number is executed. The first subtask is 1.
+    /// If set, only the subtask with this number is executed. Subtasks are numbered from 1.
     pub only: Option<u32>,
 }
 
@@ -385,7 +385,7 @@ pub struct StepGates {
     /// True if the after-step gate asks only if the step was retried, or if a call of the step failed or was refused.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unless_clean: bool,
-    /// True if a failed step asks a person. If false, the run fails.
+    /// True if a failed step asks a person. Otherwise a failed step fails the run.
     pub on_error: bool,
 }
 
@@ -396,8 +396,8 @@ pub struct Gates {
     /// Checkpoints at which a person must decide even if rules or grants allow the call.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mandatory: BTreeSet<Checkpoint>,
-    /// True if [`Checkpoint::BeforeExecution`] asks after a trial, about the trial's result. If false, it asks before
-    /// the trial.
+    /// True if [`Checkpoint::BeforeExecution`] asks after a trial, about the trial's result. Otherwise the checkpoint
+    /// asks before the trial.
     #[serde(default, skip_serializing_if = "is_default")]
     pub trial_before_execution: bool,
     /// Commands that [`Checkpoint::BeforeDeploy`] covers. Each entry is a single word or a command pattern.

@@ -3,7 +3,6 @@
 //!
 //! The subject of a run is its `input.subject`, such as the athlete, the repository or the customer. This module never
 //! compares answers of different subjects: the caller passes rows of a single subject.
-//! across subjects: the caller passes rows of one subject.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +76,7 @@ pub fn searched(text: &str) -> Vec<String> {
     collect_words([text], SEARCHED_WORDS)
 }
 
-/// Answer that is recorded when a person leaves a question empty (contract E14). This answer is never reused for a
+/// Answer that is recorded when a person leaves a question empty (contract E14). An empty answer is never reused for a
 /// later question.
 pub const NOTHING: &str = "No response provided";
 

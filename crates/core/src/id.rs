@@ -50,7 +50,7 @@ impl Draw {
         self.made(random)
     }
 
-    /// Returns the next id of type `I`. It sorts after the ids that have the same millisecond and a lower `place`.
+    /// Returns the next id of type `I`. The id sorts after ids that have the same millisecond and a lower `place`.
     pub fn id_at<I: Id>(&mut self, place: u16) -> I {
         let drawn = self.next(b"holdshort.id.v1");
         let mut random = [0; 10];
@@ -199,7 +199,7 @@ id!(
     "psh_"
 );
 id!(
-    /// Id of an agent's or a service's key. It is not the secret of the key.
+    /// Id of an agent's or a service's key. The id is not the secret of the key.
     KeyId,
     "key_"
 );

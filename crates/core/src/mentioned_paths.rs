@@ -1,6 +1,6 @@
 //! Paths that a text names. Cards mark a changed path as *outside the task* if the task does not name the path.
 //!
-//! The mark is a hint for the approver. It has no influence on approvals: no rule, grant or gate reads the mark.
+//! The mark is a hint for the approver. The mark has no influence on approvals: no rule, grant or gate reads it.
 //! `docs/guides/changesets.md` describes when a path is marked; the test cases are the table in
 //! `tests/it/mentioned_paths.rs`.
 
@@ -271,7 +271,7 @@ const FILES: [&str; 15] = [
     "Vagrantfile",
 ];
 
-/// File extensions. A word that ends with one of them is a file name even without a folder.
+/// File extensions. A word with one of these extensions is a file name even without a folder.
 const ENDINGS: [&str; 73] = [
     "adoc", "bat", "bib", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex",
     "exs", "go", "gradle", "h", "hpp", "hs", "htm", "html", "ini", "ipynb", "java", "js", "json", "jsonl",

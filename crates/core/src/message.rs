@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::reply::{self, Flaw};
 
-/// Request to a model. It is computed from the journal, and every call in it has a result.
+/// Request to a model. The request is computed from the journal, and every call in the request has a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Name of the agent in the workflow.
@@ -42,7 +42,7 @@ pub enum Message {
         text: String,
         calls: Vec<Call>,
     },
-    /// Result of the call with this id. It directly follows the assistant message that made the call.
+    /// Result of the call with this id. The result directly follows the assistant message that made the call.
     Tool {
         call: String,
         name: String,
@@ -136,7 +136,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Delay before a retry that the provider requested (`Retry-After`), in milliseconds.
     pub retry_after_ms: Option<u64>,
-    /// Message for a person. It never contains an API key.
+    /// Message for a person. The message never contains an API key.
     pub message: String,
 }
 

@@ -137,8 +137,8 @@ impl Recipient {
 }
 
 impl Notice {
-    /// Returns the ids of the people to notify. If the event names people, they are the recipients. Otherwise the
-    /// recipients are the named approvers and the members of named groups. Everyone who may decide unassigned
+    /// Returns the ids of the people to notify. If the event names people, they are the recipients. If it names none,
+    /// the recipients are the named approvers and the members of named groups. Everyone who may decide unassigned
     /// interrupts is a recipient too if the notice names no approvers, or if `operators` is set. The delegate of an
     /// absent person replaces the person. Ids of service keys are omitted.
     pub fn recipients(&self, people: &People, now: Timestamp) -> BTreeSet<String> {
@@ -177,7 +177,7 @@ impl Notice {
     }
 }
 
-/// Notice of a signed checkpoint of the journal. It contains no erasable content.
+/// Notice of a signed checkpoint of the journal. A checkpoint notice contains no erasable content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointNotice {
@@ -290,7 +290,8 @@ fn occasion<'f>(
     if let Fact::InterruptReassigned { interrupt, .. } = fact {
         return Some((interrupt, Occasion::Asked, None));
     }
-    // Only the delegate receives this notice. The other approvers were notified earlier, and may still decide.
+    // Only the delegate receives this notice. The approvers who are not delegates were notified earlier, and may still
+    // decide.
     if let Fact::InterruptDelegated { interrupt, delegation } = fact {
         return Some((interrupt, Occasion::Asked, Some(std::slice::from_ref(&delegation.to))));
     }

@@ -327,9 +327,9 @@ impl People {
         }
     }
 
-    /// Returns true if a sign-in or invitation at the time `since` is no longer valid. It is invalid if the person
-    /// never existed, has left after `since` (even if the person came back), or was signed out from all browsers after
-    /// `since`.
+    /// Returns true if a sign-in or invitation at the time `since` is no longer valid. A sign-in becomes invalid if the
+    /// person never existed, has left after `since` (even if the person came back), or was signed out from all browsers
+    /// after `since`.
     pub fn is_signed_out(&self, id: &str, since: Since) -> bool {
         self.signs_in(id).is_empty()
             || self.has_left(id, since)

@@ -10,7 +10,7 @@ use crate::tool::Category;
 pub struct Rule {
     /// Full tool names.
     pub tools: Vec<String>,
-    /// Command patterns, such as `git push *`. They are compared with parsed words.
+    /// Command patterns, such as `git push *`. The patterns are compared with parsed words.
     pub commands: Vec<String>,
     /// Globs for paths relative to the workspace.
     pub paths: Vec<String>,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::json::is_default;
 use crate::message::Usage;
 
-/// Key that stands for the default model of the installation. It applies if neither the agent nor the run names a
-/// model.
+/// Key that stands for the default model of the installation. The default model applies if neither the agent nor the
+/// run names a model.
 pub const DEFAULT: &str = "default";
 
 /// Number of millionths in a currency unit, and number of tokens to which a price applies.
@@ -44,7 +44,7 @@ impl Price {
     }
 }
 
-/// Exact amount of money. It is rounded only for display.
+/// Exact amount of money, which is rounded only for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 

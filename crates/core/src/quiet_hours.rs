@@ -43,7 +43,8 @@ pub enum Digest {
 }
 
 const MINUTES: usize = 24 * 60;
-/// Maximum number of consecutive quiet times that are followed. It exceeds the number of quiet times in a week.
+/// Maximum number of consecutive quiet times that are followed. This maximum exceeds the number of quiet times in a
+/// week.
 const CHAINED: usize = 64;
 
 impl Hold {

@@ -15,12 +15,12 @@ pub type SharedList<T> = VectorSync<T>;
 
 /// Entry of an [`OpenMap`].
 pub trait Open: Clone {
-    /// Returns true while the entry can cause further work. Examples are an unfinished step or call, and an unresolved
-    /// interrupt.
+    /// Returns true while the entry can cause further work. Open entries are, for example, an unfinished step or call
+    /// and an unresolved interrupt.
     fn is_open(&self) -> bool;
 }
 
-/// Ordered map whose copies share their entries. It can iterate over the open entries without visiting the closed
+/// Ordered map whose copies share their entries. The map can iterate over the open entries without visiting the closed
 /// entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMap<K: Ord, V> {

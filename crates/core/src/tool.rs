@@ -181,7 +181,7 @@ pub struct Precondition {
     pub sha256: Option<Digest>,
 }
 
-/// Path of a call that leads through a link to another place than its names suggest. Other paths have no entry.
+/// Path of a call that leads through a link to a place other than its names suggest. A path without links has no entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedPath {
@@ -281,8 +281,8 @@ pub enum Outcome {
     /// A command created files that a person's own tools run automatically. The files were moved away, or they remain
     /// and the text reports them.
     SetAside { text: String, data: Value },
-    /// A person stopped the command, which may have done a part of its work. The text is the command's output until
-    /// then.
+    /// A person stopped the command, which may have done a part of its work. The text is the output of the command
+    /// until the stop.
     Stopped { text: String, data: Value },
     /// The call failed. The text states the reason.
     Failed { text: String },

@@ -106,8 +106,8 @@ impl Target {
         self.path.as_deref()
     }
 
-    /// Returns true if a redirect to `other` stays at the same place. Either both have the same origin, or `other` is
-    /// the same host over `https` instead of `http`, and both use default ports.
+    /// Returns true if a redirect to `other` stays at the same place. `other` must have the same origin, or be the same
+    /// host over `https` instead of `http`, with default ports.
     pub fn leads_home(&self, other: &Self) -> bool {
         let is_safer = self.url.scheme() == "http" && other.url.scheme() == "https";
         self.host() == other.host()

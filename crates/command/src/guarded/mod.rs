@@ -1,8 +1,8 @@
 //! Guarded names: files that the user's own tools execute, or read configuration from, without asking.
 //!
-//! This module compares a path with the table of guarded names (`names`). It never reads a file: the caller passes the
-//! names in the path. A call that writes a guarded path always asks and states the reason, and no grant covers the
-//! call. Reading a guarded path is not restricted.
+//! This module compares a path with the table of guarded names (`names`). This module never reads a file: the caller
+//! passes the names in the path. A call that writes a guarded path always asks and states the reason, and no grant
+//! covers the call. Reading a guarded path is not restricted.
 
 mod names;
 

@@ -201,7 +201,7 @@ pub(super) const NAMES: &[Guarded] = &[
     guarded(".deno/bin", PLACE),
     guarded(".bun/bin", PLACE),
     guarded(".npm-global", PLACE),
-    // Editors and language servers. They start when a user opens the folder.
+    // Editors and language servers. An editor starts language servers when a user opens the folder.
     guarded(".vscode", EDITOR),
     guarded(".vscode-*", EDITOR),
     guarded("*.code-workspace", EDITOR),

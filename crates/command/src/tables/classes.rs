@@ -5,9 +5,9 @@
 
 use crate::Class;
 
-/// Programs, and the words that give a command of these programs a class. Both lists are separated by spaces. A word is
-/// a subcommand; `a:b` stands for two consecutive words, and `a:*` for one word followed by any word. `*` stands for
-/// any words, and `-` for no words.
+/// Programs, and the words that give a command of these programs a class. The lists of programs and of words are
+/// separated by spaces. A word is a subcommand; `a:b` stands for two consecutive words, and `a:*` for one word followed
+/// by any word. `*` stands for any words, and `-` for no words.
 pub(crate) struct Row {
     pub(crate) programs: &'static str,
     pub(crate) words: &'static str,

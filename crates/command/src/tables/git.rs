@@ -320,8 +320,8 @@ pub(crate) const KNOWN: &[&str] = &[
     "lfs",
 ];
 
-/// Returns true if a format or a sort key makes git run the program that checks signatures. Examples are `%G?`, `%+GS`
-/// and `%(signature)`.
+/// Returns true if a format or a sort key makes git run the program that checks signatures. Such formats are `%G?`,
+/// `%+GS` and `%(signature)`.
 pub(crate) fn checks_signatures(text: &str) -> bool {
     let placeholder = |rest: &str| rest.trim_start_matches(['+', '-', ' ']).starts_with('G');
     text.contains("signature") || text.split('%').skip(1).any(placeholder)

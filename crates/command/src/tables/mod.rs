@@ -49,7 +49,6 @@ pub enum Parser {
     ValueApart,
     /// Each option is a word, and all options precede the first operand. `xxd -bc 16 W` ignores the `c`; `unzip x -l`
     /// extracts, because `-l` comes after an operand.
-    /// `unzip x -l` unpacks.
     OneByOne,
     /// Each option is a word with one dash or two. The value is the next word, or follows `=`: `go test -run=x -count
     /// 1`.

@@ -3,7 +3,6 @@
 //! If a rule forbids commands, the words of such a line are sufficient for the decision. A row never lists an option by
 //! which a program runs a second program, loads code, or reads instructions from a file. The table does not state
 //! whether a program writes files.
-//! another program, loads code, or reads instructions from a file. The table says nothing about writing.
 
 use super::{Parser, Row, row};
 

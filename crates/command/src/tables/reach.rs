@@ -144,7 +144,8 @@ pub(crate) const GIT_STAYS: &[&str] = &[
     "annotate",
 ];
 
-/// Subcommands of git that print file content with the listed options. They print none with any other option.
+/// Subcommands of git that print file content with the listed options. With any other option, these subcommands print
+/// no file content.
 pub(crate) const GIT_STAYS_WITHOUT: &[(&str, &str)] = &[
     ("status", "-v -vv --verbose"),
     ("commit", "-a -v -p -i -o --all --verbose --patch --include --only"),

@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["alias", "history"], "").with(Operands::None),
     row(&["jobs"], "-l -p -r -s").with(Operands::None),
     row(&["yes"], "").with(Operands::Words),
-    // These options list installed packages. Every other use of these programs needs a different option.
+    // The listed options show installed packages. Installing or removing a package needs an option that is not listed.
     row(&["dpkg"], "-l -L -s -S --list --listfiles --status --search --print-architecture --get-selections"),
     row(&["dpkg-query"], "-f: -l -L -s -S -W --list --listfiles --search --show --showformat: --status"),
     row(&["pgrep"], "-a -c -f -i -l -n -o -u: -U: -v -w -x --list-name --list-full --full --count --exact"),

@@ -1,7 +1,7 @@
 //! Programs that print their version: the line consists only of the program and one word.
 //!
-//! Programs are not listed if they first run a program that a file in the current folder names. Examples are yarn, pnpm
-//! and go (`toolchain` in `go.mod`).
+//! Programs are not listed if they first run a program that a file in the current folder names. Examples of such
+//! programs are yarn, pnpm and go (`toolchain` in `go.mod`).
 
 /// Programs, and the words with which each program prints its version.
 pub(crate) const ROWS: &[(&[&str], &[&str])] = &[

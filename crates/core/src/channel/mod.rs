@@ -53,7 +53,7 @@ pub struct Channel {
     pub timeout_ms: u64,
     /// Quiet hours and digest of the channel.
     pub hold: Hold,
-    /// Quiet hours and digest of single people, by person id. They replace `hold` for these people.
+    /// Quiet hours and digest of single people, by person id. For a listed person, this entry replaces `hold`.
     pub personal: BTreeMap<String, Hold>,
 }
 
@@ -173,7 +173,7 @@ pub struct Mail {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// The connection begins unencrypted. If it cannot switch to TLS, it is closed.
+    /// The connection begins unencrypted, and is closed if it cannot switch to TLS.
     Starttls,
     /// TLS from the first byte.
     Tls,
@@ -193,7 +193,7 @@ pub struct SlackApp {
 /// Source of a configuration value that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The value itself. It is not secret.
+    /// The value itself, which is not secret.
     Plain(String),
     /// Path of a file that contains the secret.
     File(String),

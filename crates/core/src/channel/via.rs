@@ -24,7 +24,7 @@ pub enum Via {
 pub struct ViaRow {
     /// Name of the type in the channels file.
     pub name: &'static str,
-    /// True if people read the channel. If false, a program reads it, and the channel receives every notice, in order.
+    /// True if people read the channel. A channel that a program reads receives every notice, in order.
     pub is_read_by_people: bool,
     pub secrets: Secrets,
     pub checkpoints: Checkpoints,

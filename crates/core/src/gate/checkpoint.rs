@@ -1,4 +1,4 @@
-//! Mandatory checkpoints: finds the calls that each checkpoint covers, by tool and parsed arguments. The result is
+//! Mandatory checkpoints: finds the calls that each checkpoint covers, by tool and parsed arguments. Coverage is
 //! deterministic and depends only on the call. No rule and no grant disables a mandatory checkpoint (contracts A3, A5).
 //!
 //! | checkpoint | covers |

@@ -60,7 +60,7 @@ pub struct Gated {
     pub verdict: Verdict,
     pub category: Category,
     pub level: Level,
-    /// Findings about the call's risk. They do not depend on the verdict.
+    /// Findings about the call's risk. The findings do not depend on the verdict.
     pub stakes: Vec<Reason>,
     /// Grant that an approval for the session would give. `None` if no grant may be offered.
     pub grant: Option<Matcher>,

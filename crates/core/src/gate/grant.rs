@@ -72,7 +72,7 @@ pub struct Matcher {
     /// deletions. `None`: there was no trial, so the folders of the programs limit the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Vec<String>>,
-    /// True if the grant covers only calls of external agents. If false, it covers none of their calls.
+    /// True if the grant covers only calls of external agents. Otherwise the grant covers no calls of external agents.
     #[serde(default, skip_serializing_if = "is_default")]
     pub elsewhere: bool,
 }
@@ -94,8 +94,8 @@ pub struct Program {
     /// no options, and cover no command that writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<String>>,
-    /// Operands in order, if they determine the effect of the command. This is the case unless the program's operands
-    /// are known to be files or texts. Grants of earlier versions have no operands, and do not cover such commands.
+    /// Operands in order, if they determine the effect of the command. Operands determine the effect unless they are
+    /// known to be files or texts. Grants of earlier versions have no operands, and do not cover such commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<Vec<String>>,
     /// Absolute working directory. Grants of earlier versions have none, and cover no command that writes.

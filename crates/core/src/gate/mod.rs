@@ -54,8 +54,8 @@ pub struct Subject<'a> {
     /// Reason why a command was not tried although its workflow requires a trial. A person then decides, even if a rule
     /// or a grant allows the call.
     pub untried: Option<&'a str>,
-    /// True for a call of an external agent. Such a call is not inspected, and grants for our own agents' calls do not
-    /// cover it.
+    /// True for a call of an external agent. A call of an external agent is not inspected, and grants for our own
+    /// agents' calls do not cover it.
     pub elsewhere: bool,
 }
 

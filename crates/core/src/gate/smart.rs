@@ -1,7 +1,7 @@
 //! Smart approval: finds reasons to ask a person in an agent's message, its call and its recent failures (contract A4).
 //!
-//! The result is deterministic and based on whole words. Smart approval only adds reasons to ask. It never removes
-//! another reason, and never holds back a call that only reads. In addition, a model may judge calls:
+//! The reasons are deterministic and based on whole words. Smart approval only adds reasons to ask. Smart approval
+//! never removes a reason of a gate, and never holds back a call that only reads. In addition, a model may judge calls:
 //! `run/oversight.rs`.
 //!
 //! | code | asks if |
@@ -43,7 +43,7 @@ const UNCERTAIN: [&str; 18] = [
 /// Number of consecutive failures, or of retries, at which a person is asked.
 const FAILURES: u32 = 3;
 
-/// Endings that turn a stem into another form of the same word.
+/// Endings that turn a stem into a different form of the same word.
 const ENDINGS: [&str; 21] = [
     "s", "es", "d", "ed", "ing", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments", "al", "als",
     "ure", "able", "ly", "y", "ies", "ied",
@@ -205,8 +205,8 @@ pub(crate) fn says_exactly(texts: &[Text], phrase: &str) -> bool {
     texts.iter().any(|text| text.contains_phrase(split(phrase), |said, word| said == word))
 }
 
-/// Returns true if `said` is the word, or the word with another ending: `deletes`, `deleting`, `dropped`, `deployment`,
-/// but not `undeleted`.
+/// Returns true if `said` is the word, or the word with a different ending: `deletes`, `deleting`, `dropped`,
+/// `deployment`, but not `undeleted`.
 pub(crate) fn is_form_of(said: &str, word: &str) -> bool {
     if said == word {
         return true;

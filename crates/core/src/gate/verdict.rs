@@ -21,7 +21,7 @@ pub enum Source {
     Inspection,
     /// A person refused the call before in this session.
     Refusal,
-    /// Words and options that indicate risk. They raise the risk level, but hold no call back.
+    /// Words and options that indicate risk. Such words raise the risk level, but hold no call back.
     Words,
     /// Default: no rule matches the call.
     Default,

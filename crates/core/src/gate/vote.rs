@@ -102,8 +102,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
         let reasons = mandatory.into_iter().chain(refused).chain(asks).collect();
         return Verdict::Ask { reasons, grantable: false };
     }
-    // The person who gave a grant for a category did not know these findings and rules that ask. Such a grant removes
-    // none of them, and applies only if the workflow still offers grants for categories.
+    // The person who gave a grant for a category did not know these findings and rules. A grant for a category
+    // therefore removes no finding and no rule that asks, and applies only if the workflow still offers such grants.
     let may_lift = |matcher: &Matcher| {
         matcher.category.is_none() || (asks.is_empty() && rules.covers == GrantCovers::Category)
     };

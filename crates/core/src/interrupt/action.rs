@@ -76,8 +76,8 @@ impl Interrupt {
         Err(Refusal::Invalid(vec![Problem::new("/text", problem)]))
     }
 
-    /// Checks that a person may withdraw the person's vote. This is permitted even if the person is no longer an
-    /// approver.
+    /// Checks that a person may withdraw the person's vote. A person who is no longer an approver may still withdraw a
+    /// vote.
     pub fn check_take_back(&self, voter: &Voter<'_>) -> Result<(), Refusal> {
         let has_voted = self.votes.iter().any(|vote| vote.by == voter.actor.id);
         if !has_voted {
@@ -87,9 +87,9 @@ impl Interrupt {
         if self.is_open() { Ok(()) } else { Err(Refusal::AlreadyResolved) }
     }
 
-    /// Returns the assignment after a reassignment. It must require at least as many votes and stages as the gate, and
-    /// must not permit self-approval that the gate excludes. Some people may reassign only interrupts that are assigned
-    /// to them. Such a person may only replace the approvers of the current stage.
+    /// Returns the assignment after a reassignment. The new assignment must require at least as many votes and stages
+    /// as the gate, and must not permit self-approval that the gate excludes. A person who may reassign only interrupts
+    /// that are assigned to the person may only replace the approvers of the current stage.
     pub fn check_reassign(&self, voter: &Voter<'_>, to: HandedTo) -> Result<Assignment, Refusal> {
         let now = self.stage_now();
         match rights::extent(voter.actor.role, Permission::Assign) {

@@ -116,8 +116,7 @@ pub struct ApproverShortage {
 }
 
 impl Stage {
-    /// Returns the stage with these approvers and groups instead of its own. The number of required votes stays the
-    /// same.
+    /// Returns the stage with its approvers and groups replaced by these. The number of required votes stays the same.
     pub fn handed_to(&self, approvers: Vec<String>, groups: Vec<String>) -> Self {
         let required = u32::try_from(self.needed()).unwrap_or(u32::MAX);
         Self { approvers, groups, required, operators: false, ..self.clone() }
@@ -271,14 +270,14 @@ impl Assignment {
         self.stages.iter().any(|stage| stage.is_for(id, people))
     }
 
-    /// Returns true if a decision that this person made about another interrupt also applies to this one. This is the
-    /// case if the person could decide this interrupt alone. `starter` is the person who started the run.
+    /// Returns true if this person could decide the interrupt alone. A decision that the person made about a similar
+    /// interrupt then also applies to this interrupt. `starter` is the person who started the run.
     pub fn trusts(&self, id: &str, people: &People, starter: Option<&str>) -> bool {
         self.takes_one() && self.is_for(id, people) && !people.is_barred(id) && !self.is_own(id, starter)
     }
 
     /// Returns true if a decision made at the time `at` is still trusted. Trust ends when the person, or the creator of
-    /// the person's login link, leaves. Trust does not return when they come back.
+    /// the person's login link, leaves. Trust does not return when a person comes back.
     pub fn still_trusts(
         &self,
         who: ResponsiblePeople<'_>,

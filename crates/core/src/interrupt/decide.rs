@@ -10,7 +10,7 @@ use crate::schema::Problem;
 pub enum Checked {
     /// New decision, with the chosen option and the seat of the vote.
     New(Offer, Seat),
-    /// Repetition of the person's own vote. It changes nothing, and the response is the current result.
+    /// Repetition of the person's own vote. A repetition changes nothing, and the response is the current result.
     Repeat,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn carried(interrupt: &Interrupt, offer: &Offer, decision: &Decision)
     if serde_json::to_string(&decision.edit).map_or(0, |edit| edit.len()) > limits::PAYLOAD_BYTES {
         problems.push(Problem::new("/edit", format!("is larger than {} bytes", limits::PAYLOAD_BYTES)));
     }
-    // The asking agent defines the options of `choice`. These options take no edit.
+    // The asking agent defines the options of `choice`. Options of `choice` take no edit.
     let takes_edit = match option(interrupt.opened.kind, &offer.id).map(|row| row.edit) {
         Some(Carry::Must) => true,
         // An edit is permitted only if this interrupt defines the form of the edit.

@@ -29,8 +29,8 @@ pub struct Decision {
     /// has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_behalf_of: Option<String>,
-    /// Open interrupts that the grant of this decision also releases. The person saw the list and did not deselect
-    /// them.
+    /// Open interrupts that the grant of this decision also releases. The client listed these interrupts, and the
+    /// person did not deselect them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<InterruptId>,
     /// Open interrupts that the client listed for the person, as reported by the client.

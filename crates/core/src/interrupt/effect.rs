@@ -111,7 +111,7 @@ impl Effect {
         self.row().work
     }
 
-    /// Returns true if the effect continues work that needs approval. The other effects hold the work back or replace
+    /// Returns true if the effect continues work that needs approval. Any other effect holds the work back or replaces
     /// it.
     pub fn lets_go_on(self) -> bool {
         matches!(self.work(), HeldWork::Continues | HeldWork::Repeats)

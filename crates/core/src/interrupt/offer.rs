@@ -30,8 +30,8 @@ impl Offer {
         }
     }
 
-    /// Returns true if the option may take effect when the interrupt expires. It must need neither a text nor an edit,
-    /// and must not be a grant.
+    /// Returns true if the option may take effect when the interrupt expires. Such an option needs neither a text nor
+    /// an edit, and is not a grant.
     pub fn applies_alone(&self) -> bool {
         !self.needs_text && !self.needs_edit && self.effect != Effect::Grant
     }
@@ -90,9 +90,9 @@ pub fn offered(own: Vec<Offer>, wanted: &[String]) -> Vec<Offer> {
 /// Value of `on_expiry` if no option takes effect when the interrupt expires. No option has this id.
 pub const EXPIRED: &str = "expired";
 
-/// Returns the id of the option that takes effect when the interrupt expires. It is the configured option, or the
-/// default of the kind, or the last option that stops work. Options that are not offered or need input are skipped.
-/// Returns [`EXPIRED`] if no option remains.
+/// Returns the id of the option that takes effect when the interrupt expires. The configured option comes first, then
+/// the default of the kind, then the last option that stops work. An option that is not offered, or that needs input,
+/// is skipped. Returns [`EXPIRED`] if no option remains.
 pub fn on_expiry(kind: Kind, configured: Option<&str>, offered: &[Offer]) -> String {
     let find = |id: &str| offered.iter().find(|offer| offer.id == id && offer.applies_alone());
     configured

@@ -46,8 +46,8 @@ impl Interrupt {
         self.may_take_part(voter)?;
         let who = voter.actor.id.as_str();
         let releases = offer.effect.lets_go_on();
-        // The author of the work may not release it. Neither may the author's delegate, nor a person who signed in with
-        // a login link that the author created.
+        // The author of the work may not release it. The author's delegate may not release the work, and neither may a
+        // person who signed in with a login link that the author created.
         let is_own = |id: &str| {
             let started = voter.starter.is_some_and(|starter| starter.responsible_people().includes(id));
             let own = started || self.wrote(id, edit_of);
@@ -190,8 +190,9 @@ impl Interrupt {
         own.into_iter().chain(others.map(in_place_of)).collect()
     }
 
-    /// Returns all people whom this person may represent as a delegate. They are absent people, people who delegated
-    /// this interrupt, and people whom one of these people represents. Barred people are omitted and cannot delegate.
+    /// Returns all people whom this person may represent as a delegate. The result contains absent people, people who
+    /// delegated this interrupt, and people whom a represented person represents. Barred people are omitted and cannot
+    /// delegate.
     fn stood_in_for<'s>(
         &'s self,
         id: &str,
@@ -216,8 +217,8 @@ impl Interrupt {
     }
 
     /// Returns all voters if the remaining people can no longer satisfy the assignment, but the voters and the
-    /// remaining people together could. This happens if an approver has left, and an earlier voter is needed in a
-    /// different stage.
+    /// remaining people together could. The assignment can become unsatisfiable if an approver has left, and an earlier
+    /// voter is needed in a different stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {

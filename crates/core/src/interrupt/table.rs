@@ -1,8 +1,8 @@
 //! The fixed table of interrupts: for each kind its option ids, and for each option its effect (design, part 4).
 //!
 //! Workflows and edges may rename, drop or reorder options, but may never add an option. The kind `choice` is the
-//! exception: the asking agent defines its options. Choosing any of them answers the interrupt, and so does `custom`,
-//! which is always offered.
+//! exception: the asking agent defines its options. Each option of `choice` answers the interrupt. The option `custom`
+//! is always offered and answers it too.
 
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +74,8 @@ impl Kind {
 pub struct KindRow {
     /// Name of the kind in journals, workflows and responses.
     pub name: &'static str,
-    /// True if agents of other frameworks may open interrupts of this kind. If false, the kind concerns work that
-    /// Holdshort executes.
+    /// True if agents of other frameworks may open interrupts of this kind. All other kinds concern work that Holdshort
+    /// executes.
     pub from_outside: bool,
     /// Member of the payload that an edit replaces. `None`: the kind has no value to edit.
     pub edits: Option<&'static str>,

@@ -1,9 +1,9 @@
 //! Tally of the votes on an interrupt: determines the vote that settles it.
 //!
 //! A vote that stops or replaces work settles the interrupt at once. Votes that release work settle the interrupt once
-//! they satisfy every stage of the assignment. Such votes must be for the same effect and the same edit. A person's
-//! later vote replaces the person's earlier vote. A question to several people is settled once enough of them have
-//! answered, whatever their answers are.
+//! they satisfy every stage of the assignment. Votes that release work must be for the same effect and the same edit. A
+//! person's later vote replaces the person's earlier vote. A question to several people is settled once enough of them
+//! have answered, whatever their answers are.
 
 use std::collections::BTreeMap;
 

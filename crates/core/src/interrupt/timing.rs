@@ -46,7 +46,8 @@ pub struct Escalation {
     pub approvers: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// True if the new approvers replace the current approvers. If false, the new approvers are added.
+    /// True if the new approvers replace the current approvers. Otherwise the new approvers are added to the current
+    /// approvers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace: bool,
 }
@@ -81,7 +82,8 @@ impl Timing {
         *self == Self::default()
     }
 
-    /// Returns true if there are reminders or escalation steps. They restart when further approvers are asked.
+    /// Returns true if there are reminders or escalation steps. Reminders and escalation steps restart when further
+    /// approvers are asked.
     pub fn has_follow_ups(&self) -> bool {
         self.reminders.is_some() || !self.escalation.is_empty()
     }

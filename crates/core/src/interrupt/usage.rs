@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 /// Reason why an approval cannot be used. The attempt does not change the interrupt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// The text is the end of a sentence.
+    /// The text completes the error message.
     #[error("the interrupt is not approved: {0}")]
     NotApproved(&'static str),
     #[error("it was used at {at}, by `{by}`")]

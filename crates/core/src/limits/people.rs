@@ -45,8 +45,8 @@ pub const ASSIGNED: usize = 100;
 /// Maximum number of stored sign-outs of identity providers. A further sign-out replaces the earliest sign-out.
 pub const PROVIDER_SIGN_OUTS: usize = 100_000;
 
-/// Retention of a stored sign-out of an identity provider. It equals the duration of the longest login, so an older
-/// sign-out is no longer needed.
+/// Retention of a stored sign-out of an identity provider. The retention equals the duration of the longest login, so
+/// an older sign-out is no longer needed.
 pub const PROVIDER_SIGN_OUTS_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// Maximum number of open interrupts that a grant releases, in addition to the interrupt on which it was given. Further

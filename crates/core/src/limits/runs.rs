@@ -120,8 +120,8 @@ pub const RECENT_SHARE: u64 = 30;
 /// longer text is replaced by a note.
 pub const RESULT_SHARE: u64 = 15;
 
-/// Maximum percentage of the context window for a request. It is below 100 because sizes are estimates. If a request is
-/// still larger, the step fails with `window`.
+/// Maximum percentage of the context window for a request. The percentage is below 100 because sizes are estimates. If
+/// a request is still larger, the step fails with `window`.
 pub const WINDOW_MOST: u64 = 90;
 
 /// Maximum bytes of a copilot's earlier rounds that are kept completely, newest first. Of older rounds, only people's

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Plan;
 
-/// Column (`layer`) and row of a subtask. Both begin with 0.
+/// Column (`layer`) and row of a subtask, both counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodePosition {
     /// Length of the longest chain of dependencies that precedes the subtask.

@@ -34,7 +34,7 @@ pub struct Subtask {
 }
 
 impl Plan {
-    /// Parses and checks a plan. It must have at least one subtask and at most `limit` subtasks, unique ids, known
+    /// Parses and checks a plan. A plan must have at least one subtask and at most `limit` subtasks, unique ids, known
     /// agents, dependencies that exist, and no cycle. `base` is the JSON pointer of the plan in the request.
     pub fn check(
         value: &Value,

@@ -145,9 +145,9 @@ fn id(n: usize) -> String {
     format!("s{n}")
 }
 
-/// Returns the possible plans in a text, the most likely one last. They are JSON alone, in code fences or within prose.
-/// Without JSON they are the lines of a list. The most likely plan is the last one, because many models reason before
-/// they give the plan.
+/// Returns the possible plans in a text, the most likely one last. A plan may be JSON alone, in a code fence or within
+/// prose. Without JSON, the lines of a list are the plan. The most likely plan is the last one, because many models
+/// reason before they give the plan.
 pub fn candidates(text: &str) -> Vec<Value> {
     let fenced =
         text.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').map_or(block, |(_, it)| it));

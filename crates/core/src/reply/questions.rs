@@ -19,7 +19,7 @@ pub enum ReplyContent {
     Content(String),
     /// The reply consists of questions, each `{id, message, context?, message_type?, choices?, response_schema?}`.
     Questions(Vec<Value>),
-    /// The reply contains malformed questions. The text is the reason.
+    /// The reply contains malformed questions, for the given reason.
     Malformed(String),
 }
 

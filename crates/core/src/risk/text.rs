@@ -43,7 +43,8 @@ impl Text {
         Self { place, form: Form::Switch(name.to_owned()) }
     }
 
-    /// Returns true if a member with this name contains a shell command line. Such a line is searched completely.
+    /// Returns true if a member with this name contains a shell command line. A command line is searched completely,
+    /// whatever its length.
     pub(super) fn is_line(name: &str) -> bool {
         LINES.contains(&name)
     }

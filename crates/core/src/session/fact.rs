@@ -35,8 +35,8 @@ pub enum Fact {
     RefusalRevoked {
         interrupt: InterruptId,
     },
-    /// The session was opened before any run started. This event is always the first one; its content is `{name?,
-    /// config?}`.
+    /// The session was opened before any run started. `session_opened` is always the first event of the session; its
+    /// content is `{name?, config?}`.
     SessionOpened {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,

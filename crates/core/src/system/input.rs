@@ -101,7 +101,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns the input that freezes the whole installation.
+    /// Returns the input that freezes the complete installation.
     pub fn freeze(reason: &str) -> Self {
         Self::Freeze { part: None, reason: reason.to_owned() }
     }

@@ -30,7 +30,7 @@ impl SignedOutThere {
 
     pub(super) fn ended(&mut self, session: Digest, notice: Digest, moment: Moment) {
         for (all, new) in [(&mut self.sessions, session), (&mut self.notices, notice)] {
-            // Older entries can be dropped, because no login lasts longer.
+            // Entries older than the longest login can be dropped.
             all.retain(|_, before| moment.at.ms_since(before.at) <= PROVIDER_SIGN_OUTS_MS);
             if all.len() >= PROVIDER_SIGN_OUTS {
                 let first = all.iter().min_by_key(|(_, moment)| moment.seq).map(|(digest, _)| *digest);

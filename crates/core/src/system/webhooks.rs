@@ -1,8 +1,8 @@
 //! Webhooks that were registered over the API: channels in addition to those of the channels file (contract D4).
 //!
 //! The journal contains only the existence, kind and host of a webhook. The URL, the secret and the headers may grant
-//! access to the receiver, so no event contains them. They are stored in a file of the data folder or, if several nodes
-//! share a database, in the database.
+//! access to the receiver, so no event contains them. The URL, the secret and the headers are stored in a file of the
+//! data folder or, if several nodes share a database, in the database.
 
 use serde::{Deserialize, Serialize};
 

@@ -150,8 +150,8 @@ fn the_reader_knows_what_each_line_does() {
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), entries.len(), found.join("\n"));
 }
 
-/// The command reader finds every program that the words name, also for rules that ask or forbid. It is certain about
-/// no other program.
+/// The command reader finds every program that the words name, also for rules that ask or forbid. The command reader
+/// reports no other program as certain.
 #[test]
 fn the_reader_sees_what_each_line_runs() {
     let entries = corpus();

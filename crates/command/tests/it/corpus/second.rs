@@ -1,5 +1,5 @@
-//! Second opinion on the commands of a line, by an independent parser for bash (brush). It knows the grammar of bash,
-//! but no programs, so it finds no commands that wrappers run.
+//! Second opinion on the commands of a line, by an independent parser for bash (brush). The parser knows the grammar of
+//! bash, but no programs, so it finds no commands that wrappers run.
 
 use std::collections::BTreeSet;
 

@@ -29,8 +29,8 @@ pub const CODE: &str = "refused_before";
 /// Maximum number of earlier refusals that one card names.
 pub(crate) const NAMED: usize = 3;
 
-/// A call in the form in which refusals are compared. This form is stored in the head of an event and can never be
-/// erased, so it contains digests instead of paths.
+/// A call in the form in which refusals are compared. The refused call is stored in the head of an event and can never
+/// be erased, so it contains digests instead of paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedCall {
@@ -180,7 +180,7 @@ impl RefusedCall {
         }
     }
 
-    /// Returns true if a grant may cover the call. The result is a hint for a card: it is not precise enough for a
+    /// Returns true if a grant may cover the call. This check is precise enough for a hint on a card, but not for a
     /// decision.
     pub(crate) fn may_be_covered(&self, grant: &Matcher) -> bool {
         if grant.category.is_some() {

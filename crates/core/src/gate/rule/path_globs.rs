@@ -32,15 +32,15 @@ pub(super) fn matches(
 /// Maximum number of comparisons between shell patterns and the paths of one rule.
 const MAX_COMPARED: usize = 4_000;
 
-/// Impossible file name. It stands for any file in a folder when a call names the folder and a rule names the folder's
-/// content.
+/// Impossible file name. If a call names a folder, this name stands for any file in the folder when the folder is
+/// compared with a rule.
 const ANY_FILE: &str = "\u{1}";
 
 /// Paths of a rule.
 struct Globs<'a> {
     workspace: &'a str,
-    /// `None`: the path in the rule is malformed. It matches every path in rules that ask or forbid, and no path in
-    /// rules that allow.
+    /// `None`: the path in the rule is malformed. A malformed path matches every path in rules that ask or forbid, and
+    /// no path in rules that allow.
     matchers: Vec<Option<GlobMatcher>>,
     /// Paths of the rule as patterns, to compare them with shell patterns: relative to the workspace here, absolute in
     /// `absolute`.

@@ -77,7 +77,7 @@ pub(super) const SHOWN: [&str; 36] = [
     "workspace",
 ];
 
-/// Keys that the gates add to the card of an external agent's call. They are omitted.
+/// Keys that the gates add to the card of an external agent's call. The redacted card omits these keys.
 const MADE: [&str; 3] = ["diff", "grant", "new_file"];
 
 impl Interrupt {
@@ -118,8 +118,8 @@ impl Interrupt {
         let payload = shown.content.get("payload");
         let is_shown = |place: &&String| payload.is_some_and(|payload| payload.pointer(place).is_some());
         let listed: BTreeSet<String> = cover.places.iter().filter(is_shown).cloned().collect();
-        // If no withheld place is displayed, all withheld places are listed. Otherwise nothing would show that values
-        // are withheld.
+        // If no withheld place is displayed, all withheld places are listed. Without the list, nothing would show that
+        // values are withheld.
         if !listed.is_empty() {
             cover.places = listed;
         }
@@ -141,7 +141,7 @@ impl Interrupt {
         patterns: &[&str],
         people: &People,
     ) -> Value {
-        // Such an edit only names changes of a trial, and these changes are not displayed.
+        // An edit of this option only names changes of a trial, and these changes are not displayed.
         let names = self.offers(&vote.option).is_some_and(|offer| offer.effect == Effect::ProceedWithSome);
         if vote.edit.is_null() || names {
             return Value::Null;
@@ -174,8 +174,8 @@ impl Interrupt {
         pointers::outermost(&found)
     }
 
-    /// Returns true if the values of these patterns are withheld from this person too. The person's texts then cannot
-    /// reveal the values.
+    /// Returns true if the values of these patterns are withheld from this person too. Texts of a person who does not
+    /// see the values cannot reveal them.
     pub(crate) fn is_blind(&self, id: &str, role: Role, patterns: &[&str], people: &People) -> bool {
         // It is unknown what a person who has left could see earlier.
         if people.is_barred(id) {

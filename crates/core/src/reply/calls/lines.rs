@@ -206,7 +206,6 @@ fn names_one(tool: &CallableTool<'_>, arguments: &str) -> bool {
 
 /// Returns true if an object begins here, and no text follows on the line where the object ends. An object that never
 /// ends matches too.
-/// matches too.
 fn is_whole_object(beside: &str, below: &[&str]) -> bool {
     let below = below.iter().copied().take(CALL_LINES);
     let text = std::iter::once(beside).chain(below).collect::<Vec<_>>().join("\n");

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::finder::{CallableTool, Finder};
 
-/// Keys that contain the name of a called tool. The first two keys have no other use: together with arguments, they
-/// match a tool of any name.
+/// Keys that contain the name of a called tool. The keys `tool` and `tool_name` have no other use: together with
+/// arguments, they match a tool of any name.
 const NAMES: &[&str] =
     &["tool", "tool_name", "name", "function", "function_name", "action", "recipient_name", "command"];
 pub(super) const ARGUMENTS: &[&str] =

@@ -385,7 +385,7 @@ pub(in crate::reply) const GO_ON: &[&str] = &[
     "get further",
 ];
 
-/// Verbs after a phrase of [`CANNOT`] that name a necessary step. They count only if no work is done yet.
+/// Verbs after a phrase of [`CANNOT`] that name a necessary step. These verbs matter only if no work is done yet.
 pub(in crate::reply) const STUCK: &[&str] = &[
     "start",
     "begin",

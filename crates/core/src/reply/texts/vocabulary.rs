@@ -1,7 +1,7 @@
 //! English words and phrases by which models ask, wait, offer help and close politely. This file contains only data;
 //! `speech.rs` and `asks.rs` use it. All phrases are in lower case.
 
-/// Closing phrases. They request nothing that the work needs.
+/// Closing phrases, which request nothing that the work needs.
 pub(in crate::reply) const POLITE: &[&str] = &[
     "anything else",
     "any questions",
@@ -40,7 +40,7 @@ pub(in crate::reply) const GOES_ON: &[&str] = &[
     "approve",
 ];
 
-/// Offers of additional work. They matter only after the text has stated that the work is done.
+/// Offers of additional work. The offers matter only after the text has stated that the work is done.
 pub(in crate::reply) const OFFERS: &[&str] =
     &["would you like me to", "do you want me to", "want me to", "should i also", "shall i also"];
 
@@ -575,7 +575,7 @@ pub(in crate::reply) const LISTED: &[&str] = &[
     "next steps",
 ];
 
-/// Words that state completed work. They do not count if the sentence negates them.
+/// Words that state completed work. A word in a negated sentence does not count.
 pub(in crate::reply) const DONE: &[&str] = &[
     "done",
     "finished",

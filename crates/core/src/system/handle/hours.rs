@@ -1,5 +1,5 @@
-//! Working hours of groups, which the people file or an administrator sets. Each of them changes only the groups that
-//! it set.
+//! Working hours of groups, which the people file or an administrator sets. The people file and an administrator each
+//! change only the groups that they set.
 
 use std::collections::BTreeSet;
 

@@ -107,8 +107,8 @@ impl System {
         Ok(facts.into_iter().map(event).collect())
     }
 
-    /// Freezes a run, workflow or agent, or the installation. If it is already frozen, the same reason changes nothing,
-    /// and a different reason is refused.
+    /// Freezes a run, workflow or agent, or the installation. If the target is already frozen, a freeze with the same
+    /// reason changes nothing, and a freeze with a different reason is refused.
     fn freeze(&self, part: Option<Part>, reason: String) -> Result<Vec<(Fact, Content)>, Rejection> {
         let problems = self.freezes.check(part.as_ref(), &reason);
         if !problems.is_empty() {
