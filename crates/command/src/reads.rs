@@ -11,7 +11,7 @@ pub(crate) enum TableVerdict {
     Reads,
     /// A row contains the command, but the command does more than read, or may do more.
     Otherwise,
-    /// A row contains the program, but no row lists one of the options.
+    /// A row contains the program, but the command has an option that is in no row.
     Unknown,
     /// No row contains the command.
     No,

@@ -150,7 +150,7 @@ impl Part {
     }
 
     /// Returns the texts that must all be inside the paths of a rule that allows, each with true if the shell expands
-    /// it. The result contains all possible paths. It omits the subcommand and options that have no value.
+    /// it. The result contains all possible paths. The subcommand, and options that have no value, are omitted.
     pub fn operands(&self) -> impl Iterator<Item = (&str, bool)> {
         let named = programs::with_subcommands(&self.program)
             .and_then(|_| self.subcommand())

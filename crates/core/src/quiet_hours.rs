@@ -11,7 +11,7 @@ use crate::hours::{Day, Edge, ZONES, moment};
 use crate::level::Level;
 use crate::time::Timestamp;
 
-/// Quiet hours and digest for which a channel holds back notices.
+/// Quiet hours and digest, which delay the notices of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
     /// Times in which no notices are sent. Quiet times that overlap or touch act as a single quiet time.

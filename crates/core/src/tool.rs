@@ -103,9 +103,9 @@ pub enum Effect {
 pub enum OnCrash {
     /// The call is read-only or idempotent, so it is run again.
     Rerun,
-    /// The outcome of the call is unknown, so a person is asked. A commit is always completed after a crash, whatever
-    /// its tool declares, because its progress is visible. Definitions of version 0.1 used `probe` for tools that
-    /// change files.
+    /// After a crash, the outcome of the call is unknown, so a person is asked. A commit is always completed after a
+    /// crash, whatever its tool declares, because its progress is visible. Definitions of version 0.1 used `probe` for
+    /// tools that change files.
     #[serde(alias = "probe")]
     Ask,
 }

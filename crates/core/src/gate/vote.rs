@@ -130,7 +130,8 @@ pub fn vote(subject: &Subject<'_>, rules: VoteInputs<'_>) -> Verdict {
     Verdict::Ask { reasons: vec![default], grantable }
 }
 
-/// Returns true if a rule that asks or forbids, and for which `is_such` returns true, may concern the call.
+/// Returns true if a rule may concern the call. Only rules that ask or forbid, and that `is_such` selects, are
+/// compared.
 fn holds_back(lists: &[(Source, &[Rule])], subject: &Subject<'_>, is_such: fn(&Rule) -> bool) -> bool {
     let speaks = |rule: &&Rule| rule.action != RuleAction::Allow && rule::may_concern(rule, subject);
     lists.iter().flat_map(|(_, list)| list.iter()).filter(speaks).any(is_such)

@@ -217,8 +217,8 @@ impl Interrupt {
     }
 
     /// Returns all voters if the remaining people can no longer satisfy the assignment, but the voters and the
-    /// remaining people together could. The assignment can become unsatisfiable if an approver has left, and an earlier
-    /// voter is needed in a different stage.
+    /// remaining people together could satisfy it. The assignment can become unsatisfiable if an approver has left, and
+    /// an earlier voter is needed in a different stage.
     pub fn out_of_reach(&self, people: &People, starter: Option<&str>) -> BTreeSet<String> {
         let votes = self.leading();
         if votes.is_empty() {

@@ -55,8 +55,8 @@ impl Schemas<'_> {
         self.all.contains_key(at) && !self.fitting.contains(at)
     }
 
-    /// Returns a schema that must be satisfiable before the schema `at` can be. Returns `at` if it can never be
-    /// satisfied.
+    /// Returns a schema that must be satisfiable before the schema `at` can be satisfiable. Returns `at` if it can
+    /// never be satisfied.
     fn lack(&self, at: &str) -> Option<String> {
         let map = match self.all.get(at)? {
             Value::Bool(false) => return Some(at.to_owned()),

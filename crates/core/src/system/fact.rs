@@ -92,7 +92,8 @@ pub enum Fact {
     KeyRevoked {
         key: KeyId,
     },
-    /// Later checkpoints are signed with this key. `public` is the public half, Ed25519, in base64.
+    /// From this event on, checkpoints are signed with the key `public`. `public` is the public half of the Ed25519
+    /// key, in base64.
     CheckpointKeySet {
         public: String,
     },

@@ -119,8 +119,8 @@ impl NamedProgram {
 }
 
 impl RefusedProgram {
-    /// Returns true if both are the same program and name a common path. A program without operands is compared by its
-    /// working directory.
+    /// Returns true if `self` and `other` are the same program and have a path in common. A program without operands is
+    /// compared by its working directory.
     pub(super) fn meets(&self, other: &Self) -> bool {
         if self.program != other.program || self.subcommand != other.subcommand {
             return false;

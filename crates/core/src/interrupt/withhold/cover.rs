@@ -36,7 +36,7 @@ pub struct RedactedInterrupt {
 /// Replaces withheld words within a text.
 const IN_TEXT: &str = "[withheld]";
 
-/// Keys that are displayed if a part of a card that a run built is withheld. All other keys of the card are omitted,
+/// Keys of a run's card that stay displayed if a part of the card is withheld. All other keys of the card are omitted,
 /// because their values may be derived from withheld values.
 pub(super) const SHOWN: [&str; 36] = [
     "arguments",

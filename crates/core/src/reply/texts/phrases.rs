@@ -671,8 +671,8 @@ pub(in crate::reply) const GREETS: &[&str] = &[
 pub(in crate::reply) const FUTURE: &[&str] =
     &["i will", "i'll", "i shall", "i am going to", "i'm going to", "let me", "let's", "let us", "we'll"];
 
-/// *I can*, *I would* and similar words announce work only before a word of `COULD_NOW`. Without such a word they
-/// report or recommend.
+/// *I can*, *I would* and similar words announce work only before a word of `COULD_NOW`. *I can* without such a word
+/// reports or recommends.
 pub(in crate::reply) const COULD: &[&str] = &["i can", "we can", "i would", "i'd"];
 pub(in crate::reply) const COULD_NOW: &[&str] =
     &["now", "start", "begin", "proceed", "continue", "like to", "love to", "need to", "first", "go"];
