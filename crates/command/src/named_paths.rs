@@ -84,7 +84,7 @@ const ENTERS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Command {
-    /// Returns the texts of each part, in the order of the parts. None if the line has more than [`MAX_TEXTS`] texts.
+    /// Returns the texts of each part, in the order of the parts. None if the line has more than `MAX_TEXTS` texts.
     pub fn named_paths(&self) -> Option<Vec<NamedPaths>> {
         let mut left = MAX_TEXTS;
         let parts = self.parts.iter().chain(&self.guesses);
