@@ -54,7 +54,7 @@ test("a report is held back, read, and released as it was shown", async (t) => {
   // Findings are drawn as readable lines, never as raw data.
   const cash = card(page).getByRole("listitem").filter({ hasText: /id\s*F1\b/ }).filter({ hasText: /rule\s*large_cash/ });
   await cash.filter({ hasText: /amount\s*12500\.00/ }).filter({ hasText: /rows\s*95\b/ }).waitFor();
-  await card(page).getByRole("listitem").filter({ hasText: /sanctions: A name is like one/ }).first().waitFor();
+  await card(page).getByRole("listitem").filter({ hasText: /sanctions: A name is similar/ }).first().waitFor();
   assert(!/[{}[\]]/.test(await card(page).innerText()), "no brackets of data");
   for (const offer of ["Release the report", "Do not release it"]) await option(page, offer).waitFor();
   await assertSound(page, "a report that is held back");

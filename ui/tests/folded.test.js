@@ -30,7 +30,7 @@ test("folded parts are counted beside what lets them go on, until they were show
   await dialog.getByRole("button", { name: text("card.confirm.back") }).click();
   assert.equal(await looks(server, interrupt), 0, "it was not all shown");
 
-  await card(page).getByRole("button", { name: text("card.all.long") }).click();
+  await card(page).getByRole("button", { name: text("card.all.long"), exact: true }).click();
   await option(page, "Approve").getByText(count(1)).waitFor();
   assert.equal(await looks(server, interrupt), 0, "a part is left");
   const told = page.waitForResponse((response) => response.url().endsWith(`/v1/interrupts/${interrupt.id}/views`));

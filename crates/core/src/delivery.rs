@@ -20,7 +20,7 @@ pub struct Delivery {
     pub seq: u64,
     pub interrupt: InterruptId,
     /// A [`Notice`](crate::notice::Notice) as JSON, or a
-    /// [`CheckpointNotice`](crate::system::checkpoint::CheckpointNotice). A notice contains no erasable content. This
+    /// [`CheckpointNotice`](crate::notice::CheckpointNotice). A notice contains no erasable content. This
     /// text is emptied when the delivery is old.
     pub notice: String,
     pub state: DeliveryState,

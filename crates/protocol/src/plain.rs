@@ -2,7 +2,7 @@
 //!
 //! Control characters, escape sequences, bidirectional overrides, zero-width and other invisible characters are shown
 //! as `\u{…}`. The only removed character is a carriage return before a line feed, in prose. Only this module decides
-//! which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line`] for an exact
+//! which characters are shown. Choose the function by the kind of field: [`text`] for prose, [`line()`] for an exact
 //! value on one line, [`lines`] for an exact value on several lines.
 
 use std::borrow::Cow;
@@ -26,12 +26,12 @@ pub fn line(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes an exact value on several lines, such as a command, arguments or JSON. Line breaks and tabs are kept. All
-/// other characters are escaped as in [`line`].
+/// other characters are escaped as in [`line()`].
 pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, Keep::Breaks)
 }
 
-/// Returns at most `most` characters of an exact value, escaped as in [`line`]. `…` marks a value that was cut. A
+/// Returns at most `most` characters of an exact value, escaped as in [`line()`]. `…` marks a value that was cut. A
 /// `\u{…}` is never cut in its middle.
 pub fn excerpt(text: &str, most: usize) -> String {
     let mut out = String::new();

@@ -252,7 +252,7 @@ impl RunLayer {
     }
 
     /// Removes from the layer the merged entries that the run has not changed since the merge. If that fails, removes
-    /// the whole layer, as [`forget`](Self::forget) does. Blocks.
+    /// the whole layer, as `forget` does. Blocks.
     pub fn forget_merged(&self, changeset: &Changeset) {
         self.forget_where(changeset, is_same);
     }

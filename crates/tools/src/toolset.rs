@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 
 /// Tools of a pack.
 pub trait Toolset: Debug + Send + Sync {
-    /// Returns the specs of the tools for models; [`reads`](crate::reads) makes one spec. The names must differ from
+    /// Returns the specs of the tools for models; [`reading_tool`](crate::reading_tool) makes one spec. The names must differ from
     /// those of built-in tools.
     fn specs(&self) -> Vec<Spec>;
 

@@ -3,7 +3,7 @@
 //! | key | value (**default**) | read by |
 //! |---|---|---|
 //! | `name` | `[a-z0-9_-]+`, required; `external` is built in | here |
-//! | `extends` | name of the workflow that supplies all keys not written here (**none**) | [`crate::extend`] |
+//! | `extends` | name of the workflow that supplies all keys not written here (**none**) | `extend.rs` |
 //! | `description` | text (**empty**) | here |
 //! | `input` | JSON Schema of the run's input (**`{task: string}`, required**) | `input` |
 //! | `agents.NAME` | `instructions` (required), `asking_instructions` (**none**; sent only while the agent may ask people), `model`, `tools[]` (**none**) · `handoffs[]`: agents, `terminator`, `admin` (**none**) · `ends`: **reply** \| finish | `agents`, `handoffs` |

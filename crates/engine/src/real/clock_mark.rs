@@ -2,7 +2,7 @@
 //! journal. For the time since the last event, it comes from a file in the data folder.
 //!
 //! When a deadline expires, no event is written. Without the file, an expired deadline could become open again if the
-//! wall clock were set back while no server runs. After a crash the time in the file is at most [`INTERVAL`] old.
+//! wall clock were set back while no server runs. After a crash the time in the file is at most `INTERVAL` old.
 
 use std::fs;
 use std::io::ErrorKind;

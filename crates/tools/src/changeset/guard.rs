@@ -3,7 +3,7 @@
 //!
 //! Examines the changesets of all tools, together with the workspace that they would change. Reads names and link
 //! targets, and must never read the content of a file. The gates ask a person about each finding. Guarded names are not
-//! findings here, because the gates recognize guarded names themselves ([`guarded`](holdshort_command::guarded)).
+//! findings here, because the gates recognize guarded names themselves ([`holdshort_command::guarded`]).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;

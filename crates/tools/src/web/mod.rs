@@ -1,7 +1,7 @@
 //! `web_fetch`: fetches one web page by GET and returns it as text.
 //!
 //! Must send only the URL and a fixed user agent: no cookies and no credentials. Must use no proxy, and must never
-//! connect to an address that the [guard] refuses. A redirect to another host is reported and not followed. A redirect
+//! connect to an address that `guard` refuses. A redirect to another host is reported and not followed. A redirect
 //! within the same host is followed only if the gates allow the new URL ([`Follow`]). The result is marked as content
 //! from outside.
 

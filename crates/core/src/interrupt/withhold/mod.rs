@@ -1,7 +1,7 @@
 //! Withheld values of an interrupt: places in the payload that people with some roles may not see.
 //!
-//! The rules are stored as facts when the interrupt is opened. [`cover`] builds the redacted view of an interrupt.
-//! [`restore`] puts the withheld values back into an edit by a person who could not see them.
+//! The rules are stored as facts when the interrupt is opened. `cover` builds the redacted view of an interrupt.
+//! `restore` puts the withheld values back into an edit by a person who could not see them.
 
 mod cover;
 mod payload;
