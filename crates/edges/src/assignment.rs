@@ -1,16 +1,15 @@
-//! Approvers of a request, their votes, the missing votes, and the client's own right to decide. Serves wires with
-//! their own request format, as data and as text.
+//! Approvers of a request, their votes, the missing votes, and the right of the client's user to decide. Rendered as
+//! data and as text, for edges with their own request format.
 
 use holdshort_core::interrupt::Interrupt;
 use holdshort_core::run::{Fact, Run};
 use holdshort_web::view::assignment::{Assigned, Reader};
 use serde_json::{Value, json};
 
-/// Assignment of a request.
 pub(crate) struct AssignmentSummary {
     /// The assignment in the form of the native API, with `votes` and the id of the interrupt.
     pub(crate) data: Value,
-    /// The assignment as text, one fact per line.
+    /// The assignment as text for people, one fact per line.
     pub(crate) words: String,
 }
 
@@ -28,7 +27,7 @@ pub(crate) fn summarize(interrupt: &Interrupt) -> Option<AssignmentSummary> {
     Some(AssignmentSummary { data, words: words.join("\n") })
 }
 
-/// Adds the reader's own right to decide. `data` comes from [`summarize`], for an interrupt of this run.
+/// Adds the information whether the reader may decide. `data` comes from [`summarize`], for an interrupt of this run.
 pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     let id = data["interrupt"].as_str().and_then(|id| id.parse().ok());
     let Some(interrupt) = id.and_then(|id| run.interrupts.get(&id)) else { return };
@@ -37,7 +36,7 @@ pub(crate) fn add_reader_right(data: &mut Value, run: &Run, reader: &Reader) {
     }
 }
 
-/// Returns the open interrupt whose votes or approvers this event changed.
+/// Returns the open interrupt whose votes or approvers changed through this fact.
 pub(crate) fn find_changed_interrupt<'r>(run: &'r Run, fact: &Fact) -> Option<&'r Interrupt> {
     let (id, is_vote) = match fact {
         Fact::DecisionMade { interrupt, .. } => (interrupt, true),
@@ -48,6 +47,6 @@ pub(crate) fn find_changed_interrupt<'r>(run: &'r Run, fact: &Fact) -> Option<&'
         _ => return None,
     };
     let interrupt = run.interrupts.get(id)?;
-    // The resolution event reports the vote that settles the interrupt.
+    // A vote that resolves the interrupt is not reported here, because the resolution event reports it.
     (interrupt.is_open() && !(is_vote && interrupt.settles().is_some())).then_some(interrupt)
 }

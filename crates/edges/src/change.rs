@@ -1,22 +1,23 @@
-//! The change that a call would make, as text for clients without cards: a summary line, each file with its diff, and
-//! one full text.
+//! The change that a call would make, as text for clients without cards: a summary line, each file with its diff, and a
+//! text with the full change.
 //!
-//! The change is read from the payload of the request, so it is the change that the approval binds to. Omitted parts
-//! are counted and never left out silently.
+//! The change is read from the payload of the request, which is what the approval is bound to. If files or lines are
+//! omitted, the text says how many.
 
 use holdshort_protocol::{Diff, OUTSIDE, TrialCard, TrialChange, is_outside, plain};
 use serde_json::{Value, json};
 
-/// Change that a request asks about.
+/// Change that a person is asked to approve.
 pub(crate) struct Change {
     summary: String,
     files: Vec<Value>,
-    /// Description of the parts that are not shown.
+    /// Description of the omitted files and lines.
     unseen: Option<String>,
 }
 
 impl Change {
-    /// Returns the change in a request's payload: of a trial, an undo or a file tool. None if there is none.
+    /// Returns the change of a trial, an undo or a file tool from a request's payload. Returns `None` if the payload
+    /// contains no change.
     pub(crate) fn from_payload(payload: &Value) -> Option<Self> {
         let unseen = Diff::unseen_of(payload);
         if let Some(trial) = TrialCard::from_payload(payload) {
@@ -57,7 +58,7 @@ fn file(change: TrialChange<'_>) -> Value {
     file
 }
 
-/// Returns the full text of a trial's card, or the reason why the call was not tried.
+/// Returns the full text about a trial, or the reason why the call had no trial.
 pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     let Some(trial) = TrialCard::from_payload(payload) else {
         return TrialCard::missing(payload).map(|why| format!("It was not tried: {why}."));
@@ -83,7 +84,8 @@ pub(crate) fn render_trial(payload: &Value) -> Option<String> {
     Some(plain::text(&lines.join("\n")).into_owned())
 }
 
-/// Returns a diff in the unified format, without file names. Text is escaped, so a line cannot imitate another line.
+/// Returns a diff in the unified format, without file names. The text is escaped, so that a line of the file cannot
+/// look like several lines of the diff.
 fn unified(diff: &Diff) -> String {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
@@ -98,7 +100,7 @@ fn unified(diff: &Diff) -> String {
     lines.join("\n")
 }
 
-/// Returns the arguments of a call as `name: value`, one per line. Texts are not quoted.
+/// Returns the arguments of a call as `name: value`, one per line. String values are not quoted.
 pub(crate) fn arguments(arguments: &Value) -> String {
     let line = |(name, value): (&String, &Value)| match value.as_str() {
         Some(text) => format!("{name}: {text}"),

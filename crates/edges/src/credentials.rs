@@ -10,18 +10,19 @@ use holdshort_web::needs::Needs;
 use holdshort_web::problem::{Answer, Refused};
 use serde::Deserialize;
 
-/// Header of the source systems for their token.
+/// Header in which clients of the source systems send their token.
 const INTERNAL_AUTH: &str = "x-internal-auth";
 
-/// Authenticated caller with one of our tokens, from one of three places: `Authorization: Bearer`, `X-Internal-Auth`,
-/// `?token=`. The query parameter is for browsers, whose sockets cannot set headers. Queries are never logged.
+/// Caller that authenticated with a Holdshort token. The token is in `Authorization: Bearer`, in `X-Internal-Auth`, or
+/// in the query parameter `token`. The query parameter is for browsers, whose WebSockets cannot set headers. Query
+/// parameters are never logged.
 pub(super) struct AuthenticatedCaller {
     known: Authenticated,
     needs: Needs,
 }
 
 impl AuthenticatedCaller {
-    /// Authorizes the caller. The edge's name becomes the channel of the recorded events.
+    /// Authorizes the caller. `edge` is recorded as the channel of the caller's events.
     pub(super) fn authorize(self, edge: &str) -> Answer<Caller> {
         self.known.through(edge).authorize(self.needs)
     }
@@ -44,7 +45,7 @@ impl FromRequestParts<AuthState> for AuthenticatedCaller {
     }
 }
 
-/// Returns the only token of a request. Rejects a request with no token or with several.
+/// Returns the token of a request. Rejects a request without a token or with several tokens.
 fn token(headers: &HeaderMap, query: Option<String>) -> Answer<String> {
     let bearer = |text: &str| {
         let (scheme, token) = text.split_once(' ')?;

@@ -1,7 +1,7 @@
 //! Events of one run in the core's form, in order, from the first event. Edges derive their frames from these events.
 //!
-//! Each follower serves one client, because an edge closes older connections when a newer one comes. No state here must
-//! survive: a client that reconnects reads again.
+//! Each follower serves one client, because an edge closes older connections when a newer one comes. A follower stores
+//! no state that must survive: after a reconnect, a new follower reads the events again.
 
 use std::sync::Arc;
 use std::vec;
@@ -26,11 +26,11 @@ pub(super) enum News {
     },
     /// Preview of streamed text. A later event holds the final text.
     Preview(Preview),
-    /// The journal cannot be read further.
+    /// Error while reading the journal. No event follows.
     Problem(Refused),
 }
 
-/// Follows a run to its end, from the event after `since`. Dropping the stream stops it.
+/// Follows a run from the event after `since` until the run ends. Dropping the stream stops the follower.
 pub(super) fn run(app: Arc<App>, run: RunId, since: u64) -> BoxStream<'static, News> {
     let follower = Follower {
         // Subscribe before the first read, so that no commit in between is missed.
@@ -51,14 +51,14 @@ struct Follower {
     since: u64,
     commits: watch::Receiver<u64>,
     previews: broadcast::Receiver<Preview>,
-    /// Events that were read and not yet yielded.
+    /// Events that were read from the journal and are not yet yielded.
     found: vec::IntoIter<(u64, Event)>,
     state: State,
 }
 
 #[derive(Clone, Copy)]
 enum State {
-    /// The journal may hold more events.
+    /// The journal may contain events that are not yet read.
     Behind,
     /// All events are read. The next commit wakes the follower.
     Waiting,
@@ -83,7 +83,8 @@ impl Follower {
                         return Some(News::Problem(refused));
                     }
                 }
-                // Previews sent before a commit are yielded before its events, which hold the final text.
+                // Previews from before a commit are yielded before the committed events, because these events contain
+                // the final text.
                 State::Waiting => tokio::select! {
                     biased;
                     preview = self.previews.recv() => match preview {
@@ -109,7 +110,7 @@ impl Follower {
         if read.len() < READ_EVENTS {
             self.state = State::Waiting;
         } else {
-            // The events that are still to be read cover the earlier previews.
+            // Skip the earlier previews: the events that are not yet read contain their text.
             self.previews = self.previews.resubscribe();
         }
         let mut found = Vec::with_capacity(read.len());

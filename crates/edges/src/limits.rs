@@ -1,60 +1,71 @@
-//! Named limits of the edges, in addition to the limits of the whole server. Hitting one is a typed error.
+//! Named limits of the edges, in addition to the limits of the whole server. A request that exceeds a limit gets a
+//! typed error.
 
 use std::time::Duration;
 
-/// Maximum of a count in the configuration of a MARS client. A configuration with a higher number is refused.
+/// Maximum value of a count in the config of a MARS client, such as a number of iterations. A config with a higher
+/// count is refused.
 pub(crate) const MARS_COUNT: u64 = 10_000;
-/// Maximum bytes of a text in the configuration of a MARS client. A configuration with a longer text is refused.
+/// Maximum length, in bytes, of a text in the config of a MARS client. A config with a longer text is refused.
 pub(crate) const MARS_TEXT_BYTES: usize = 4_096;
-/// Maximum phases in the configuration of a MARS client. A configuration with more is refused.
+/// Maximum number of phases in the config of a MARS client. A config with more phases is refused.
 pub(crate) const MARS_PHASES: usize = 20;
-/// Maximum words of a list in the configuration of a MARS client. A configuration with more is refused.
+/// Maximum number of words in a list in the config of a MARS client. A config with a longer list is refused.
 pub(crate) const MARS_WORDS: usize = 100;
-/// Maximum sessions that are scanned for one list of MARS. Then the list ends.
+/// Maximum number of sessions that are scanned for one list of MARS sessions. The list ends there.
 pub(crate) const MARS_SESSIONS: usize = 10_000;
-/// Idle time of a MARS session (contract A30). Then the session expires.
+/// Time after which an idle MARS session expires (contract A30).
 pub(crate) const MARS_IDLE_MS: u64 = 24 * 3_600 * 1_000;
-/// Maximum bytes of `reason` of `switch_agent` in `CodeLab`. A longer one is answered with an error at `/reason`.
+/// Maximum bytes of `reason` of `switch_agent` in `CodeLab`. A longer reason is refused with an error at `/reason`.
 pub(crate) const CODELAB_SWITCH_REASON_BYTES: usize = 4 * 1024;
-/// Maximum characters of a subtask's result in `CodeLab` (contract B7). A longer result is cut.
+/// Maximum characters of a subtask's result in `CodeLab` (contract B7). A longer result is truncated.
 pub(crate) const CODELAB_SUBTASK_RESULT_CHARS: usize = 500;
-/// Audit entries in one answer of `CodeLab` without `limit` (contract B9). Set `limit` for more.
+/// Default number of entries in a response of the `CodeLab` audit log (contract B9). A client can set `limit` to get
+/// more entries.
 pub(crate) const CODELAB_AUDIT_PAGE_DEFAULT: u16 = 100;
-/// Maximum events that are read for one audit answer of `CodeLab`. Then the answer is marked `truncated`.
+/// Maximum number of events that are read for one response of the `CodeLab` audit log. If more events would be needed,
+/// the response is marked `truncated`.
 pub(crate) const CODELAB_AUDIT_EVENTS: usize = 100_000;
-/// Maximum sessions that are scanned for one list of `CodeLab`. Then `total` counts no further.
+/// Maximum number of sessions that are scanned for one list of `CodeLab` sessions. `total` never exceeds this number.
 pub(crate) const CODELAB_SESSIONS: usize = 1_000;
-/// Newest events of a session that are searched for `history` in `CodeLab`. `GET /v1/sessions/{id}/conversation` has
-/// all messages.
+/// Number of the newest events of a session that are searched for messages for `history` in `CodeLab`. `GET
+/// /v1/sessions/{id}/conversation` returns all messages.
 pub(crate) const CODELAB_HISTORY_EVENTS: u64 = 500;
-/// Maximum characters of an agent's message in a MARS request. A longer message is cut; its own frame has all of it.
+/// Maximum characters of an agent's message in a MARS request. A longer message is truncated. The frame of the message
+/// itself contains the full text.
 pub(crate) const MARS_SAID_CHARS: usize = 2_000;
-/// Maximum characters of `prompt` in a MARS request (contract A24). A longer one is cut; the description has all of it.
+/// Maximum characters of `prompt` in a MARS request (contract A24). A longer prompt is truncated. The field
+/// `description` contains the full text.
 pub(crate) const MARS_PROMPT_CHARS: usize = 500;
-/// Maximum files of one call that a MARS frame lists. `files_not_told` has the number of the others.
+/// Maximum number of files of one call that a MARS frame lists. `files_not_told` is the number of files that are not
+/// listed.
 pub(crate) const MARS_FILES: usize = 200;
 /// Maximum bytes of a console line of a MARS client. A longer line is split.
 pub(crate) const MARS_LINE_BYTES: usize = 4_096;
-/// Maximum MARS tasks whose last sent frame is stored. Clients of the oldest restart at the current state.
+/// Maximum number of MARS tasks whose last sent frame is remembered. The oldest task is forgotten first. A client of a
+/// forgotten task that reconnects without a position resumes at the current state.
 pub(crate) const MARS_TASKS: usize = 10_000;
-/// Maximum entries of a MARS history in one answer. The newest are returned.
+/// Maximum number of entries of a MARS history in one response. The newest entries are returned.
 pub(crate) const MARS_HISTORY: usize = 1_000;
-/// Default of `CREW_RUNS_PER_MINUTE`: crews that one principal may start (contract D6). Further ones are refused with
-/// `too_many_requests`.
+/// Default of `CREW_RUNS_PER_MINUTE`: number of crew runs that one principal may start per minute (contract D6).
+/// Further starts are refused with `too_many_requests`.
 pub(crate) const CREW_RUNS: u32 = 5;
-/// Default of `CREW_RESUMES_PER_MINUTE`: decisions of one principal (contract D5). Further ones are refused with
-/// `too_many_requests`.
+/// Default of `CREW_RESUMES_PER_MINUTE`: number of decisions that one principal may send per minute (contract D5).
+/// Further decisions are refused with `too_many_requests`.
 pub(crate) const CREW_RESUMES: u32 = 30;
-/// Maximum wait for a synchronous crew run. Then the answer has the current state; the run continues.
+/// Maximum time that a request waits for a synchronous crew run. After this time the response contains the current
+/// state, and the run continues.
 pub(crate) const CREW_SYNC_TIME: Duration = Duration::from_mins(10);
-/// Tasks, reviews or deliveries that a list of crew reads at once.
+/// Number of tasks, reviews or deliveries that a list of the crew edge reads in one query.
 pub(crate) const CREW_LIST: usize = 200;
-/// Maximum tasks, reviews or deliveries that are scanned for one list of crew. Then the list ends; for tasks and
-/// reviews `next_cursor` continues.
+/// Maximum number of tasks, reviews or deliveries that are scanned for one list of the crew edge. The list ends there.
+/// A list of tasks or reviews has a `next_cursor` to continue.
 pub(crate) const CREW_LISTED: usize = 10_000;
-/// Maximum characters of the title of a requested review, or of an unknown crew name in an error. A longer text is cut.
+/// Maximum characters of the title of a requested review, or of an unknown crew name in an error. A longer text is
+/// truncated.
 pub(crate) const CREW_TITLE_CHARS: usize = 200;
-/// Maximum bytes of a file with the value of an environment variable. With a larger file the server does not start.
+/// Maximum size, in bytes, of a file that contains the value of an environment variable. With a larger file the server
+/// does not start.
 pub(crate) const CREW_SETTING_BYTES: u64 = 8 * 1024;
 /// Maximum of `WEBHOOK_TIMEOUT_SECONDS`. With a higher value the server does not start.
 pub(crate) const CREW_TIMEOUT_SECONDS: u64 = 60;
@@ -64,12 +75,13 @@ pub(crate) const CREW_ATTEMPTS: u64 = 20;
 pub(crate) const CREW_RETRY_SECONDS: u64 = 3_600;
 /// Maximum of `DEFAULT_REVIEW_EXPIRY_MINUTES`: 90 days. With a higher value the server does not start.
 pub(crate) const CREW_EXPIRY_MINUTES: u64 = 90 * 24 * 60;
-/// Maximum origins in `CORS_ALLOWED_ORIGINS`. With more, the server does not start.
+/// Maximum number of origins in `CORS_ALLOWED_ORIGINS`. With more origins the server does not start.
 pub(crate) const CREW_ORIGINS: usize = 50;
-/// Maximum bytes of the secret or a header value of a crew webhook. A longer one is refused with `invalid_request`.
-pub(crate) const CREW_WEBHOOK_BYTES: usize = 2_000;
-/// Maximum headers of a crew webhook. With more, the webhook is refused with `invalid_request`.
-pub(crate) const CREW_WEBHOOK_HEADERS: usize = 20;
-/// Default and maximum validity of a crew decision link, at most until the review expires. A longer one is refused with
+/// Maximum bytes of the secret or a header value of a crew webhook. A webhook with a longer value is refused with
 /// `invalid_request`.
+pub(crate) const CREW_WEBHOOK_BYTES: usize = 2_000;
+/// Maximum number of headers of a crew webhook. A webhook with more headers is refused with `invalid_request`.
+pub(crate) const CREW_WEBHOOK_HEADERS: usize = 20;
+/// Default and maximum validity of a crew decision link. The link also expires when the review expires. A request for a
+/// longer validity is refused with `invalid_request`.
 pub(crate) const CREW_LINK_MS: u64 = 7 * 24 * 3_600 * 1_000;

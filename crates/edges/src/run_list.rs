@@ -1,5 +1,6 @@
-//! Reads the runs of a list. A run that is not in memory must be replayed. Each list therefore takes one stream place
-//! and has a limit of events, like a page of the native API. For runs beyond the limit the list uses only their rows.
+//! Loads the runs of a list. A run that is not in memory must be replayed from its events. Each list therefore reserves
+//! one stream and may replay a limited number of events, like a page of the native API. For runs beyond this limit the
+//! list uses only the runs' rows.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use holdshort_web::problem::Answer;
 use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) struct RunListReader {
-    /// Events that may still be read.
+    /// Number of events that may still be replayed for this list.
     room: u64,
     _place: OwnedSemaphorePermit,
 }
@@ -21,8 +22,7 @@ impl RunListReader {
         Ok(Self { room: SCANNED_EVENTS as u64, _place: app.reserve_stream()? })
     }
 
-    /// Returns the current state of a run that has not ended. None if it has ended or if the limit of events is
-    /// reached.
+    /// Returns the current state of a run. Returns `None` if the run has ended or if the limit of events is reached.
     pub(super) async fn run(&mut self, app: &App, row: &RunRow) -> Answer<Option<Arc<Run>>> {
         if row.ended_seq.is_some() || row.seq > self.room {
             return Ok(None);

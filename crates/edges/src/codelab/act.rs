@@ -1,5 +1,5 @@
-//! Carries out messages. A message becomes an input of the session's run or starts its next run. No message waits for
-//! its effects.
+//! Carries out messages. A message becomes an input of the session's run or starts its next run. The caller does not
+//! wait for the effects of the message.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use super::message::{Message, PlanDecision, SwitchAgent, ToolDecision, ToolResul
 use super::session::{Session, SessionMessage};
 use super::{ids, names, open_requests, plan};
 
-/// Carries out a message. Returns frames that answer it directly. Most messages need none, because frames follow from
-/// the journal.
+/// Carries out a message. Returns the frames that answer the message directly. Usually there are none, because the
+/// follower derives its frames from the journal.
 pub(super) async fn carry_out(session: &Session, client: &Client, message: Message) -> Answer<Vec<Frame>> {
     match message {
         Message::User { content, request: Some(request) } => answer(session, &request, &content).await,
@@ -47,7 +47,6 @@ async fn say(session: &Session, content: &str) -> Answer<Vec<Frame>> {
     Ok(Vec::new())
 }
 
-/// Answers the question that the message names.
 async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<Frame>> {
     let Some((run, id)) = find_interrupt_by_id(session, request).await? else {
         return Err(Refused::new(Code::NotFound, format!("no question `{request}` is open in this session")));
@@ -64,7 +63,7 @@ async fn answer(session: &Session, request: &str, content: &str) -> Answer<Vec<F
     Ok(Vec::new())
 }
 
-/// Returns the interrupt with this id in the session, and its run.
+/// Returns the interrupt with this id, and the run that contains it.
 async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc<Run>, InterruptId)>> {
     let Ok(id) = id.parse::<InterruptId>() else { return Ok(None) };
     let (row, of) = (session.caller.app.journal().interrupt(&id).await?, session.id().await?);
@@ -74,7 +73,7 @@ async fn find_interrupt_by_id(session: &Session, id: &str) -> Answer<Option<(Arc
     }
 }
 
-/// Finds an interrupt of the session, and its run. Newer runs are searched first.
+/// Searches the runs of the session, newest first, for an interrupt.
 async fn find(
     session: &Session,
     is_it: impl Fn(&InterruptId, &Interrupt) -> bool,
@@ -89,8 +88,8 @@ async fn find(
     Ok(None)
 }
 
-/// Records a decision. A repeated decision changes nothing, even after the run has ended (lesson 9). `holder` is the
-/// connection that receives the call if the decision releases it to a client.
+/// Records a decision on an interrupt. Repeating the same decision changes nothing, even after the run has ended
+/// (lesson 9). If the decision releases a call to a client, the connection `holder` receives the call.
 async fn decide(
     session: &Session,
     run: &Run,
@@ -110,8 +109,8 @@ async fn decide(
     Ok(())
 }
 
-/// Returns the question that a message without `request_id` answers. The question must be unambiguous. If another
-/// question was answered while this one was open, the message may be meant for that one.
+/// Returns the question that a message without `request_id` answers. Refuses the message if it may be meant for several
+/// questions, for example for a question that was answered while the open question was already open.
 fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     let is_question = |interrupt: &Interrupt| interrupt.opened.kind == Kind::Question;
     let open: Vec<_> =
@@ -136,7 +135,8 @@ fn find_answered_question(run: &Run) -> Answer<Option<InterruptId>> {
     }
 }
 
-/// Returns a notice if a limit waits for a decision. Text does not decide it: "no, stop" is text too (contract B4).
+/// Returns a notice if the run waits for a decision about a limit. A text message is never such a decision, because a
+/// text such as "no, stop" would be one too (contract B4).
 fn limit_notice(run: &Run) -> Option<Frame> {
     let (id, _) = open_requests::interrupts(run)
         .into_iter()
@@ -148,7 +148,7 @@ fn limit_notice(run: &Run) -> Option<Frame> {
     Some(Frame::says(content, Some(json!({ "request_id": id.as_str(), "waiting": true })), true))
 }
 
-/// Returns a notice if a plan waits for a decision. Text does not run it (contract B4).
+/// Returns a notice if the run waits for a decision about a plan. A text message never approves a plan (contract B4).
 fn plan_notice(run: &Run) -> Option<Frame> {
     // While a new version of an approved plan is proposed, the old version continues and messages are delivered.
     let (id, _) = open_requests::interrupts(run).into_iter().find(|(_, interrupt)| {
@@ -227,8 +227,7 @@ async fn decide_call(session: &Session, client: &Client, wish: ToolDecision) -> 
     Ok(Vec::new())
 }
 
-/// Returns the interrupt that a `hitl_decision` is about. A call is named by its own id or by the interrupt's id, a
-/// limit by the interrupt's id.
+/// Returns the interrupt that a `hitl_decision` is about. `id` is the id of a call or of an interrupt.
 async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc<Run>, InterruptId)> {
     let unknown = || Refused::new(Code::NotFound, format!("the call `{id}` does not wait for a decision"));
     if id.parse::<InterruptId>().is_ok() {
@@ -244,14 +243,14 @@ async fn find_interrupt_for_decision(session: &Session, id: &str) -> Answer<(Arc
     Ok((run, asked))
 }
 
-/// Returns the approval request of a call that was not approved: it is open or was rejected.
+/// Returns the approval request of a call if the request is open or was rejected.
 fn undecided(run: &Run, call: &str) -> Option<InterruptId> {
     let asked = run.approval_of(call)?;
     let was_rejected = |resolution: &Resolution| resolution.outcome == Outcome::Rejected;
     asked.resolution.as_ref().is_none_or(was_rejected).then(|| asked.opened.interrupt.clone())
 }
 
-/// Returns edited arguments under the server's argument names.
+/// Renames the edited arguments of a call from the IDE's names to the server's names.
 fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     let about = run.interrupts.get(interrupt).map(|asked| &asked.opened.about);
     match about {
@@ -263,8 +262,8 @@ fn edited(run: &Run, interrupt: &InterruptId, edit: Value) -> Value {
     }
 }
 
-/// Returns the reason if an error text is a rejection. The IDE sends it instead of a decision when its user has
-/// rejected the call there.
+/// Returns the reason for the rejection if the error text reports one. When a user rejects a call in the IDE, the IDE
+/// sends such an error text instead of a decision.
 pub(super) fn rejection(error: &str) -> Option<&str> {
     let why = error.trim().strip_prefix("User rejected")?;
     if why.is_empty() { Some(why) } else { why.strip_prefix(':').map(str::trim) }
@@ -288,7 +287,8 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     let input = Input::ClientResult { call: call.clone(), outcome: outcome.clone() };
     match session.send(&run.id, input).await {
         Ok(_) => {}
-        // A result that is sent again after its run has ended (lesson 9). The first one may have ended the run.
+        // The client may send the same result again after the run has ended (lesson 9). The result itself may have
+        // ended the run.
         Err(refused) if refused.code() == Code::RunEnded => {
             let run = session.load(&run.id).await?;
             if !run.calls.get(&call).is_some_and(|call| has_brought(call, &outcome)) {
@@ -300,7 +300,7 @@ async fn take_result(session: &Session, wish: ToolResult) -> Answer<Vec<Frame>> 
     Ok(Vec::new())
 }
 
-/// Returns true if a call has ended with this outcome.
+/// Returns true if the call has already ended with this outcome.
 fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     let result = call.result.as_deref().unwrap_or_default();
     match (&call.state, outcome) {
@@ -313,7 +313,7 @@ fn has_brought(call: &Call, outcome: &ClientOutcome) -> bool {
     }
 }
 
-/// Returns the run and the call for a call id.
+/// Returns the run that contains the call with this id, and the call's id within that run.
 async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     let unknown = || Refused::new(Code::NotFound, format!("there is no call `{id}` in this session"));
     let runs = session.runs().await?;
@@ -323,8 +323,8 @@ async fn call_of(session: &Session, id: &str) -> Answer<(Arc<Run>, String)> {
     if run.calls.contains_key(call) { Ok((run, call.to_owned())) } else { Err(unknown()) }
 }
 
-/// Switches the agent and sends it the message. The work of the previous agent is cancelled. The new agent receives the
-/// conversation, and only one agent works in a session.
+/// Cancels the work of the current agent and sends the message to the chosen agent. The chosen agent also receives the
+/// conversation. Only one agent works in a session at a time.
 async fn switch_agent(session: &Session, wish: &SwitchAgent) -> Answer<Vec<Frame>> {
     let chosen = session.agent(&wish.agent)?;
     let last = session.last().await?;

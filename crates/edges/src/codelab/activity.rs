@@ -1,4 +1,4 @@
-//! Activity of a run, for a client that waits for it: whether work continues without a person.
+//! Activity of a run: tells a waiting client whether the run continues without a person.
 
 use holdshort_core::projection::Status;
 use holdshort_core::run::{Action, Run};
@@ -10,7 +10,7 @@ use super::session::Session;
 pub(super) enum Activity {
     GoesOn(Status),
     Rests(Status),
-    /// The run would continue if the installation were not frozen.
+    /// The run is held only by a freeze of the installation.
     Frozen,
 }
 
@@ -21,7 +21,7 @@ impl Activity {
             Status::Completed | Status::Failed | Status::Cancelled => Ok(Self::Rests(status)),
             _ if is_at_work(run) => Ok(Self::GoesOn(status)),
             Status::Waiting | Status::Paused => Ok(Self::Rests(status)),
-            // A freeze holds the run only if its next step would start new work.
+            // A freeze holds the run only if the run's next action would start new work.
             Status::Queued | Status::Running => {
                 let system = session.caller.app.driver.system().await?;
                 Ok(if run.freeze(&system).is_some() { Self::Frozen } else { Self::GoesOn(status) })
@@ -36,7 +36,7 @@ impl Activity {
         }
     }
 
-    /// Returns the activity as a sentence for people.
+    /// Returns a sentence about the activity for people.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::GoesOn(status) | Self::Rests(status) => match status {
@@ -52,7 +52,7 @@ impl Activity {
     }
 }
 
-/// Returns true if work has started and not ended. Started work also completes during a pause or a freeze.
+/// Returns true if the run has started work that has not ended. Such work completes even during a pause or a freeze.
 fn is_at_work(run: &Run) -> bool {
     let looks = |action: &Action| matches!(action, Action::Inspect { .. });
     run.started().next().is_some() || run.actions().iter().any(looks)

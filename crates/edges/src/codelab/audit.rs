@@ -25,7 +25,7 @@ use super::session::Session;
 use super::{WORKFLOW, act, ids, names, plan};
 use crate::limits::{CODELAB_AUDIT_EVENTS, CODELAB_AUDIT_PAGE_DEFAULT};
 
-/// Cost of checking a run for decisions, in events read.
+/// Cost of checking whether a run has decisions. Subtracted from `room`, which counts events.
 const LOOK: usize = 10;
 const PLAN: &str = "plan_decision";
 const TOOL: &str = "hitl_decision";
@@ -36,7 +36,7 @@ pub(super) struct AuditQuery {
     session_id: Option<String>,
     event_type: Option<String>,
     limit: Option<u16>,
-    /// Token of a client that cannot send headers.
+    /// Token for clients that cannot send headers. `credentials.rs` reads this token.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
@@ -62,7 +62,7 @@ pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuer
         let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
         session.require_id().await?;
         for run in session.runs().await?.iter().rev() {
-            // The runs of a session do not overlap, so older runs have older entries.
+            // The runs of a session do not overlap, so the remaining runs have only older entries.
             if audit.entries.len() >= limit || audit.room == 0 {
                 break;
             }
@@ -86,12 +86,12 @@ pub(super) async fn read(Person(caller): Person, Params(query): Params<AuditQuer
 struct Audit {
     app: Arc<App>,
     wanted: &'static [Kind],
-    /// Events that may still be read.
+    /// Number of events that may still be read for this response.
     room: usize,
     entries: Vec<(AuditPosition, Value)>,
 }
 
-/// Time of the decision. Events of one run with the same time keep their order.
+/// Sort key of an entry: the timestamp of the decision, the run, and the event's sequence number in the run.
 type AuditPosition = (Timestamp, RunId, u64);
 
 impl Audit {
@@ -151,7 +151,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Most runs have no decisions, so their events are not read.
+    /// Returns true if the run has a decision. The events of a run without decisions are not read.
     async fn has_decisions(&self, run: &RunId) -> Answer<bool> {
         for kind in self.wanted {
             let filter = InterruptFilter {
@@ -216,7 +216,7 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
         (kind @ (Kind::ToolApproval | Kind::ClientCall), About::Call(id)) => {
             let call = run.calls.get(id)?;
             if kind == Kind::ClientCall {
-                // The call was handed out without a decision, and the user of the IDE rejected it there.
+                // The server asked no person about this call, but the user rejected the call in the IDE.
                 let error = made.filter(|made| made.option == "error" && !run.is_approved(id))?;
                 entry["decision"] = json!("reject");
                 entry["feedback"] = json!(act::rejection(error.text.as_deref()?)?);
@@ -236,7 +236,7 @@ fn entry(run: &Run, event: &Event, interrupt: &InterruptId, outcome: Outcome) ->
     Some(entry)
 }
 
-/// Returns the client's name for the session of a run.
+/// Returns the name under which the client knows the session of the run.
 pub(super) fn session_id(run: &Run) -> &str {
     let input = run.started.as_ref().map(|started| &started.input);
     input.and_then(|input| input.get("session_id")).and_then(Value::as_str).unwrap_or_default()

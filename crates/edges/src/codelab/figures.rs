@@ -1,4 +1,4 @@
-//! `/health`, `/events/stats`, `/events/metrics`: liveness, and counts from the journal and its rows.
+//! `/health`, `/events/stats`, `/events/metrics`: liveness, and counts that are read from the journal and its rows.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::WORKFLOW;
 use super::person::Person;
 
-/// Needs no authentication. It reveals no version of Holdshort and reads no data.
+/// Needs no authentication. The response does not reveal the version of Holdshort and uses no stored data.
 pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "healthy", "service": "holdshort", "version": "1" }))
 }
 
-/// Returns counts of events. The journal stores every event or fails the request, so no handler can fail afterwards.
+/// Returns counts of events. The count of failed handlers is always 0: an event is stored before its request succeeds.
 pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     let events = caller.app.journal().head().await?.events;
     let newest = newest_runs(&caller.app).await?;
@@ -35,7 +35,6 @@ pub(super) async fn stats(Person(caller): Person) -> Answer<Json<Value>> {
     Ok(Json(stats))
 }
 
-/// Returns counts of the newest runs of this edge and of their requests.
 pub(super) async fn metrics(Person(caller): Person) -> Answer<Json<Value>> {
     let _place = caller.app.reserve_stream()?;
     let (mut runs, mut asked) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());

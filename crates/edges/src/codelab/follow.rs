@@ -1,8 +1,8 @@
-//! Follows a session: turns the events of its runs, one run after the other, into frames. It starts from the current
-//! state or from a position that the client names.
+//! Follows a session: converts the events of the session's runs to frames, one run after the other. A follower starts
+//! from the current state or from a position that the client names.
 //!
-//! Commits to the followed run, to its session and to the installation wake the follower. Frames come only from the
-//! run's own stream, so none is missed or sent twice, whichever node wrote the event.
+//! Commits to the followed run, to its session and to the installation wake the follower. Frames are derived only from
+//! the run's own stream, so no frame is missed or sent twice, whichever node wrote the event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,23 +31,26 @@ use crate::assignment;
 pub(super) struct Follower {
     session: Session,
     client: Arc<Client>,
-    /// Projector of the followed run. None before the first run.
+    /// Projector of the followed run. `None` before the session's first run.
     teller: Option<Projector>,
-    /// Last event of that run that the client has received, and the last frame of the event. None means all its frames.
+    /// Last event of the followed run that the client has received, and the last received frame of this event. `None`
+    /// instead of a frame means all frames of the event.
     heard: (u64, Option<u32>),
-    /// Newest event when the client connected. A call that was handed out up to this event may have run before.
+    /// Newest event when the client connected. A client may already have run a call that was handed out up to this
+    /// event.
     came: Option<(RunId, u64)>,
-    /// Open requests that were sent before the client's position. They are sent again once the client has caught up.
+    /// Open requests whose frames precede the client's position. These frames are sent again once the client has caught
+    /// up.
     again: Vec<InterruptId>,
     /// Frames that are not yet sent.
     queue: VecDeque<OutgoingFrame>,
-    /// The journal may hold more events.
+    /// True if the journal may contain events that are not yet read.
     is_behind: bool,
-    /// A `done` frame must follow once the run rests.
+    /// True if a `done` frame must be sent once the run rests.
     is_owed: bool,
-    /// Activity that the client was last sent.
+    /// Last activity that was sent to the client.
     told_activity: Option<Activity>,
-    /// Another connection may have released its calls.
+    /// True if another connection may have released its calls, so this connection may take over those calls.
     may_take_over: bool,
     opening: Vec<OutgoingFrame>,
     commits: Commits,
@@ -55,20 +58,21 @@ pub(super) struct Follower {
 
 /// Commits that wake a follower.
 struct Commits {
-    /// Commits to the followed run, with its id.
+    /// Id of the followed run, and the commits to the run.
     run: Option<(RunId, watch::Receiver<u64>)>,
-    /// Commits to the session, once it exists. It may have started its next run.
+    /// Commits to the session, once the session exists. Such a commit may start the session's next run.
     session: Option<watch::Receiver<u64>>,
-    /// Commits to the installation. A freeze stops a run from continuing.
+    /// Commits to the installation, such as a freeze.
     system: watch::Receiver<u64>,
-    /// Openings of sessions by any client, watched while this session does not exist. Only the client's own key maps
-    /// its name to a session. Each opening therefore costs every waiting client one lookup, and reveals nothing to it.
+    /// Openings of sessions by any client, watched while this session does not exist. After each opening, every waiting
+    /// client looks up its own session name. The lookup uses a key of the client's person, so a client learns nothing
+    /// about the sessions of other people.
     opened: watch::Receiver<u64>,
 }
 
 impl Follower {
-    /// Starts from the current state, or from the frame after `since`. `brought` is a call whose result the client
-    /// brings, so the call is not handed out again. No commit between this and the first `next` is missed.
+    /// Starts from the current state, or from the frame after `since`. `brought` is a call whose result the client is
+    /// sending, so the call is not handed out again. No commit between `attach` and the first `next` is missed.
     pub(super) async fn attach(
         session: Session,
         client: Arc<Client>,
@@ -137,7 +141,7 @@ impl Follower {
             }
             self.teller = Some(self.load_projector(run).await?);
             self.heard = (*seq, if let FrameId::Frame { part, .. } = &place { Some(*part) } else { None });
-            // Read up to the position, to check that it exists.
+            // Read up to the client's position, to check that the position exists.
             let is_before = |teller: &Option<Projector>| {
                 teller.as_ref().is_some_and(|teller| teller.run.id == *run && teller.run.seq < *seq)
             };
@@ -156,8 +160,8 @@ impl Follower {
         self.opening.push(OutgoingFrame { frame: self.info(run, activity, &agent), id: Some(place) });
         let but = run.and_then(|run| run.handed_out(ids::call_of(&run.id, brought?)?));
         let but = but.map(|interrupt| &interrupt.opened.interrupt);
-        // Calls that were handed out before the position and still have no result are sent again. Other open requests
-        // follow in `queue_earlier_requests`.
+        // Send again the calls that were handed out before the client's position and have no result.
+        // `queue_earlier_requests` sends the other open requests.
         for (id, interrupt) in run.map(open_requests::interrupts).unwrap_or_default() {
             let Some(run) = run else { continue };
             let was_told =
@@ -181,7 +185,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Queues the open requests from before the client's position, after the frames that it missed.
+    /// Queues the open requests from before the client's position. They follow the frames that the client missed.
     fn queue_earlier_requests(&mut self, reader: &Reader) {
         let Some(Projector { run, .. }) = &self.teller else { return };
         if !self.came.as_ref().is_some_and(|(id, seq)| *id == run.id && *seq <= run.seq) {
@@ -197,7 +201,7 @@ impl Follower {
         }
     }
 
-    /// Returns a projector at the start of a run.
+    /// Returns a projector that has not yet read any event of the run.
     async fn load_projector(&mut self, id: &RunId) -> Answer<Projector> {
         let runs = self.session.runs().await?;
         let at = runs.iter().position(|run| run == id).unwrap_or_default();
@@ -209,13 +213,13 @@ impl Follower {
         Ok(Projector::at_start(&run, before.unwrap_or_else(|| self.first_agent())))
     }
 
-    /// Returns the first frames of a connection: the session's state. After a position, also the calls that were handed
-    /// out before it and have no result.
+    /// Returns the first frames of a connection: the session's state. If the client resumes after a position, the calls
+    /// that were handed out before this position and have no result are added.
     pub(super) fn opening(&mut self) -> Vec<OutgoingFrame> {
         std::mem::take(&mut self.opening)
     }
 
-    /// Returns the open requests for the client, under the ids that they had before.
+    /// Returns the frames of the open requests. Each frame keeps the id under which it was first sent.
     pub(super) async fn waiting(&self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
@@ -232,8 +236,8 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the calls that were handed out before the client connected and have no result. This connection takes
-    /// over the calls of clients that have left.
+    /// Returns the calls that were handed out before the client connected and have no result. The connection takes over
+    /// calls whose client has disconnected.
     pub(super) async fn handed_out(&self) -> Answer<Vec<OutgoingFrame>> {
         let (Some(before), Some(run)) = (&self.teller, self.session.last().await?) else {
             return Ok(Vec::new());
@@ -254,7 +258,7 @@ impl Follower {
         Ok(told)
     }
 
-    /// Returns the open questions, for a client that receives no other open requests.
+    /// Returns the frames of the open questions only, for a client that has already received the other open requests.
     pub(super) async fn questions(&self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.teller.as_ref().map(|teller| &teller.run) else { return Ok(Vec::new()) };
         let reader = self.session.caller.reader().await?;
@@ -275,30 +279,29 @@ impl Follower {
             status: activity.map_or("new", Activity::as_str),
             run_id: run.map(|run| run.id.to_string()),
             agent: names::agent(agent).to_owned(),
-            // Only requests that need a decision. A handed-out call needs none.
+            // A call that was handed out for execution is not listed: it needs no decision.
             pending_approvals: open(&[Kind::ToolApproval, Kind::Continuation]),
             pending_plans: open(&[Kind::PlanApproval]),
             rehearsal: self.session.caller.app.model.rehearsal,
         }
     }
 
-    /// Returns the current agent, or the next one.
+    /// Returns the agent that works now or receives the next message.
     fn agent(&self) -> String {
         self.teller.as_ref().map_or_else(|| self.first_agent(), |teller| teller.agent.clone())
     }
 
-    /// Returns the agent that the workflow starts with.
     fn first_agent(&self) -> String {
         let base = self.session.workflow().ok();
         base.as_deref().and_then(Definition::front_agent).unwrap_or_default().to_owned()
     }
 
-    /// Makes `next` read at once. A `done` frame follows once the run rests.
+    /// Makes `next` read the journal without waiting for a commit. A `done` frame follows once the run rests.
     pub(super) fn request_read(&mut self) {
         (self.is_behind, self.is_owed) = (true, true);
     }
 
-    /// Returns the next frames, or None if no frame can follow. Cancelling the call loses no frame.
+    /// Waits for the next frames. Returns `None` if no frame can follow. Dropping the future loses no frame.
     pub(super) async fn next(&mut self) -> Answer<Option<Vec<OutgoingFrame>>> {
         loop {
             let free = self.queue.iter().take_while(|told| to_run(&told.frame).is_none()).count();
@@ -339,7 +342,7 @@ impl Follower {
         }
     }
 
-    /// Waits for a commit that may need frames. Returns false if no commit can follow.
+    /// Waits for a commit that may produce frames. Returns false if no further commit is possible.
     async fn wake(&mut self) -> Answer<bool> {
         self.watch().await?;
         if self.is_behind {
@@ -374,7 +377,8 @@ impl Follower {
         Ok(woken.is_ok())
     }
 
-    /// Watches the run that is read, and the session. Commits from before the subscription still have to be read.
+    /// Subscribes to commits of the followed run and of the session. Commits from before the subscription wake nobody,
+    /// so they still have to be read.
     async fn watch(&mut self) -> Answer<()> {
         let driver = &self.session.caller.app.driver;
         if self.commits.session.is_none()
@@ -391,14 +395,16 @@ impl Follower {
         Ok(())
     }
 
-    /// Returns the activity and records it as sent. None before the first run.
+    /// Returns the current activity and stores it as the last activity that was sent. Returns `None` before the
+    /// session's first run.
     async fn activity_now(&mut self) -> Answer<Option<Activity>> {
         let Some(teller) = &self.teller else { return Ok(None) };
         self.told_activity = Some(Activity::from_run(&self.session, &teller.run).await?);
         Ok(self.told_activity)
     }
 
-    /// Returns `done` if the run rests. A freeze adds a status frame first, because the run's journal does not show it.
+    /// Returns a `done` frame if the run rests. During a freeze a status frame precedes `done`, because the run's own
+    /// events do not report a freeze.
     async fn rest(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let activity = self.activity_now().await?.unwrap_or(Activity::Rests(Status::Completed));
         let why = match activity {
@@ -409,7 +415,7 @@ impl Follower {
         Ok(why.into_iter().chain([Frame::done(activity)]).map(OutgoingFrame::from).collect())
     }
 
-    /// Reads further in the followed run or in the next one.
+    /// Reads the next events of the followed run or, after its end, of the session's next run.
     async fn read(&mut self) -> Answer<()> {
         let Some(teller) = &mut self.teller else {
             self.is_behind = self.move_on().await?;
@@ -469,7 +475,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Moves to the run after the one that has ended. Returns false if there is none.
+    /// Follows the session's next run after the followed run has ended. Returns false if the session has no later run.
     async fn move_on(&mut self) -> Answer<bool> {
         let runs = self.session.runs().await?;
         let known = self.teller.as_ref().map(|teller| &teller.run.id);
@@ -481,8 +487,8 @@ impl Follower {
         Ok(true)
     }
 
-    /// Returns the interrupt that hands out a call, if this connection must run the call. The events read so far may be
-    /// old. The run is therefore read first until the call is over, or to its newest event.
+    /// Returns the interrupt that hands out a call, if this connection must run the call. Because the call may have
+    /// ended since the last read, this function first reads to the newest event or to the end of the call.
     async fn claim_call(&mut self, call: &str) -> Answer<Option<InterruptId>> {
         self.is_behind |= self.to_run(call).is_some();
         while self.is_behind && self.to_run(call).is_some() {
@@ -493,13 +499,13 @@ impl Follower {
         Ok(is_ours.then(|| interrupt.opened.interrupt.clone()))
     }
 
-    /// Returns the run and the interrupt that hands out a call, as of the events read so far.
+    /// Returns the run and the interrupt that hands out a call, as of the last event that was read.
     fn to_run(&self, call: &str) -> Option<(&Run, &Interrupt)> {
         let run = &self.teller.as_ref()?.run;
         Some((run, run.handed_out(ids::call_of(&run.id, call)?)?))
     }
 
-    /// Returns calls that another connection released, or that wait for a connection.
+    /// Returns the frames of calls that another connection released or that wait for a connection.
     async fn take_over_calls(&mut self) -> Answer<Vec<OutgoingFrame>> {
         let Some(run) = self.session.last().await? else { return Ok(Vec::new()) };
         let mut ours = Vec::new();
@@ -521,7 +527,7 @@ fn unknown_place() -> Refused {
     Refused::invalid_at("/since", "is not the `id` of a frame of this session")
 }
 
-/// Adds to a frame whether its reader may decide.
+/// Adds to a frame the information whether its reader may decide the request.
 fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     if let Some(assigned) = frame.assignment() {
         assignment::add_reader_right(assigned, run, reader);
@@ -529,7 +535,7 @@ fn with_reader_right(mut frame: Frame, run: &Run, reader: &Reader) -> Frame {
     frame
 }
 
-/// Returns the call of a frame that hands it out for execution.
+/// Returns the id of the call if the frame hands out a call for execution.
 fn to_run(frame: &Frame) -> Option<&str> {
     match frame {
         Frame::ToolCall { call_id, requires_approval: false, .. } => Some(call_id),

@@ -1,5 +1,5 @@
-//! Outgoing frames, in the form that clients of the source system parse (contracts B3, B15). Nulls are left out.
-//! `docs/reference/edges/codelab.md` lists the fields that each client reads.
+//! Outgoing frames, in the form that clients of the source system parse (contracts B3, B15). Fields without a value are
+//! omitted. `docs/reference/edges/codelab.md` lists the fields that each client reads.
 
 use holdshort_protocol::FieldError;
 use holdshort_web::problem::Refused;
@@ -15,7 +15,7 @@ use crate::assignment;
 pub(super) struct OutgoingFrame {
     #[serde(flatten)]
     pub(super) frame: Frame,
-    /// Position to resume after. None for a frame without a position in the journal.
+    /// Position after which a client can resume. `None` for a frame that does not come from the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<FrameId>,
 }
@@ -35,7 +35,8 @@ impl From<Frame> for OutgoingFrame {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Frame {
-    /// First frame of a socket, and of a response that begins a session or resumes after a position.
+    /// First frame of a socket connection. A stream response sends this frame only if it begins a session or resumes
+    /// after a position.
     SessionInfo {
         session_id: String,
         content: String,
@@ -45,7 +46,7 @@ pub(super) enum Frame {
         agent: String,
         pending_approvals: usize,
         pending_plans: usize,
-        /// Agents play a script without a model.
+        /// True if the agents play a script instead of calling a model.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         rehearsal: bool,
     },
@@ -64,7 +65,7 @@ pub(super) enum Frame {
         metadata: Option<Value>,
         is_final: bool,
     },
-    /// Later form of `plan_notification` (contract B14).
+    /// Newer form of the frame `plan_notification` (contract B14).
     PlanApprovalRequired {
         content: String,
         approval_request_id: String,
@@ -86,8 +87,9 @@ pub(super) enum Frame {
         agent: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// For a handed-out call: `approved: true` if a person has approved it, `redelivered: true` if it was handed
-        /// out before. For an approval request: `assignment`, unless any one operator may decide.
+        /// For a call that is handed out for execution: `approved: true` if a person has approved the call, and
+        /// `redelivered: true` if the call was handed out before. For an approval request: `assignment`, unless any
+        /// single operator may decide.
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Value>,
     },
@@ -103,7 +105,7 @@ pub(super) enum Frame {
         errors: Vec<FieldError>,
         is_final: bool,
     },
-    /// The run rests: it waits, is paused, or has ended.
+    /// The run rests: it waits for a person, is paused, or has ended.
     Done {
         status: &'static str,
         content: &'static str,
@@ -111,7 +113,8 @@ pub(super) enum Frame {
     },
 }
 
-/// Facts with a text. Some clients read the facts at the top of a frame, others in its `metadata`.
+/// Text with facts. The facts appear both at the top level and in `metadata`, because some clients read one place and
+/// some read the other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Facts<T> {
     content: String,
@@ -158,7 +161,7 @@ pub(super) struct SubtaskEnd {
     pub(super) error: Option<String>,
 }
 
-/// Result of a subtask. All clients expect an object.
+/// Result of a subtask. An object, because all clients expect one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct SubtaskResult {
     pub(super) content: String,
@@ -193,7 +196,7 @@ pub(super) struct PlanMetadata {
     pub(super) requires_approval: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<String>,
-    /// Set unless any one operator may decide.
+    /// Approvers and votes. `None` if any single operator may decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) assignment: Option<Value>,
 }
@@ -209,12 +212,12 @@ pub(super) struct Subtask {
     pub(super) estimated_time: &'static str,
 }
 
-/// Estimated time of every subtask. Agents estimate none here, and clients show this text.
+/// Estimated duration of every subtask, as clients show it. Holdshort's agents do not estimate durations.
 pub(super) const UNESTIMATED: &str = "unknown";
 
 impl Frame {
-    /// Returns the event name of a server-sent event. Clients forward a `message`, show an `error`, and close on
-    /// `done`.
+    /// Returns the event name of a server-sent event. Clients forward events named `message`, show events named
+    /// `error`, and close the stream on `done`.
     pub(super) fn event(&self) -> &'static str {
         match self {
             Self::Done { .. } => "done",
@@ -223,13 +226,13 @@ impl Frame {
         }
     }
 
-    /// Returns the message of an agent, or a message that this edge sends as one.
+    /// Returns an agent's message, or a message of this edge in the same form.
     pub(super) fn says(content: impl Into<String>, metadata: Option<Value>, is_final: bool) -> Self {
         let content = content.into();
         Self::AssistantMessage { token: content.clone(), content, metadata, is_final }
     }
 
-    /// Adds the approvers and votes, as data and in the text for people.
+    /// Adds the approvers and votes to the frame's data and to the frame's text.
     pub(super) fn assign(&mut self, told: &assignment::AssignmentSummary) {
         let more = format!("\n\n{}", told.words);
         let data = |metadata: &mut Option<Value>| {
@@ -259,7 +262,7 @@ impl Frame {
         }
     }
 
-    /// Returns the data that [`Self::assign`] has added.
+    /// Returns the data that [`Self::assign`] added.
     pub(super) fn assignment(&mut self) -> Option<&mut Value> {
         match self {
             Self::Status { metadata, .. }
@@ -281,7 +284,7 @@ impl Frame {
         Self::AgentSwitched(Facts::new(content, AgentSwitch { from, to, from_agent, to_agent, reason }))
     }
 
-    /// Returns the error for a rejected message. The connection stays open, and nothing has changed.
+    /// Returns the error frame for a rejected message. The connection stays open, and the message had no effect.
     pub(super) fn refused(refused: &Refused) -> Self {
         let problem = &refused.0;
         Self::Error {
@@ -293,7 +296,7 @@ impl Frame {
         }
     }
 
-    /// Returns the error for a failed run.
+    /// Returns the error frame for a failed run.
     pub(super) fn failed(reason: &str, text: String) -> Self {
         Self::Error {
             content: text.clone(),

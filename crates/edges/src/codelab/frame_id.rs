@@ -1,5 +1,5 @@
-//! Id of a frame: its position in the session. A client that reconnects receives the frames after it. Clients treat ids
-//! as opaque, and all their parts are in the journal.
+//! Id of a frame: the frame's position in the session. A client that reconnects with an id receives the frames after
+//! this position. To clients an id is an opaque string. All parts of an id are read from the journal.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FrameId {
-    /// Before the first frame.
+    /// Position before the first frame.
     Start,
-    /// The nth frame of an event of a run. Event and frame are counted from 1.
+    /// Position after the frame number `part` of the event `seq` of a run. Both numbers start at 1.
     Frame { run: RunId, seq: u64, part: u32 },
-    /// After all frames of an event.
+    /// Position after all frames of an event.
     Event { run: RunId, seq: u64 },
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for FrameId {
 impl FromStr for FrameId {
     type Err = ();
 
-    /// Parses only the canonical spelling.
+    /// Rejects any other than the canonical spelling.
     fn from_str(text: &str) -> Result<Self, ()> {
         let place = parse(text).ok_or(())?;
         if place.to_string() == text { Ok(place) } else { Err(()) }
@@ -51,7 +51,7 @@ fn parse(text: &str) -> Option<FrameId> {
     }
 }
 
-/// Parses a number that counts from 1.
+/// Parses a number and rejects 0.
 fn counted<T: FromStr + Default + PartialEq>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number| *number != T::default())
 }

@@ -1,9 +1,10 @@
-//! Ids on the wire. Each is derived from one of our ids, so no mapping is stored.
+//! Ids on the wire. Each id is derived from an id of Holdshort, so no mapping is stored.
 
 use holdshort_core::digest::Digest;
 use holdshort_core::id::{InterruptId, RunId};
 
-/// Returns `plan_` and 8 hexadecimal digits (contract B6), derived from the interrupt that asks about the plan.
+/// Returns the id of a plan: `plan_` and 8 hexadecimal digits (contract B6). The id is derived from the interrupt that
+/// asks about the plan.
 pub(super) fn plan(interrupt: &InterruptId) -> String {
     plan_of(&[interrupt.as_str()])
 }
@@ -18,13 +19,13 @@ fn plan_of(parts: &[&str]) -> String {
     format!("plan_{}", &digest[..8])
 }
 
-/// Returns the id of a call on the wire. Calls are numbered within a run, but a wire id is unique in its session and
-/// never reused (lesson 3).
+/// Returns the wire id of a call. It includes the run's id, because calls are numbered within their run and a wire id
+/// must be unique in its session (lesson 3).
 pub(super) fn call(run: &RunId, call: &str) -> String {
     format!("{run}-{call}")
 }
 
-/// Returns the call of this run for a wire id.
+/// Returns the id of the call within `run` for a wire id. Returns `None` if the wire id belongs to a different run.
 pub(super) fn call_of<'a>(run: &RunId, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(run.as_str())?.strip_prefix('-')
 }

@@ -1,5 +1,5 @@
-//! Incoming messages of a client (contract B2), parsed from bytes to a type. Invalid fields are rejected with their
-//! path. Keys of the source system that have no use here are ignored.
+//! Incoming messages of a client (contract B2), parsed from bytes to typed values. A message with an invalid field is
+//! rejected, and the error names the field's path. Keys of the source system that Holdshort does not use are ignored.
 
 use holdshort_core::json;
 use holdshort_core::limits::TEXT_BYTES;
@@ -18,7 +18,7 @@ const KNOWN: &str = "`user_message`, `plan_decision`, `hitl_decision`, `tool_res
 pub(super) enum Message {
     User {
         content: String,
-        /// Question that the message answers.
+        /// Id of the question that the message answers.
         request: Option<String>,
     },
     Plan(PlanDecision),
@@ -27,19 +27,21 @@ pub(super) enum Message {
     Switch(SwitchAgent),
 }
 
-/// Decision about a plan or a call, in any of its verb forms (contract E7).
+/// Decision about a plan or a call. Clients may send any form of the verb, such as `approve` or `approved` (contract
+/// E7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Approve,
     Edit,
-    /// For plans: an edit if subtasks are given, otherwise a request for another plan (contract E10).
+    /// Changes a call's arguments or a plan. For a plan without `modified_subtasks`, asks the agent for a new plan
+    /// (contract E10).
     Modify,
     Reject,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlanDecision {
-    /// `plan_…`, or the id of the interrupt that asks.
+    /// Id of the plan (`plan_…`), or of the interrupt that asks about the plan.
     pub(super) id: String,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
@@ -48,9 +50,9 @@ pub(super) struct PlanDecision {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolDecision {
-    /// Id of the call, or of the interrupt that asks about it.
+    /// Id of the call, or of the interrupt that asks about the call.
     pub(super) id: String,
-    /// Call that the client named in addition to the interrupt. The interrupt must be about this call.
+    /// Id of a call that the client sent in addition to the interrupt's id. The interrupt must be about this call.
     pub(super) call: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) feedback: Option<String>,
@@ -60,7 +62,7 @@ pub(super) struct ToolDecision {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolResult {
     pub(super) call_id: String,
-    /// Result of the tool, or its error.
+    /// Result of the tool, or the tool's error text.
     pub(super) outcome: Result<String, String>,
 }
 
@@ -107,7 +109,7 @@ struct ResultFields {
     error: Value,
 }
 
-/// Parses a frame of a socket.
+/// Parses a message that a client sent over a socket.
 pub(super) fn read(text: &[u8]) -> Answer<Message> {
     let changed = std::str::from_utf8(text).ok().and_then(raw::results_as_texts);
     let value = json::parse(changed.as_ref().map_or(text, |text| text.as_bytes()));
@@ -168,7 +170,7 @@ fn plan(value: &Value) -> Answer<Message> {
     }))
 }
 
-/// Returns the id of the plan. If several fields name it, they must agree.
+/// Returns the id of the plan. Rejects a message whose fields name different plans.
 fn plan_id(fields: &PlanFields) -> Answer<String> {
     let (plan, request) = (fields.plan_id.as_ref(), fields.request_id.as_ref());
     let (pointer, asks) = match (fields.approval_request_id.as_ref(), request) {
@@ -276,7 +278,7 @@ fn says(content: &str) -> Answer<()> {
     Err(Refused::invalid_at("/content", wrong))
 }
 
-/// Returns the text for the model: a string unchanged, any other value as JSON.
+/// Returns a value as text for the model. A string stays unchanged, and any other value is encoded as JSON.
 fn text(value: Value) -> String {
     match value {
         Value::String(text) => text,

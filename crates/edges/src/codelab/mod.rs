@@ -1,11 +1,12 @@
 //! The `CodeLab` edge (contracts B1 to B15): serves an IDE over a WebSocket, and a gateway over server-sent events.
 //!
-//! Both send the same messages (`message.rs`) and receive the same frames (`frame.rs`). A client's session is a name
-//! for one of our sessions (`session.rs`). `act.rs` carries out messages, and `projector.rs` derives frames from the
-//! journal alone. A client that reconnects receives the open requests, or all frames after its position
-//! (`frame_id.rs`). No work runs inside a request. `web/src/call_claims.rs` chooses the connection that runs a call.
+//! Both kinds of clients send the same messages (`message.rs`) and receive the same frames (`frame.rs`). The name that
+//! a client gives to its session is mapped to a session of Holdshort (`session.rs`). `act.rs` carries out messages, and
+//! `projector.rs` derives frames from the journal alone. A client that reconnects receives the open requests, or all
+//! frames after the position that the client names (`frame_id.rs`). Agents never run inside an HTTP request.
+//! `web/src/call_claims.rs` chooses the connection that runs a call.
 //!
-//! Text is never parsed as a decision: only `plan_decision` and `hitl_decision` decide. The one exception is the error
+//! Text is never parsed as a decision: only `plan_decision` and `hitl_decision` decide. The only exception is the error
 //! text with which the IDE rejects a call (`act::rejection`).
 
 mod act;
@@ -49,7 +50,7 @@ const AUDIT: Needs = all(Permission::Audit);
 
 pub(super) fn router() -> Router<AuthState> {
     Router::new()
-        // An IDE decides for its user, so it needs that person's rights.
+        // An IDE sends its user's decisions, so the caller needs the permission to decide.
         .route("/ws/{session_id}", STEER.on(get(socket::open)))
         .route("/agent/message/stream", STEER.on(post(stream::open)))
         .route("/sessions", READ.on(get(sessions::list)).merge(STEER.on(post(sessions::begin))))

@@ -1,14 +1,15 @@
-//! Names of agents and tools. Both our names and the IDE's are accepted, and frames use the IDE's (contract B15).
+//! Names of agents and tools. Messages may use Holdshort's names or the IDE's names. Frames use the IDE's names
+//! (contract B15).
 
 use holdshort_core::definition::Definition;
 use serde_json::Value;
 
-/// Pairs of our name and the IDE's name.
+/// Pairs of Holdshort's name and the IDE's name.
 type Names = &'static [(&'static str, &'static str)];
 
 const AGENTS: Names = &[("coder", "code")];
 const TOOLS: Names = &[("search_files", "search_in_code")];
-/// Arguments that the IDE names differently: tool, our name, the IDE's name.
+/// Arguments with a different name in the IDE: tool, Holdshort's name, the IDE's name.
 const ARGUMENTS: &[(&str, &str, &str)] = &[("search_files", "pattern", "query")];
 
 fn theirs(names: Names, name: &str) -> &str {
@@ -20,7 +21,7 @@ pub(super) fn agent(name: &str) -> &str {
     theirs(AGENTS, name)
 }
 
-/// Returns the agent of this workflow for either of its names.
+/// Returns the workflow's name of an agent. `name` is the workflow's name or the IDE's name of the agent.
 pub(super) fn agent_of<'n>(definition: &Definition, name: &'n str) -> &'n str {
     let is_known = |name: &str| definition.agents.contains_key(name);
     let other = AGENTS.iter().find_map(|(ours, theirs)| match name {
@@ -48,7 +49,7 @@ pub(super) fn arguments(tool: &str, arguments: &Value) -> Value {
     arguments
 }
 
-/// Returns edited arguments under our names.
+/// Renames the edited arguments of a call from the IDE's names to Holdshort's names.
 pub(super) fn edited(tool: &str, arguments: Value) -> Value {
     renamed(tool, arguments, |ours, theirs| (theirs, ours))
 }

@@ -1,4 +1,4 @@
-//! Frames for open requests. They are the same when a request opens and for a client that connects later (contract
+//! Frames for open requests. A client that connects later receives the same frames as when the request opened (contract
 //! B12).
 
 use holdshort_core::id::InterruptId;
@@ -22,7 +22,7 @@ pub(super) fn interrupts(run: &Run) -> Vec<(&InterruptId, &Interrupt)> {
 
 pub(super) fn frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = render_request(run, interrupt);
-    // A call that is handed out for execution has no approvers.
+    // A call that is handed out to a client for execution has no approvers.
     if let Some(told) = assignment::summarize(interrupt).filter(|_| interrupt.opened.kind != Kind::ClientCall)
     {
         for frame in &mut frames {
@@ -71,15 +71,16 @@ fn plan_frames(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     ]
 }
 
-/// Returns the frames for a client that connects later. A call that a client may already have run is marked as
-/// redelivered.
+/// Returns the frames for a client that connects later. A handed-out call is marked as redelivered, because a client
+/// may already have run the call.
 pub(super) fn frames_for_reconnect(run: &Run, interrupt: &Interrupt) -> Vec<Frame> {
     let mut frames = frames(run, interrupt);
     frames.iter_mut().for_each(redelivered);
     frames
 }
 
-/// Returns a frame about changed votes or approvers, as text and as data with the client's ids.
+/// Returns a frame that reports changed votes or approvers, both as text and as data. The data contains the ids that
+/// the client knows.
 pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     let told = assignment::summarize(interrupt)?;
     let opened = &interrupt.opened;
@@ -95,14 +96,15 @@ pub(super) fn changed(run: &Run, interrupt: &Interrupt) -> Option<Frame> {
     Some(frame)
 }
 
-/// Marks a handed-out call as one that may have run before.
+/// Marks the frame of a handed-out call: a client may already have run the call.
 pub(super) fn redelivered(frame: &mut Frame) {
     if let Frame::ToolCall { requires_approval: false, metadata, .. } = frame {
         metadata.get_or_insert_with(|| json!({}))["redelivered"] = json!(true);
     }
 }
 
-/// Returns the frame of a call. If `asks` is true a person decides first, otherwise the client runs the call now.
+/// Returns the frame of a call. If `asks` is true, a person must first approve the call. Otherwise the client runs the
+/// call at once.
 fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     let About::Call(id) = &interrupt.opened.about else { return None };
     let call = run.calls.get(id)?;
@@ -119,15 +121,15 @@ fn call_frame(run: &Run, interrupt: &Interrupt, asks: bool) -> Option<Frame> {
     })
 }
 
-/// Returns true if an approval is about a call that no client runs. A client may run a `tool_call` frame once it is
-/// approved (contract B11), and knows only its own tools. It receives such a call as text.
+/// Returns true if an approval is about a call that no client runs. A client may run the call of a `tool_call` frame
+/// after the approval (contract B11), so a call that runs on the server is sent as text instead.
 pub(super) fn runs_elsewhere(run: &Run, interrupt: &Interrupt) -> bool {
     let About::Call(id) = &interrupt.opened.about else { return false };
     let spec = run.calls.get(id).and_then(|call| run.definition.tools.get(&call.tool));
     spec.is_some_and(|spec| !matches!(spec.runs, Runs::Client { .. }))
 }
 
-/// Describes a call of a tool that runs on the server, with all its changes.
+/// Returns a text frame that describes a call of a server-side tool, with all changes that the call would make.
 fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
@@ -144,7 +146,7 @@ fn on_the_server(run: &Run, interrupt: &Interrupt) -> Frame {
     Frame::says(plain::text(&parts.join("\n\n")), Some(about_the_call(run, interrupt)), true)
 }
 
-/// Returns the same call as data.
+/// Returns the call that an interrupt asks about, as data for clients.
 pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     let mut about = json!({ "request_id": interrupt.opened.interrupt.as_str(), "approval": true });
     if let Some(agent) = &interrupt.opened.agent {
@@ -163,7 +165,8 @@ pub(super) fn about_the_call(run: &Run, interrupt: &Interrupt) -> Value {
     about
 }
 
-/// Describes a limit that was reached. A text message does not decide it (contract B4).
+/// Returns a frame that describes a reached limit. Only a decision resolves the request, a text message does not
+/// (contract B4).
 fn limit(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     let content = format!(
@@ -175,7 +178,7 @@ fn limit(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(json!({ "request_id": id, "limit": true })), true)
 }
 
-/// Describes an agent's question. The next `user_message` answers it.
+/// Returns a frame that describes an agent's question. The client's next `user_message` is the reply.
 fn question(interrupt: &Interrupt) -> Frame {
     let payload = interrupt.content.get("payload").unwrap_or(&Value::Null);
     let text = |field| payload.get(field).and_then(Value::as_str).unwrap_or_default();
@@ -194,7 +197,8 @@ fn question(interrupt: &Interrupt) -> Frame {
     Frame::says(content, Some(metadata), true)
 }
 
-/// Describes a request that the source system has no frame for. A person decides it in the inbox.
+/// Returns a text frame for a request of which the source system has no frame type. A person decides the request in
+/// Holdshort's inbox.
 fn elsewhere(interrupt: &Interrupt) -> Frame {
     let id = interrupt.opened.interrupt.as_str();
     Frame::Status {

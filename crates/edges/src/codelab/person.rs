@@ -1,4 +1,4 @@
-//! Caller of this edge. An IDE decides for its user, so the agents' token is rejected.
+//! Caller of this edge. An IDE sends its user's decisions, so a token for agents is rejected.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -7,7 +7,7 @@ use holdshort_web::problem::{Answer, Refused};
 
 use crate::credentials::AuthenticatedCaller;
 
-/// Channel that is recorded with decisions.
+/// Name of the channel that is recorded with each decision.
 pub(super) const VIA: &str = "codelab";
 
 /// Authenticated caller whose role has the permission that the route needs.

@@ -1,4 +1,4 @@
-//! Plans on the wire: subtasks in both directions, and the progress of a plan in its run.
+//! Plans on the wire: conversion of subtasks in both directions, and the progress of a plan in its run.
 
 use holdshort_core::definition::Definition;
 use holdshort_core::interrupt::{About, Interrupt, Kind, Outcome};
@@ -18,8 +18,9 @@ pub(super) fn phase(interrupt: &Interrupt) -> Option<&str> {
     }
 }
 
-/// Returns the wire id of the settled plan of a planning phase. It comes from the last interrupt that approved the
-/// plan, or else from the last interrupt about it. Without any interrupt it is derived from the run.
+/// Returns the wire id of the settled plan of a planning phase. The id is derived from the last interrupt that approved
+/// a plan of the phase, or else from the last interrupt about such a plan. If there was no interrupt, the id is derived
+/// from the run.
 pub(super) fn id(run: &Run, planning: &str) -> String {
     let approved = |each: &Interrupt| {
         each.resolution.as_ref().is_some_and(|resolution| resolution.outcome == Outcome::Approved)
@@ -37,7 +38,7 @@ pub(super) fn id(run: &Run, planning: &str) -> String {
 
 /// Returns the subtasks of a plan with their current status.
 pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Subtask> {
-    // Agent of subtasks that name none.
+    // Agent of subtasks that do not name an agent.
     let mut controls = run.definition.phases.iter().filter_map(|phase| phase.kind.control());
     let usual = controls.find(|control| planning.is_none_or(|planning| control.plan == planning));
     let usual = usual.map_or("", |control| &control.agent);
@@ -52,7 +53,8 @@ pub(super) fn subtasks(run: &Run, planning: Option<&str>, plan: &Plan) -> Vec<Su
     plan.subtasks.iter().map(subtask).collect()
 }
 
-/// Returns a plan that waits for a decision, as a summary and as metadata with subtasks. Different clients read them.
+/// Returns a plan that waits for a decision in two forms: a summary, and metadata with subtasks. Some clients read the
+/// summary, others the metadata.
 pub(super) fn waiting(run: &Run, interrupt: &Interrupt, found: &Plan) -> (PlanSummary, PlanMetadata) {
     let opened = &interrupt.opened;
     let subtasks = subtasks(run, phase(interrupt), found);
@@ -87,8 +89,8 @@ pub(super) fn lines(subtasks: &[Subtask]) -> String {
     subtasks.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the wire status of a subtask. The wire has no status for subtasks that the end of the run cut off: running
-/// ones become `failed`, the others `skipped`.
+/// Returns the wire status of a subtask. If the run has ended, an unfinished subtask becomes `failed` if it had
+/// started, and `skipped` otherwise.
 pub(super) fn status(progress: Progress) -> &'static str {
     match progress {
         Progress::Pending => "pending",
@@ -107,12 +109,12 @@ pub(super) fn ended(end: StepEnd) -> &'static str {
     }
 }
 
-/// Member with the dependencies of a subtask: the client's name and ours. Either is accepted.
+/// Names of the member with a subtask's dependencies: in the source system, and in Holdshort. Both names are accepted.
 const THEIRS: &str = "dependencies";
 const OURS: &str = "depends_on";
 
-/// Converts `modified_subtasks` to the native edit of a plan. Further members that the client was shown, such as status
-/// or result, are ignored.
+/// Converts `modified_subtasks` to the native edit of a plan. Members that the client received but cannot change, such
+/// as status or result, are ignored.
 pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     let Some(items) = subtasks.as_array() else {
         return Err(Refused::invalid_at("/modified_subtasks", "is not a list"));
@@ -157,7 +159,8 @@ pub(super) fn edit(definition: &Definition, subtasks: &Value) -> Answer<Value> {
     Ok(json!({ "subtasks": native }))
 }
 
-/// Renames the fields of an error to those of the client. `whole` is the path of the edited value.
+/// Converts the field paths of an error to the client's field names. `whole` is the path of the edited value in the
+/// client's message.
 pub(super) fn translate_error(refused: Refused, whole: &str, edited: Option<&Value>) -> Refused {
     let theirs = |rest: &str| {
         let (subtask, _) = rest.split_once("/depends_on")?;

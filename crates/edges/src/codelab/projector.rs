@@ -1,5 +1,5 @@
-//! Projects events to frames, for sockets and streams alike. Its state is only the run that the events describe. A
-//! client that reconnects is therefore sent the same frames in the same order.
+//! Converts events to frames, for sockets and for streams. A frame depends only on the events of its run. A client that
+//! reconnects therefore receives the same frames in the same order.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ use crate::limits::CODELAB_SUBTASK_RESULT_CHARS;
 
 pub(super) struct Projector {
     pub(super) run: Run,
-    /// The current agent. After its step, the agent that receives the next message.
+    /// Agent that works now. After the end of its step, the agent that receives the next message.
     pub(super) agent: String,
-    /// Last text of an agent, by step, while it is not known whether it ends the step.
+    /// Last text of each step's agent that is not yet sent: a later event shows whether the text ends the step.
     unsaid: BTreeMap<String, String>,
 }
 
 impl Projector {
-    /// Returns a projector at the start of a run. `agent` is the agent that worked before the run.
+    /// Returns a projector that has not read any event of `run`. `agent` is the agent that worked before the run.
     pub(super) fn at_start(run: &Run, agent: String) -> Self {
         Self { run: Run::new(run.id.clone(), run.definition.clone()), agent, unsaid: BTreeMap::new() }
     }
@@ -38,7 +38,8 @@ impl Projector {
             Fact::RunPaused | Fact::RunSuspended => vec![Frame::status("paused", "The session is paused.")],
             Fact::RunResumed | Fact::RunUnsuspended => vec![Frame::status("running", "It goes on.")],
             Fact::ModelStarted { step, turn, attempt, .. } => {
-                // The step continues, for example because a message arrived. Its last text was not the final answer.
+                // The step continues, for example because a message arrived, so the agent's last text was not its final
+                // answer.
                 let mut frames: Vec<Frame> = self.take_unsent_text(step).into_iter().collect();
                 frames.extend(self.project_turn_start(step, *turn == 0 && *attempt == 1));
                 frames
@@ -58,7 +59,7 @@ impl Projector {
                 let reason = said.and_then(|call| call.argument("reason").or(call.argument("message")));
                 vec![switched(from, to, reason.unwrap_or("the work was handed over"))]
             }
-            // Text of an agent up to the moment when a person interrupted it.
+            // Text that an agent had written when a person interrupted it.
             Fact::ModelStopped { step, .. } => self.replied(step, false, text),
             Fact::StepEnded { step, end } => {
                 let last = self.take_unsent_text(step).filter(|_| *end != StepEnd::Completed);
@@ -67,8 +68,8 @@ impl Projector {
                 frames
             }
             Fact::InterruptOpened(opened) => {
-                // A printed question is sent as a question frame. A text that was not accepted as the end of the step
-                // is sent as a message.
+                // A question in an agent's plain text is sent as a question frame. If the text was not accepted as the
+                // end of the step for another reason, it is sent as a message.
                 let said = match &opened.about {
                     About::Printed(step) => {
                         self.unsaid.remove(step);
@@ -98,7 +99,7 @@ impl Projector {
                 None => Vec::new(),
             },
             Fact::RunCompleted { .. } | Fact::RunFailed { .. } | Fact::RunCancelled { .. } => {
-                // The next message goes to the front agent again.
+                // After the run, the front agent receives the next message.
                 self.run.agent_in_front().unwrap_or_default().clone_into(&mut self.agent);
                 let left = std::mem::take(&mut self.unsaid);
                 let mut frames: Vec<Frame> = left.iter().map(|(step, text)| self.says(step, text)).collect();
@@ -110,8 +111,8 @@ impl Projector {
         }
     }
 
-    /// Sends the text of a reply with calls at once. A text without calls may end the step, be a question, or be
-    /// followed by another turn. A later event sends it.
+    /// Returns the text of a reply with calls as a frame. The text of a reply without calls is stored: only a later
+    /// event shows whether it ends the step, is a question, or is followed by another turn.
     fn replied(&mut self, step: &str, is_all: bool, text: &str) -> Vec<Frame> {
         let is_heard = self.run.steps.get(step).is_some_and(|step| match step.role {
             StepRole::Worker | StepRole::Planner | StepRole::Subtask => true,
@@ -142,7 +143,7 @@ impl Projector {
         Frame::says(text, Some(json!({ "agent": names::agent(agent) })), false)
     }
 
-    /// Returns the frames when an agent takes a turn. `begins` is true for its first turn in the step.
+    /// Returns the frames for the start of an agent's turn. `begins` is true for the first turn of the step.
     fn project_turn_start(&mut self, step: &str, begins: bool) -> Vec<Frame> {
         let Some(found) = self.run.steps.get(step) else { return Vec::new() };
         let part = self.run.part(step);
@@ -150,7 +151,7 @@ impl Projector {
         if found.agent != self.agent {
             let from = std::mem::replace(&mut self.agent, found.agent.clone());
             if !from.is_empty() {
-                // A person may have chosen the first agent of the run.
+                // The reason is given if a person chose the first agent of the run.
                 let chosen = Some(&self.run).filter(|run| run.steps.len() == 1).and_then(reason);
                 let reason = chosen.unwrap_or(if part.is_some() {
                     "the plan gives it the next subtask"
@@ -244,7 +245,7 @@ impl Projector {
             return status("request_resolved", metadata, &about);
         }
         metadata["plan_id"] = json!(ids::plan(&opened.interrupt));
-        // The request was about a new version of the plan, so the old version continues.
+        // If the request was about a new version of an approved plan, the approved version continues.
         let goes_on = self.run.replaces_a_plan(interrupt);
         let (content, is_final) = match outcome {
             Outcome::Rejected if goes_on => (with("The plan continues unchanged.", said), false),
@@ -316,7 +317,7 @@ impl Projector {
     }
 }
 
-/// Returns the reason for a run's different first agent, if one was given.
+/// Returns the reason that a person gave for choosing the run's first agent.
 fn reason(run: &Run) -> Option<&str> {
     run.started.as_ref()?.input.get("reason")?.as_str()
 }
@@ -325,7 +326,7 @@ fn switched(from: &str, to: &str, reason: &str) -> Frame {
     Frame::switched(names::agent(from), names::agent(to), reason.to_owned())
 }
 
-/// Returns a progress frame in the document's form (contract E11).
+/// Returns a frame with the progress of a subtask, in the form of the source document (contract E11).
 fn progress(part: &Part<'_>, plan_id: &str, status: &str) -> Frame {
     let metadata: Value =
         json!({ "subtask_id": part.subtask.id, "subtask_status": status, "plan_id": plan_id });

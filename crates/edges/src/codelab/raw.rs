@@ -1,12 +1,12 @@
-//! Reads tool results as text, whatever JSON they are: numbers keep their digits, and keys may be repeated. All other
-//! members of a message are parsed as strictly as elsewhere (`message.rs`).
+//! Reads tool results of any JSON type as text: numbers keep their digits, and keys may be repeated. `message.rs`
+//! parses the other members of a message strictly.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, json};
 
-/// Returns a `tool_result` whose `result` and `error` are converted to strings. None if there is nothing to convert, or
-/// if the text is not such a message.
+/// Converts the members `result` and `error` of a `tool_result` message to strings. Returns `None` if no member needs a
+/// conversion, or if the text is not a `tool_result` message.
 pub(super) fn results_as_texts(message: &str) -> Option<String> {
     let members = members(message)?;
     let is_result = members.iter().any(|(key, value)| *key == r#""type""# && *value == r#""tool_result""#);
@@ -23,7 +23,7 @@ pub(super) fn results_as_texts(message: &str) -> Option<String> {
     Some(format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(",")))
 }
 
-/// Returns the members of an object in their original spelling.
+/// Returns the names and values of an object's members, both in their original spelling.
 fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut rest = text.trim_start().strip_prefix('{')?.trim_start();
     let mut members = Vec::new();
@@ -39,7 +39,7 @@ fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// Returns the next value in its original spelling, and the text after it.
+/// Returns the next JSON value in its original spelling, and the text after the value.
 fn value<'t, T: Deserialize<'t>>(text: &'t str) -> Option<(&'t str, &'t str)> {
     let mut values = Deserializer::from_str(text).into_iter::<T>();
     values.next()?.ok()?;
@@ -73,7 +73,7 @@ mod tests {
             let found = changed.map(|changed| changed.unwrap()["result"].as_str().unwrap().to_owned());
             assert_eq!(found.as_deref(), expected, "{text}");
         }
-        // A repeated member of the message itself is kept, and rejected later.
+        // A repeated member of the message itself is kept here, and `message.rs` rejects the message.
         let twice = results_as_texts(r#"{"type":"tool_result","result":1,"result":2}"#).unwrap();
         assert_eq!(twice.matches("result\":").count(), 2);
     }

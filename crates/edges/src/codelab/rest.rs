@@ -1,4 +1,5 @@
-//! Reads without a stream (contract B12), and the pause of a plan. Reads write nothing (lesson 5).
+//! REST routes that read open requests and plans (contract B12), and routes that pause and resume a plan. Reading never
+//! writes to the journal (lesson 5).
 
 use axum::Json;
 use holdshort_core::interrupt::{About, Interrupt, Kind};
@@ -17,8 +18,8 @@ use super::{ids, names, open_requests, plan};
 use crate::assignment;
 
 /// `GET /sessions/{id}/pending-approvals`: calls that wait for a decision, and handed-out calls without a result.
-/// Plans, limits and questions are in lists of their own, because one entry of another kind would hide the calls from
-/// an IDE.
+/// Plans, limits and questions are in separate lists: an IDE shows no calls if this list contains a different kind of
+/// request.
 pub(super) async fn pending_approvals(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let run = session.last().await?;
@@ -38,7 +39,7 @@ fn pending(run: Option<&Run>, of: fn(&Run, &Interrupt) -> Option<Value>) -> Vec<
     open_requests::interrupts(run).into_iter().filter_map(|(_, interrupt)| of(run, interrupt)).collect()
 }
 
-/// Returns the members that all requests have.
+/// Returns the members that all kinds of requests have.
 fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     let opened = &interrupt.opened;
     let reasons: Vec<&str> = opened.risk.reasons.iter().map(|reason| reason.text.as_str()).collect();
@@ -56,7 +57,7 @@ fn request(interrupt: &Interrupt, kind: &str, subject: &str) -> Value {
     item
 }
 
-/// Adds the assignment, unless any one operator may decide.
+/// Adds the approvers and votes, unless any single operator may decide.
 fn assign(item: &mut Value, interrupt: &Interrupt) {
     if let Some(told) = assignment::summarize(interrupt) {
         item["assignment"] = told.data;
@@ -83,7 +84,8 @@ fn call(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     Some(item)
 }
 
-/// Returns a limit, an agent's question, or a call that no client runs.
+/// Returns a request about a limit, an agent's question, or a call that runs on the server. Returns `None` for every
+/// other kind of request.
 fn question(run: &Run, interrupt: &Interrupt) -> Option<Value> {
     let opened = &interrupt.opened;
     let kind = match opened.kind {
@@ -127,8 +129,8 @@ pub(super) async fn pending_plans(Person(caller): Person, Id(name): Id<String>) 
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "pending_plans": items })))
 }
 
-/// `GET /sessions/{id}/plans`: all plans of the session with their dependencies, laid out in layers, and the status of
-/// each subtask.
+/// `GET /sessions/{id}/plans`: all plans of the session. Each plan has its subtasks, their status, their dependencies,
+/// and a layout in layers.
 pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answer<Json<Value>> {
     let session = find_session(caller, name).await?;
     let mut items = Vec::new();
@@ -165,7 +167,7 @@ pub(super) async fn plans(Person(caller): Person, Id(name): Id<String>) -> Answe
     Ok(Json(json!({ "session_id": session.name, "count": items.len(), "plans": items })))
 }
 
-/// `POST /sessions/{id}/plans/{plan_id}/pause`: started work completes, and no other work starts.
+/// `POST /sessions/{id}/plans/{plan_id}/pause`: work that has started completes, and no new work starts.
 pub(super) async fn pause(
     Person(caller): Person,
     Ids(name, plan): Ids<String, String>,
@@ -193,7 +195,7 @@ async fn steer(caller: Caller, name: String, id: &str, input: Input) -> Answer<J
     Ok(Json(json!({ "plan_id": id, "session_id": session.name, "status": run.status().as_str() })))
 }
 
-/// Returns a session. An unknown or invalid name is a 404.
+/// Returns the caller's session with this name. An unknown or invalid name is a 404.
 async fn find_session(caller: Caller, name: String) -> Answer<Session> {
     let session = Session::from_name(caller, name).map_err(|_| Refused::not_found("session"))?;
     session.require_id().await?;

@@ -1,8 +1,9 @@
-//! Session of a client: a name for one of our sessions. The journal's idempotency keys map the name, separately for
-//! each person.
+//! Session of a client: the client's name for a session of Holdshort. An idempotency key in the journal maps the name
+//! to the session's id. Each person has separate keys.
 //!
-//! Earlier versions stored only the runs of a session: the first run under the session's name, each later one under the
-//! run before it (`runs_by_keys`). A new message in such a session makes these runs its conversation.
+//! Earlier versions of Holdshort stored only the runs of a session: the first run under the session's name, and each
+//! later run under the id of the preceding run (`runs_by_keys`). When a message arrives in such a session, these runs
+//! become the conversation of a new session.
 
 use std::sync::{Arc, OnceLock};
 
@@ -30,14 +31,14 @@ use super::{WORKFLOW, names};
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) caller: Caller,
-    /// Name that the client uses.
+    /// Name that the client gives to the session.
     pub(super) name: String,
     id: Arc<OnceLock<SessionId>>,
-    /// Trace that runs started here join.
+    /// Trace that a run joins if this request starts the run.
     trace: Option<TraceParent>,
 }
 
-/// Message of a person, with its addressee.
+/// Message of a person, and the question or agent that the message is for.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SessionMessage<'w> {
     pub(super) text: &'w str,
@@ -57,12 +58,12 @@ impl Session {
         Ok(Self { caller: person, name, id: Arc::default(), trace: None })
     }
 
-    /// Returns the key that all connections of the session share.
+    /// Returns the key of the session. All connections of the session have the same key.
     pub(super) fn key(&self) -> Key {
         (self.caller.actor.id.clone(), self.name.clone())
     }
 
-    /// Returns our id of the session. None before it is opened.
+    /// Returns Holdshort's id of the session, or `None` before the session is opened.
     pub(super) async fn id(&self) -> Answer<Option<SessionId>> {
         if let Some(id) = self.id.get() {
             return Ok(Some(id.clone()));
@@ -74,7 +75,7 @@ impl Session {
         if let Some(run) = self.first_by_keys().await? {
             return self.keep(self.caller.app.run_row(&run).await?.session.as_str()).map(Some);
         }
-        // A session that was opened without a name is named by its id.
+        // If a session was opened without a name, its id is its name.
         let Ok(id) = self.name.parse::<SessionId>() else { return Ok(None) };
         let row = self.caller.app.journal().session(&id).await?;
         match row.filter(|row| row.workflow.as_deref() == Some(WORKFLOW)) {
@@ -83,7 +84,7 @@ impl Session {
         }
     }
 
-    /// Opens a new session, which is named by its id.
+    /// Opens a new session. Its name is its id.
     pub(super) async fn begin(person: Caller) -> Answer<Self> {
         let open = Open { workflow: Some(WORKFLOW.to_owned()), ..Open::default() };
         let (driver, actor) = (person.app.driver.clone(), person.actor.clone());
@@ -96,7 +97,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Returns the session for a request that belongs to a trace.
+    /// Sets the trace of the request.
     pub(super) fn joining(self, trace: Option<TraceParent>) -> Self {
         Self { trace, ..self }
     }
@@ -111,7 +112,7 @@ impl Session {
         found.reference.parse().map(Some).map_err(|_| Refused::from_code(Code::JournalDamaged))
     }
 
-    /// Returns the runs of a session of an earlier version, oldest first.
+    /// Returns the runs of a session that an earlier version of Holdshort stored, oldest first.
     async fn runs_by_keys(&self) -> Answer<Vec<RunId>> {
         let mut runs = Vec::new();
         let mut next = self.first_by_keys().await?;
@@ -122,7 +123,7 @@ impl Session {
         Ok(runs)
     }
 
-    /// Returns our id of the session. Opens it if it does not exist.
+    /// Returns Holdshort's id of the session. Opens the session if it does not exist.
     pub(super) async fn ensure_open(&self) -> Answer<SessionId> {
         if let Some(id) = self.id().await? {
             let driver = &self.caller.app.driver;
@@ -171,7 +172,7 @@ impl Session {
         }
     }
 
-    /// Returns our id of the session, or a 404 if it was never opened.
+    /// Returns Holdshort's id of the session, or a 404 if the session was never opened.
     pub(super) async fn require_id(&self) -> Answer<SessionId> {
         self.id().await?.ok_or_else(|| Refused::not_found("session"))
     }
@@ -192,7 +193,7 @@ impl Session {
         caller.app.library.get(WORKFLOW).ok_or_else(|| Refused::from_code(Code::UnknownWorkflow))
     }
 
-    /// Returns the workflow's agent for a client's name.
+    /// Returns the workflow's name of the agent that the client names.
     pub(super) fn agent(&self, name: &str) -> Answer<String> {
         let definition = self.workflow()?;
         let agent = names::agent_of(&definition, name);
@@ -204,14 +205,15 @@ impl Session {
         Err(Refused::invalid_at("/agent_type", rule))
     }
 
-    /// Returns the workspace of server-side tools. Only a session that was opened with one over the native API has it.
+    /// Returns the workspace of server-side tools. Only a session that was opened over the native API can have a
+    /// workspace.
     async fn workspace(&self, session: &SessionId) -> Answer<Option<String>> {
         let app = &self.caller.app;
         let opened = opened_with(app, &*app.driver.session(session).await?).await?;
         Ok(opened.pointer("/config/workspace").and_then(Value::as_str).map(str::to_owned))
     }
 
-    /// Sends a message to the session.
+    /// Sends a message to the session's run, or starts a run with the message.
     pub(super) async fn say(&self, words: SessionMessage<'_>) -> Answer<()> {
         let app = &self.caller.app;
         let definition = self.workflow()?;
@@ -221,7 +223,7 @@ impl Session {
         let session = self.ensure_open().await?;
         let config = Config {
             workspace: self.workspace(&session).await?,
-            // Without a model the agents play their script, and `session_info` reports it.
+            // Without a model the agents play their script. `session_info` reports this as `rehearsal`.
             model: app.model.rehearsal.then(|| REHEARSAL.to_owned()),
             ..Config::default()
         };
@@ -240,7 +242,7 @@ impl Session {
     }
 }
 
-/// Renames the fields of an error about the new run to those of the message.
+/// Converts the field paths of an error about the new run to the field paths of the client's message.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {
         if error.pointer.starts_with("/input") {

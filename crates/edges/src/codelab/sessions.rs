@@ -1,5 +1,5 @@
-//! Lists, opens and restores sessions for an IDE, and lists their agents (contract B15). All data is read from the
-//! journal and its rows.
+//! REST routes that list, open and restore the sessions of an IDE, and list agents (contract B15). All data is read
+//! from the journal and its rows.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -36,13 +36,13 @@ pub(super) struct Page {
     limit: Option<u16>,
     #[serde(default)]
     offset: usize,
-    /// Token of a client that cannot send headers.
+    /// Token for clients that cannot send headers. `credentials.rs` reads this token.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
 
-/// `POST /sessions`: opens a session under the given name, or under its own id. An existing session is returned
-/// unchanged.
+/// `POST /sessions`: opens a session. Without a given name, the session's id is its name. An existing session is
+/// returned unchanged.
 pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response> {
     let Begin { session_id } =
         body.optional().await?.map(|value| read_strict(&value)).transpose()?.unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) async fn begin(Person(caller): Person, body: Body) -> Answer<Response
     Ok((StatusCode::CREATED, Json(shown)).into_response())
 }
 
-/// `GET /sessions`: lists the sessions of this edge, newest first, regardless of who opened them.
+/// `GET /sessions`: lists the sessions of this edge, newest first, no matter which person opened them.
 pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> Answer<Json<Value>> {
     let limit = limit(page.limit)?;
     let mut glance = RunListReader::new(&caller.app)?;
@@ -83,7 +83,8 @@ pub(super) async fn list(Person(caller): Person, Params(page): Params<Page>) -> 
     }
 }
 
-/// Returns the caller's name for a session: the given name if it leads to this session, otherwise the id.
+/// Returns the caller's name for a session: the name with which it was opened if this name still leads to the session,
+/// otherwise the id.
 async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     let opened_with =
         view::session::opened_with(&caller.app, &*caller.app.driver.session(&row.session).await?).await?;
@@ -101,7 +102,8 @@ async fn name(caller: &Caller, row: &SessionRow) -> Answer<String> {
     Ok(row.session.to_string())
 }
 
-/// Returns the name of a session of an earlier version, which only its runs hold.
+/// Returns the name of a session that an earlier version of Holdshort stored. Only the runs of such a session contain
+/// the name.
 async fn name_in_its_runs(caller: &Caller, row: &SessionRow) -> Answer<Option<String>> {
     let runs = view::session::newest_runs(&caller.app, &row.session).await?;
     let Some(run) = runs.last() else { return Ok(None) };
@@ -126,8 +128,8 @@ async fn show(caller: &Caller, name: &str, row: &SessionRow, glance: &mut RunLis
     }))
 }
 
-/// Returns the current agent of a session, or the agent that receives the next message. For a run beyond the list's
-/// limit, returns the run's first agent.
+/// Returns the current agent of a session, or the agent that receives the next message. If the list has reached its
+/// limit of events, returns the first agent of the newest run.
 async fn agent(caller: &Caller, name: &str, glance: &mut RunListReader) -> Answer<String> {
     let session = Session::from_name(caller.clone(), name.to_owned())?;
     let agent = match session.runs().await?.last() {
@@ -160,7 +162,7 @@ fn message(said: &Utterance) -> Value {
         Speaker::Agent => json!({ "role": "assistant", "name": names::agent(&said.by) }),
         Speaker::Person => json!({ "role": "user" }),
     };
-    // Erased text is left out.
+    // An erased message has no text.
     if let Some(text) = &said.text {
         message["content"] = json!(text);
     }
@@ -168,7 +170,7 @@ fn message(said: &Utterance) -> Value {
     message
 }
 
-/// Returns the places where the speaking agent changed.
+/// Returns an entry for each message at which the speaking agent changed.
 fn switches(said: &[Utterance]) -> Vec<Value> {
     let agents: Vec<&Utterance> = said.iter().filter(|said| matches!(said.speaker, Speaker::Agent)).collect();
     let switched = agents.windows(2).filter(|pair| pair[0].by != pair[1].by);

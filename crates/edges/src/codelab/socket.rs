@@ -1,5 +1,5 @@
-//! `/ws/{session_id}`: sends frames as they arise, and accepts messages at any time. An invalid message is answered
-//! with an error frame, and the socket stays open. A broken socket changes nothing.
+//! `/ws/{session_id}`: sends each frame at once, and accepts messages at any time. An invalid message is answered with
+//! an error frame, and the socket stays open. A broken connection does not affect the run.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -26,7 +26,7 @@ use super::person::Person;
 use super::session::Session;
 use super::{act, message};
 
-/// Query of the socket. Its token is read elsewhere.
+/// Query parameters of the socket. `credentials.rs` reads the parameter `token`.
 #[derive(Deserialize)]
 pub(super) struct Since {
     since: Option<String>,
@@ -60,7 +60,7 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
         biased;
         end = End::of_access(&session.caller) => end,
         end = converse(&mut incoming, &session, clients, since.as_deref(), outbox) => end,
-        // Before the outbox is dropped, only a broken connection ends the writer.
+        // While the outbox exists, only a broken connection ends the writer.
         _ = &mut writing => return,
         () = app.stopped() => End::Stopping,
     };
@@ -68,8 +68,8 @@ async fn serve(socket: WebSocket, session: Session, clients: &Arc<Clients>, sinc
 }
 
 /// Receives messages while frames are sent (lesson 16). The follower is attached before the first message is read, so
-/// all effects of the message are sent. Received messages are handled before further frames are sent, because the
-/// client may have run a call that it approved.
+/// the client receives all effects of the message. Received messages are handled before further frames are sent,
+/// because a client may approve a call, run it, and send its result before the server has sent the call.
 async fn converse(
     incoming: &mut SplitStream<WebSocket>,
     session: &Session,
@@ -123,7 +123,7 @@ async fn talk(
                 }
             }
         };
-        // Boxed while it runs, so that an idle socket stays small.
+        // The future is boxed, so that an idle socket needs little memory.
         match Box::pin(handle_message(session, client, text.as_deref())).await {
             Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),
             Err(refused) => frames.push_back(Frame::refused(&refused).into()),
@@ -131,8 +131,8 @@ async fn talk(
     }
 }
 
-/// Attaches a follower and returns the first frames. For a position that is not in this session, sends an error and
-/// continues from the current state.
+/// Attaches a follower and returns the first frames. If the client's position is not in this session, the first frame
+/// is an error and the follower starts from the current state.
 async fn attach(
     session: &Session,
     client: &Arc<Client>,

@@ -1,8 +1,8 @@
-//! `POST /agent/message/stream`: takes one message and streams its effects as server-sent events until the run rests.
-//! The stream only reads the journal, so a client that disconnects changes nothing (lesson 4).
+//! `POST /agent/message/stream`: accepts one message and streams its effects as server-sent events until the run rests.
+//! The stream only reads the journal, so a disconnect of the client does not affect the run (lesson 4).
 //!
 //! Errors are sent as a 200 response with an `error` event, because gateways of the source system ignore the body of a
-//! 4xx (contract B15). Only authentication and authorization errors are a 4xx.
+//! 4xx (contract B15). Only authentication and authorization errors have a 4xx status.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -33,9 +33,9 @@ use super::session::Session;
 
 #[derive(Deserialize)]
 struct Post {
-    /// Missing if the message begins a session.
+    /// Name of the session. `None` if the message begins a new session.
     session_id: Option<String>,
-    /// Missing if a client only resumes the stream.
+    /// `None` if the client only resumes the stream.
     message: Option<Value>,
     /// The `id` of the last frame that the client has received.
     since: Option<String>,
@@ -76,24 +76,24 @@ async fn begin(
     }
     .joining(trace);
     let client = Arc::new(clients.connect(session.caller.clone(), session.key()).await?);
-    // A call whose result the client brings is not handed out again.
+    // A call whose result is in this message is not handed out again.
     let brought =
         if let Some(Message::Result(result)) = &message { Some(result.call_id.clone()) } else { None };
-    // Attached before the message takes effect, so all its effects are sent.
+    // The follower is attached before the message is carried out, so all effects of the message are sent.
     let mut follower =
         Follower::attach(session.clone(), client.clone(), since.as_deref(), brought.as_deref()).await?;
     let mut frames = follower.opening();
-    // A gateway takes this frame for the beginning of a session.
+    // A gateway interprets a `session_info` frame as the beginning of a session.
     if !is_new && since.is_none() {
         frames.clear();
     }
-    // The previous response sent the open requests. Questions are sent again: a message without `request_id` must not
-    // answer a question that the client has not shown.
+    // The previous response contained the open requests. Questions are repeated, because a message without `request_id`
+    // must not answer a question that the client has not shown.
     if since.is_none() && matches!(message, Some(Message::User { request: None, .. })) {
         frames.extend(follower.questions().await?);
     }
     if let Some(message) = message {
-        // A client that sends a message is running no call, so calls handed out before may be lost.
+        // A client that sends a message is not running a call, so calls that were handed out earlier may be lost.
         let speaks = matches!(message, Message::User { .. } | Message::Switch(_)) && since.is_none();
         match act::carry_out(&session, &client, message).await.map_err(below_message) {
             Ok(answers) => frames.extend(answers.into_iter().map(OutgoingFrame::from)),
@@ -136,7 +136,7 @@ struct Events {
     /// Frames that are not yet sent.
     frames: Vec<OutgoingFrame>,
     ping: Interval,
-    /// Resolves when the server stops or the client's access ends.
+    /// Completes when the server stops or the client's access ends.
     over: BoxFuture<'static, ()>,
     _permit: OwnedSemaphorePermit,
 }
@@ -164,7 +164,7 @@ async fn next(mut events: Events) -> Option<(Chunk, Option<Events>)> {
     Some((Ok(chunk(&frames)), (!is_over).then_some(events)))
 }
 
-/// Encodes frames as events. JSON text has no line break, so one `data:` line holds a frame.
+/// Encodes frames as events. Encoded JSON has no line break, so each frame fits on one `data:` line.
 fn chunk(frames: &[OutgoingFrame]) -> Bytes {
     let mut chunk = String::new();
     for frame in frames {
@@ -178,7 +178,7 @@ fn refusal(refused: &Refused) -> [OutgoingFrame; 2] {
     [Frame::refused(refused), Frame::REFUSED].map(OutgoingFrame::from)
 }
 
-/// Adds the path of the message in the body to the fields of an error.
+/// Prefixes the field paths of an error with `/message`, the path of the message in the body.
 fn below_message(refused: Refused) -> Refused {
     refused.map_field_errors(|error| error.pointer.insert_str(0, "/message"))
 }

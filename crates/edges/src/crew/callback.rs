@@ -1,9 +1,9 @@
-//! `/webhooks/callback/{review_id}`: a decision from the place where a reviewer was notified (contract E18).
+//! `/webhooks/callback/{review_id}`: accepts a decision that a reviewer makes from a notification (contract E18).
 //!
 //! The caller authenticates with a token, as for `/crew/resume`, or with a link. A link is sealed and bound to one
-//! person, one review and one decision. It is valid until it expires or the review is resolved. A GET changes nothing:
-//! it redirects to the page that shows the review, and a form there decides. A mail scanner that follows links
-//! therefore decides nothing.
+//! person, one review and one decision. The link is valid until its expiry or until the review is resolved. A GET only
+//! redirects to the page of the review, whose form sends the decision. A mail scanner that follows links therefore
+//! decides nothing.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET`: redirects a link to its page. With a token, returns the review as data.
+/// `GET`: redirects a caller with a link to the decision page. Returns the review as JSON to a caller with a token.
 pub(super) async fn show(
     State(auth): State<AuthState>,
     guest: Result<AuthenticatedCaller, Refused>,
@@ -55,8 +55,8 @@ pub(super) async fn show(
     Ok(Json(review::render_for_caller(&caller, &run, &id.0).await?).into_response())
 }
 
-/// Reads a link to this review that was made here and decides one way. Rejects links that open a decision page. Only
-/// that page shows the request to its reader and asks for a confirmation that a robot does not give.
+/// Reads a link that this server made for this review and that is bound to one decision. Rejects links to a decision
+/// page: only the page shows the request and asks for a confirmation, which a robot does not give.
 async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answer<(LinkBearer, Status)> {
     let holder = auth.authenticate_link(link).await?;
     let is_ours = holder.asked.interrupt == id.0 && holder.once.is_none();
@@ -64,7 +64,7 @@ async fn read_decision_link(auth: &AuthState, link: &str, id: &ReviewId) -> Answ
     Ok((holder, status.ok_or_else(|| Refused::not_found("review"))?))
 }
 
-/// Returns the task of a review. Rejects the id of any other interrupt.
+/// Returns the id of the task that a review belongs to. Rejects the id of an interrupt that is not a review.
 pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     let none = || Refused::not_found("review");
     let row = caller.app.interrupt_row(&id.0).await.map_err(|_| none())?;
@@ -72,7 +72,7 @@ pub(super) async fn reviewed(caller: &Caller, id: &ReviewId) -> Answer<RunId> {
     if row.kind == Kind::Review && task::is_task(&run) { Ok(row.run) } else { Err(none()) }
 }
 
-/// `POST`: decides. With a link, a decision in the body must equal the link's decision.
+/// `POST`: decides on the review. If the caller has a link, a decision in the body must equal the link's decision.
 pub(super) async fn decide(
     State(auth): State<AuthState>,
     guest: Result<AuthenticatedCaller, Refused>,
@@ -100,8 +100,8 @@ pub(super) async fn decide(
     Ok(Box::pin(crew.limits.within_for_name(Counted::Resume, &who, now, answer)).await)
 }
 
-/// Body that comes with a link. Further members from receivers of the source system are accepted and ignored. The link
-/// names the person who decides, and `reviewer` means the same as without a link (contract E29).
+/// Body of a decision with a link. Unknown members, which clients of the source system send, are ignored. The link
+/// names the person who decides. `reviewer` has the same meaning as in a decision with a token (contract E29).
 #[derive(Default, Deserialize)]
 struct WithLink {
     #[serde(default)]
@@ -116,7 +116,7 @@ struct WithLink {
     _more: Map<String, Value>,
 }
 
-/// Decides with a link. `bound` is the link's decision. `is_service` is true if the link was made with a key.
+/// Decides with a link. `bound` is the link's decision. `is_service` is true if a service made the link with its key.
 async fn by_link(
     holder: &LinkBearer,
     is_service: bool,
@@ -147,7 +147,7 @@ async fn by_link(
     to_response(answer, &run.id, id)
 }
 
-/// Rejects a body that names another review than the address.
+/// Rejects a body whose review differs from the review in the URL.
 fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     match named {
         Some(named) if named != id => {
@@ -157,7 +157,7 @@ fn same(named: Option<&ReviewId>, id: &ReviewId) -> Answer<()> {
     }
 }
 
-/// Turns a decision that comes too late into a 200 response with `success: false` (contract D7).
+/// Converts the error for a decision that comes too late to a 200 response with `success: false` (contract D7).
 fn to_response(answer: Answer<Value>, task: &RunId, id: &ReviewId) -> Answer<Json<Value>> {
     match answer {
         Err(refused) if refused.code() == Code::Expired => Ok(Json(json!({
@@ -179,7 +179,7 @@ struct LinkRequest {
     expires_in_ms: Option<u64>,
 }
 
-/// `POST …/links`: makes a link that decides one way, in the name of the caller.
+/// `POST …/links`: makes a link that is bound to one decision and to the caller.
 pub(super) async fn make(
     guest: AuthenticatedCaller,
     Id(id): Id<ReviewId>,
@@ -205,7 +205,7 @@ pub(super) async fn make(
         return Err(Refused::from_code(Code::AlreadyResolved));
     }
     let now = app.now();
-    // The link expires no later than the review.
+    // The link must not outlive the review.
     let until = interrupt.expires_at.as_deref().and_then(|at| at.parse().ok());
     let expires_at = until.map_or(now.plus_ms(ms), |until| now.plus_ms(ms).min(until));
     let claim = Claim {

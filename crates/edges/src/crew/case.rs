@@ -1,5 +1,5 @@
-//! The case of a task: one folder directly inside the folder that `CREW_CASES` names. A domain pack reads it and
-//! replaces people in the task's inputs with numbers.
+//! The case of a task: a folder directly inside the folder `CREW_CASES`. A domain pack reads the case and replaces the
+//! names of people in the task's inputs with numbers.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -11,12 +11,12 @@ use tokio::task::spawn_blocking;
 
 use super::Settings;
 
-/// Members of a task's inputs that name its case and the day of the case.
+/// Members of a task's inputs: the name of the case, and the date as of which the case is read.
 pub const CASE: &str = "case";
 pub const AS_OF: &str = "as_of";
 
-/// Reads the case in a folder. Takes the folder, the task's name for the case, and the other inputs. Returns the inputs
-/// for the start of the task.
+/// Function of a domain pack that reads a case. Takes the case's folder, the case's name in the task's inputs, and all
+/// inputs. Returns the inputs with which the task starts.
 pub type ReadCase = fn(&Path, &str, Map<String, Value>) -> Result<Map<String, Value>, CaseError>;
 
 /// Error for a case that cannot be used.
@@ -27,13 +27,14 @@ pub struct CaseError {
     pub message: String,
 }
 
-/// Folder and inputs for the start of a task on a case.
+/// Folder of the case, and the inputs with which the task starts.
 pub(super) struct Case {
     pub(super) folder: String,
     pub(super) inputs: Map<String, Value>,
 }
 
-/// Reads the whole case that `inputs` name. Every error in the case is therefore reported before the task starts.
+/// Reads the case that `inputs` name. The case is read in full, so that each error in it is reported before the task
+/// starts.
 pub(super) async fn open(
     settings: &Settings,
     read_case: Option<ReadCase>,
@@ -60,7 +61,7 @@ pub(super) async fn open(
     let folder = format!("{cases}/{name}");
     let (path, called) = (folder.clone(), name.clone());
     let reading = spawn_blocking(move || {
-        // A symbolic link could lead anywhere, so it is not followed.
+        // A symbolic link is not followed, because its target could be outside `CREW_CASES`.
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
         is_folder.then(|| read(Path::new(&path), &called, inputs))
     });
@@ -69,8 +70,8 @@ pub(super) async fn open(
         Refused::from_code(Code::Internal)
     })?;
     match read {
-        // The folder's name is recorded permanently. If the pack has changed it in the inputs, it contains personal
-        // data.
+        // The journal keeps the name of the folder permanently. If the pack has replaced the name in the inputs, the
+        // name contains personal data.
         Some(Ok(inputs)) if inputs.get(CASE).and_then(Value::as_str) != Some(&*name) => {
             let rule = "contains a name, an id, an account or a birth date of a person in the case, which \
                         would be recorded permanently: rename the folder to a number of your own";
@@ -82,12 +83,12 @@ pub(super) async fn open(
     }
 }
 
-/// Error at a member of the inputs.
+/// Returns an error about a member of the inputs.
 fn wrong(member: &str, rule: &str) -> Refused {
     Refused::invalid_at(&format!("/inputs/{member}"), rule)
 }
 
-/// Returns true if a name is a single path component, which names an entry directly inside a folder.
+/// Returns true if a name is a single path component, so that it cannot leave the parent folder.
 fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)

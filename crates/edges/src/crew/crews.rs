@@ -1,4 +1,4 @@
-//! Crews and their agents: the workflows of this server under the names of the source system.
+//! Crews and their agents: the workflows of this server, in the terms of the source system.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use super::{AS_OF, CASE, CHANNEL, Settings};
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::CREW_TITLE_CHARS;
 
-/// Member of a run's input that holds the client's inputs if the workflow takes a task as text.
+/// Member of a run's input that contains the client's original inputs if the workflow accepts its task only as text.
 pub(super) const INPUTS: &str = "inputs";
 
 /// Member of a run's input that names the data subject of the task.
 pub(super) const SUBJECT: &str = "subject";
 
-/// Returns true if a workflow is a crew: every workflow whose agents run here.
+/// Returns true if a workflow is a crew. All workflows are crews except the workflow of external agents.
 pub(super) fn is_crew(workflow: &str) -> bool {
     workflow != EXTERNAL
 }
 
-/// Returns the workflow for the name of a crew. A workflow with this name has precedence over an alias.
+/// Returns the workflow that a crew's name stands for. A workflow with exactly this name has precedence over an alias.
 pub(super) fn workflow_of<'n>(app: &App, name: &'n str) -> Option<&'n str> {
     if is_crew(name) && app.library.get(name).is_some() {
         return Some(name);
@@ -56,8 +56,7 @@ fn names(app: &App) -> impl Iterator<Item = &str> {
     app.library.names().filter(|name| is_crew(name))
 }
 
-/// Returns the workflow in the form for a crew: a released review ends its agent's task (contract D3), and reviews
-/// expire.
+/// Adapts a workflow to crews: an approved review ends the step of its agent (contract D3), and reviews expire.
 pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definition {
     let mut definition = definition.clone();
     definition.gates.release_ends_step = true;
@@ -67,9 +66,9 @@ pub(super) fn as_crew(definition: &Definition, settings: &Settings) -> Definitio
     definition
 }
 
-/// Returns the input of a run. If the workflow accepts the client's inputs, they are passed unchanged. Otherwise they
-/// become its task as text, and `inputs` holds the original. The data subject is kept out of the text, because only
-/// erasure needs it.
+/// Returns the input of a run. If the workflow's schema accepts the client's inputs, the input equals them. Otherwise
+/// the member `task` contains the inputs as text, and the member `inputs` contains the original. The text does not name
+/// the data subject, because only erasure needs the data subject.
 pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> Value {
     let sent = Value::Object(inputs);
     let wants_words =
@@ -92,7 +91,7 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     };
     let mut input = json!({ "task": task, INPUTS: sent });
     if definition.works_on_files() {
-        // The tools of a case read these members here.
+        // The tools for cases read these members at the top level of the input.
         for name in [CASE, AS_OF] {
             input[name] = sent[name].clone();
         }
@@ -100,9 +99,9 @@ pub(super) fn input(definition: &mut Definition, inputs: Map<String, Value>) -> 
     input
 }
 
-/// Records the data subject as it was sent, in the member that erasure searches. The sender does not know the numbers
-/// of a case. Rejects a subject that erasure would not find. Rejects a subject that the agents would read: they see
-/// only `task` if the input has one.
+/// Records the data subject in the member that erasure searches. The subject is recorded as the client sent it, because
+/// the client does not know the numbers that replace people in a case. Rejects a subject that erasure could not find,
+/// and a subject that the agents would read. If the input has a member `task`, agents read only this member.
 pub(super) fn record_subject(input: &mut Value, subject: Option<Value>) -> Answer<()> {
     let Some(subject) = subject.filter(|subject| !subject.is_null()) else { return Ok(()) };
     if subject.as_str().and_then(history::subject_of).is_none() {
@@ -125,7 +124,7 @@ fn pretty(members: &Map<String, Value>) -> String {
     serde_json::to_string_pretty(members).unwrap_or_default()
 }
 
-/// Returns the agents of a workflow in the order of its phases. Agents without a phase come last.
+/// Returns the agents of a workflow in the order of the workflow's phases. Agents that work in no phase come last.
 pub(super) fn in_order(definition: &Definition) -> Vec<&str> {
     let mut agents: Vec<&str> = Vec::new();
     let of_phases = definition.phases.iter().filter_map(|phase| match &phase.kind {
@@ -175,8 +174,8 @@ pub(super) async fn one(guest: AuthenticatedCaller, Id(name): Id<String>) -> Ans
     Ok(Json(crew(&app, &*find(&app, &name)?)))
 }
 
-/// Returns all agents by name, each with its crews. An agent's `goal` is the description of its first crew.
-/// Instructions of agents are never shown here.
+/// Returns all agents by name, each with the names of its crews. The `goal` of an agent is the description of the
+/// agent's first crew. The instructions of agents are never included.
 fn by_name(app: &App) -> BTreeMap<String, Value> {
     let mut agents: BTreeMap<String, Value> = BTreeMap::new();
     for definition in names(app).filter_map(|name| app.library.get(name)) {
@@ -204,7 +203,7 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/agents?crew_name=`: the agents of one crew in the order of their tasks.
+/// `GET /crew/agents?crew_name=`: the agents of one crew, or of all crews, in the order of the crew's phases.
 pub(super) async fn agents(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.authorize(CHANNEL)?.app;
     let mut known = by_name(&app);

@@ -1,4 +1,5 @@
-//! Ids of the source document. Each is another spelling of one of our ids, so no mapping is stored.
+//! Ids in the spelling of the source document. Each id can be converted to an id of Holdshort and back, so no mapping
+//! is stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 const OURS: &str = "int_";
 const THEIRS: &str = "REV-";
 
-/// `REV-01K6F…`, another spelling of the interrupt id `int_01k6f…`.
+/// Id of a review. `REV-01K6F…` is the interrupt id `int_01k6f…` in the spelling of the source document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReviewId(pub(super) InterruptId);
 
@@ -24,7 +25,7 @@ impl fmt::Display for ReviewId {
 impl FromStr for ReviewId {
     type Err = holdshort_core::id::Malformed;
 
-    /// Parses either spelling.
+    /// Accepts both spellings: `REV-…` and `int_…`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let ours = text.strip_prefix(THEIRS).map(|rest| format!("{OURS}{}", rest.to_ascii_lowercase()));
         ours.as_deref().unwrap_or(text).parse().map(Self)

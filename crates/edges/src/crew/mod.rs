@@ -1,14 +1,15 @@
 //! The crew edge: `/crew/…` and `/webhooks/…` for clients of source document 003 (contracts D2 to D7 and D9).
 //!
 //! A crew is a workflow, a task is a run, and a review is an interrupt of kind `review`. All states are read from the
-//! journal. The edge never drives a run.
+//! journal. This edge sends inputs to runs and never executes their steps.
 //!
-//! - `run.rs` starts a task, `task.rs` renders one, and `status.rs` and `socket.rs` report it.
-//! - `pause.rs` holds a task, `review.rs` renders a review, `resume.rs` decides on one, and `callback.rs` decides with
-//!   a signed link.
+//! - `run.rs` starts a task, `task.rs` renders a task, and `status.rs` and `socket.rs` report the progress of a task.
+//! - `pause.rs` holds a task, `review.rs` renders a review, `resume.rs` accepts a decision on a review, and
+//!   `callback.rs` accepts a decision from a notification's link.
 //! - `crews.rs` maps names to workflows, and `case.rs` finds the folder of a task's case.
 //! - `webhooks.rs` registers channels and reports deliveries.
-//! - `settings.rs` reads the environment variables of the document, and `rate.rs` limits requests per minute.
+//! - `settings.rs` reads the environment variables that the source document defines, and `rate.rs` limits requests per
+//!   minute.
 
 mod callback;
 mod case;
@@ -37,7 +38,7 @@ pub use case::{AS_OF, CASE, CaseError, ReadCase};
 use rate::Limits;
 pub use settings::{Settings, SettingsError};
 
-/// Channel of the recorded events.
+/// Name of the channel that is recorded with events.
 const CHANNEL: &str = "crew";
 
 const READ: Needs = any(Permission::Read);
@@ -56,7 +57,7 @@ struct Crew {
     limits: Limits,
 }
 
-/// Serves the paths both with and without `/api/v1` (contract D9).
+/// Returns the routes of this edge. Each path exists both with and without the prefix `/api/v1` (contract D9).
 pub(super) fn router(settings: Settings, read_case: Option<ReadCase>) -> Router<AuthState> {
     let limits = Limits::new(&settings);
     let routes = routes();
@@ -92,7 +93,7 @@ fn routes() -> Router<AuthState> {
         .route("/webhooks/status/{review_id}", READ_ALL.on(get(webhooks::of_review)))
         .route("/webhooks/delivery/{delivery_id}", READ_ALL.on(get(webhooks::delivery)))
         .route("/webhooks/retry/{delivery_id}", ADMINISTER.on(post(webhooks::retry)))
-        // A caller with a link has no token: the link names the person who decides.
+        // These routes also accept callers without a token, because a link authenticates the person who decides.
         .route(
             "/webhooks/callback/{review_id}",
             LOOK.on(get(callback::show)).merge(DECIDE.on(post(callback::decide))),

@@ -53,7 +53,8 @@ pub(super) async fn pause(
         })
     };
     let before = app.run_now(&id).await?.open_review().map(task::review_id);
-    // The digest ignores the order of keys and the spelling of numbers, which the journal normalizes.
+    // The findings are compared by digest, because the journal normalizes the order of keys and the spelling of
+    // numbers.
     let found = Digest::of_json(&hold.payload);
     let sent = app.send(&id, Input::Hold(Box::new(hold)), caller.actor.clone()).await;
     let run = sent.map_err(|error| translate_error(error.into()))?;
@@ -71,7 +72,8 @@ pub(super) async fn pause(
             "review_id": task::review_id(review),
         })));
     }
-    // Another request opened the review first, maybe from the same service. The review shows that request's findings.
+    // The open review may come from a different request of this service or of another service. In this case the review
+    // shows the findings of that request.
     let is_ours = review.opened.agent.as_deref() == Some(&caller.actor.id)
         && review.content.get("payload").map(Digest::of_json) == Some(found);
     if !is_ours {
@@ -87,8 +89,8 @@ pub(super) async fn pause(
     })))
 }
 
-/// Renames the fields of an error to those of the client. The findings are the body, and become a comment on a review
-/// that is already open.
+/// Converts the field paths of an error to the client's field names. The findings are the whole request body. If a
+/// review is already open, the findings become a comment on this review.
 fn translate_error(refused: Refused) -> Refused {
     if refused.code() == Code::LimitReached {
         let why = "the review of the task has the maximum number of comments: decide it first";
@@ -102,7 +104,8 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Returns a caller that is a service: it has a key or is an agent. Rejects people, whatever their role (contract E35).
+/// Returns the caller if it is a service, which means a caller with a key, or an agent. Rejects people, whatever their
+/// role (contract E35).
 fn service(guest: AuthenticatedCaller) -> Answer<Caller> {
     let refused =
         || Refused::new(Code::ForbiddenRole, "a task is paused only with a service token, not by a person");
@@ -133,7 +136,8 @@ fn hold(asked: PauseRequest, crew: &Crew) -> Answer<Hold> {
     let title =
         if first.is_empty() { "Compliance review".to_owned() } else { format!("Compliance review: {first}") };
     let mut title: String = title.chars().take(CREW_TITLE_CHARS).collect();
-    // In some scripts the limit of characters exceeds the limit of bytes.
+    // A title within the limit of characters can still exceed the limit of bytes, because a character may need several
+    // bytes.
     while title.len() > TITLE_BYTES {
         title.pop();
     }
@@ -149,7 +153,7 @@ fn hold(asked: PauseRequest, crew: &Crew) -> Answer<Hold> {
     Ok(Hold { title, message: String::new(), payload, risk, expires_in_ms: Some(expires) })
 }
 
-/// Returns true if a value holds any content to review.
+/// Returns true if a value contains anything to review.
 fn says_something(found: &Value) -> bool {
     match found {
         Value::Null => false,

@@ -16,7 +16,7 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Counters of requests. They are kept in memory, so a restart resets them.
+/// Counters of requests per principal. The counters are in memory, so a restart of the server resets them.
 pub(super) struct Limits {
     runs: Quota,
     resumes: Quota,
@@ -34,7 +34,8 @@ impl Limits {
         Self { runs: Quota::new("runs", settings.runs), resumes: Quota::new("resumes", settings.resumes) }
     }
 
-    /// Runs a request unless it exceeds the limit. Every response reports the remaining requests.
+    /// Handles a request unless the principal has reached the limit. Every response reports the number of remaining
+    /// requests.
     pub(super) async fn within<T: IntoResponse>(
         &self,
         counted: Counted,
@@ -45,7 +46,7 @@ impl Limits {
         self.within_for_name(counted, &who, caller.app.now().as_millis(), answer).await
     }
 
-    /// Does the same for a caller without a token, under the name `who`.
+    /// Like [`Self::within`], for a caller without a token. The requests are counted under the name `who`.
     pub(super) async fn within_for_name<T: IntoResponse>(
         &self,
         counted: Counted,

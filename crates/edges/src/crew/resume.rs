@@ -26,10 +26,10 @@ use super::rate::Counted;
 use super::{CHANNEL, Crew, crews, task};
 use crate::credentials::AuthenticatedCaller;
 
-/// Values of `reviewer` from clients that know no user (contract E36), in the form of [`name::form`].
+/// Values of `reviewer` that clients without user accounts send (contract E36). Spelled as [`name::form`] returns them.
 const NOBODY: [&str; 3] = ["unknown reviewer", "unknown_reviewer", ""];
 
-/// Body of a decision. Additional members from the client's form are accepted and ignored (contract D9).
+/// Body of a decision. Unknown members, which the source system's form sends, are ignored (contract D9).
 #[derive(Deserialize)]
 pub(super) struct DecisionRequest {
     pub(super) status: Status,
@@ -37,7 +37,8 @@ pub(super) struct DecisionRequest {
     pub(super) reviewer: Option<String>,
     #[serde(default)]
     pub(super) comments: Option<String>,
-    /// Review that the decision is for. The task may wait for another review by now.
+    /// Id of the review that the decision is about. Without an id, a late decision could reach a later review of the
+    /// same task.
     #[serde(default, alias = "reviewId")]
     pub(super) review_id: Option<ReviewId>,
     #[serde(flatten)]
@@ -82,11 +83,11 @@ pub(super) async fn resume(
     let answer = async {
         let id = task::resolve_id(&caller.app, &id).await?;
         let run = caller.app.run_now(&id).await?;
-        // An invalid body is reported first, whatever the state of the task.
+        // The body is checked before the state of the task, so an invalid body is always reported as invalid.
         let said = read(body).await?;
         let meant = find_decided_review(&run, said.review_id.as_ref())?;
         let told = decide(&caller, &run, &meant, &said).await.map_err(|refused| match refused.code() {
-            // The task no longer waits for an expired review.
+            // If the review has expired, the task is no longer paused.
             Code::Expired => not_paused(&run),
             _ => refused,
         })?;
@@ -95,8 +96,8 @@ pub(super) async fn resume(
     Ok(Box::pin(crew.limits.within(Counted::Resume, &caller, answer)).await)
 }
 
-/// Returns the review that is decided on. Its id may be missing only if the task has had a single review. A decision
-/// that is sent again must not release a review that its sender has not seen.
+/// Returns the review that the decision is about. The decision may omit the review's id only if the task has had
+/// exactly one review. Otherwise a repeated decision could approve a later review that its sender has not seen.
 fn find_decided_review(run: &Run, named: Option<&ReviewId>) -> Answer<InterruptId> {
     let Some(last) = task::last_review(run) else { return Err(not_paused(run)) };
     if let Some(named) = named {
@@ -140,8 +141,8 @@ pub(super) fn is_name(reviewer: Option<&str>) -> Answer<()> {
     Ok(())
 }
 
-/// Records one decision, for `/crew/resume` and for callbacks. The first decision wins, a repeat returns the same
-/// result, and a different decision is an error.
+/// Records one decision, for `/crew/resume` and for callbacks. The first decision wins. Repeating the same decision
+/// returns the same result. A different decision is an error.
 pub(super) async fn decide(
     caller: &Caller,
     run: &Run,
@@ -155,8 +156,8 @@ pub(super) async fn decide(
     decide_as(&caller.app, &caller.actor, run, id, said.status, said.comments.as_deref(), named).await
 }
 
-/// Does the same in the name of `actor`. `named` is the person on whose behalf the decision is made, as the client
-/// states.
+/// Like [`decide`], with `actor` as the authenticated principal. `named` is the person on whose behalf the client says
+/// that the decision is made.
 pub(super) async fn decide_as(
     app: &App,
     actor: &Actor,
@@ -190,11 +191,11 @@ pub(super) async fn decide_as(
     }))
 }
 
-/// Returns the message for an approved task. It names anything else that still holds the task.
+/// Returns the message for an approved task. If the task still cannot continue, the message names the reason.
 async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     let run = app.run_now(id).await?;
     let system = app.driver.glance_system().await?;
-    // The agent that works now, or the next one.
+    // A freeze of the agent that works now holds the task, and so does a freeze of the agent that would work next.
     let is_new = |agent: &&str| run.steps.values().all(|step| step.agent != **agent);
     let next = crews::in_order(&run.definition).into_iter().find(is_new);
     let holds = |agent| system.freezes.holding(id, &run.definition.name, agent).is_some();
@@ -210,7 +211,7 @@ async fn describe_progress(app: &App, id: &RunId) -> Answer<String> {
     })
 }
 
-/// Renames the fields of an error to those of the client.
+/// Converts the field paths of an error to the client's field names.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {
         if error.pointer == "/text" {
@@ -219,16 +220,16 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// The person or service that decides, and its accepted names.
+/// The person or service that decides, and the names that a client may use for this principal.
 pub(super) struct DecidingPrincipal<'w> {
     pub(super) id: &'w str,
     pub(super) name: Option<&'w str>,
-    /// True if the caller has a key. It may then decide on behalf of a person.
+    /// True if the caller authenticated with a key. Such a caller may decide on behalf of a person.
     pub(super) is_service: bool,
 }
 
-/// Returns the name to record as `on_behalf_of`. The authenticated subject decides (contract E29). Only a service may
-/// name another person. The placeholder name of a client without users is recorded too.
+/// Returns the name to record as `on_behalf_of`. The authenticated principal decides (contract E29). Only a service may
+/// name a different person. The placeholder that clients without user accounts send is recorded too.
 pub(super) async fn on_behalf_of(
     app: &App,
     who: &DecidingPrincipal<'_>,

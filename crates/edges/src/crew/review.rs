@@ -1,4 +1,4 @@
-//! Reviews: interrupts of kind `review` in the words of the source system, redacted for the caller.
+//! Reviews: interrupts of kind `review` in the terms of the source system, redacted for the caller.
 
 use axum::Json;
 use holdshort_core::id::InterruptId;
@@ -18,7 +18,8 @@ use super::{CHANNEL, task};
 use crate::credentials::AuthenticatedCaller;
 use crate::limits::{CREW_LIST, CREW_LISTED};
 
-/// `GET /crew/review/{task_id}`: the review that the task waits for, or its last one. Earlier reviews are in `history`.
+/// `GET /crew/review/{task_id}`: the review that the task waits for, or else the last review of the task. Earlier
+/// reviews are in `history`.
 pub(super) async fn of_task(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize(CHANNEL)?;
     let id = task::resolve_id(&caller.app, &id).await?;
@@ -37,14 +38,14 @@ pub(super) async fn of_task(guest: AuthenticatedCaller, Id(id): Id<String>) -> A
     let mut shown = render_for_caller(&caller, &run, &last).await?;
     let mut history = Vec::new();
     for (_, earlier) in reviews.iter().filter(|(_, id)| *id != last) {
-        // A review that the caller may not see is left out.
+        // A review that the caller may not see is omitted.
         history.extend(render_for_caller(&caller, &run, earlier).await.ok());
     }
     shown["history"] = history.into();
     Ok(Json(shown))
 }
 
-/// Returns a review as the caller may see it. Rejects a caller without access to it.
+/// Returns a review with the content that the caller may see. Rejects a caller without access to the review.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run, id: &InterruptId) -> Answer<Value> {
     caller.interrupt(id).await?;
     let reader = caller.reader().await?;
@@ -55,7 +56,7 @@ pub(super) async fn render_for_caller(caller: &Caller, run: &Run, id: &Interrupt
     Ok(shown)
 }
 
-/// Returns a comment on a review: additional findings of a service, or a remark of a person.
+/// Renders a comment on a review: further findings of a service, or a person's remark.
 fn comment(comment: &wire::Comment) -> Value {
     json!({ "by": comment.by, "text": comment.text, "timestamp": comment.at })
 }
@@ -63,7 +64,8 @@ fn comment(comment: &wire::Comment) -> Value {
 /// Statuses of a review.
 const STATUSES: [&str; 5] = ["pending", "approved", "rejected", "expired", "cancelled"];
 
-/// Returns the status of a review in lower case. The form and the dashboard compare it with `pending` (contract D9).
+/// Returns the status of a review in lower case, because the source system's form and dashboard compare the status with
+/// `pending` (contract D9).
 fn status(interrupt: &wire::Interrupt) -> &'static str {
     match interrupt.resolution.as_ref().map(|resolution| resolution.outcome) {
         None => "pending",
@@ -74,7 +76,7 @@ fn status(interrupt: &wire::Interrupt) -> &'static str {
     }
 }
 
-/// Cause of a resolution without a decision, because reviews are switched off (contract E20).
+/// Cause of a resolution that nobody decided, because reviews are switched off (contract E20).
 const UNASKED: &str = "unasked";
 
 /// Returns a review as a flat object whose lists are never null (contract D9).
@@ -111,7 +113,8 @@ pub(super) fn render(interrupt: &wire::Interrupt, crew: &str) -> Value {
     shown
 }
 
-/// Returns the findings as text for the form. A list becomes lines, and other values become JSON.
+/// Returns the findings as text for the source system's form. A list becomes one line per finding, and any other value
+/// becomes JSON.
 fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String {
     let in_words = |found: &Value| found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     match payload.get("findings") {
@@ -122,7 +125,8 @@ fn findings(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> String
     }
 }
 
-/// Returns the remaining members of the payload. For a result that an agent hands in, they hold the text to release.
+/// Returns the members of the payload that the review does not show elsewhere. In a review of an agent's result, these
+/// members contain the text to approve.
 fn details(interrupt: &wire::Interrupt, payload: &Map<String, Value>) -> Value {
     let known = ["findings", "risk_level", "regulatory_implications", "call_id", "details"];
     let mut details: Map<String, Value> = payload
@@ -180,8 +184,8 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/reviews?status=`: lists open reviews first. `next_cursor` is the position of the next page. A reviewer
-/// sees only assigned reviews.
+/// `GET /crew/reviews?status=`: lists reviews, open reviews first. `next_cursor` is the cursor of the next page. A
+/// reviewer sees only the reviews that are assigned to the reviewer.
 pub(super) async fn list(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let caller = guest.authorize(CHANNEL)?;
     let app = &caller.app;

@@ -1,4 +1,5 @@
-//! `POST /crew/run`: starts a crew. Responds at once, or when the run has ended or waits for a person.
+//! `POST /crew/run`: starts a crew. With `async_execution` the response is sent at once, otherwise when the run has
+//! ended or waits for a person.
 
 use std::sync::Arc;
 
@@ -60,10 +61,10 @@ async fn begin(
     let value = body.value().await?;
     let RunRequest { crew_name, inputs, async_execution } = read_strict(&value)?;
     let key = idempotency.into_key(&caller.actor, "POST /edges/crew/run", &value);
-    // Acquired before the start, so that a rejected request has started nothing.
+    // The permit is acquired before the start, so that a request that is refused here starts no task.
     let permit = (!async_execution).then(|| caller.app.polls.try_acquire()).transpose();
     let _permit = permit.map_err(|_| Refused::from_code(Code::TooManyStreams))?;
-    // A repeated request returns the same task, even if its crew or case has changed since.
+    // A repeated request returns the same task, even if the crew or the case has changed since the first request.
     let known = caller.app.driver.find_started_run(key.as_ref()).await?;
     let started = match known {
         Some(known) => known,
@@ -89,7 +90,7 @@ async fn start(
     let tells =
         |channel: &Channel| channel.rule.kinds.is_empty() || channel.rule.kinds.contains(&Kind::Review);
     if crew.settings.hitl_enabled && !caller.app.driver.channels().iter().any(tells) {
-        // The task is paused and listed without a channel, too (contract E20).
+        // A missing channel is not an error: the task is paused for its review and is listed as paused (contract E20).
         tracing::warn!(
             crew = crew_name,
             "no channel notifies reviewers: register a webhook, or check /crew/reviews"
@@ -126,13 +127,14 @@ async fn start(
     started.map_err(|error| translate_error(error.into()))
 }
 
-/// Returns the rehearsal model if no model is configured and the workflow has a script. Each response then reports it.
+/// Returns the rehearsal model if no model is configured and the workflow has a script. Every response about such a
+/// task reports `rehearsal`.
 fn rehearsal(app: &App, workflow: &str) -> Option<String> {
     let plays = app.model.rehearsal && app.library.has_rehearsal(workflow);
     plays.then(|| REHEARSAL.to_owned())
 }
 
-/// Renames the fields of an error to those of the client.
+/// Converts the field paths of an error to the client's field names.
 fn translate_error(refused: Refused) -> Refused {
     refused.map_field_errors(|error| {
         if let Some(rest) = error.pointer.strip_prefix("/input") {
@@ -143,8 +145,8 @@ fn translate_error(refused: Refused) -> Refused {
     })
 }
 
-/// Returns the run when it has ended or waits for a person, or its current state after the time limit. The run
-/// continues after that limit.
+/// Waits until the run has ended or waits for a person, and returns the run. After the time limit, returns the current
+/// state of the run. The run itself continues.
 async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     let app = &caller.app;
     // Subscribe before the first read, so that no commit in between is missed.
@@ -160,7 +162,7 @@ async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
         }
         tokio::select! {
             biased;
-            // The caller's access has ended. The response shows the started task and no later state.
+            // The caller's access has ended, so the response contains no state from after this moment.
             () = &mut ended => return Ok(run),
             Ok(()) = commits.changed() => {}
             () = &mut over => return Ok(run),
@@ -170,7 +172,7 @@ async fn wait_until_settled(caller: &Caller, id: &RunId) -> Answer<Arc<Run>> {
     }
 }
 
-/// Returns the response. All members are present, and a missing value is null (contract D9).
+/// Returns the body of the response. All members are always present, and a missing value is null (contract D9).
 fn render_response(crew_name: &str, run: &Run, is_async: bool) -> Value {
     let state = State::from_run(run);
     let result = match state {

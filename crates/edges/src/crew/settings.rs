@@ -1,5 +1,5 @@
-//! Environment variables of the document (contract D5), read once at the start. A variable `KEY_FILE` can name a file
-//! that holds the value of `KEY`: Docker and Kubernetes mount configuration in this way.
+//! Environment variables of the source document (contract D5), read once when the server starts. The variable
+//! `KEY_FILE` can name a file that contains the value of `KEY`, because Docker and Kubernetes mount secrets as files.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,27 +18,28 @@ use crate::limits::{
 /// Settings of the crew edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// If false, reviews are approved without a person, and each review reports it (contract E20).
+    /// If false, reviews are approved without a person, and each review reports this as `bypassed` (contract E20).
     pub hitl_enabled: bool,
     pub webhook_timeout: Duration,
-    /// Attempts of one delivery.
+    /// Maximum number of attempts for one delivery.
     pub attempts: u64,
-    /// Time from the first attempt to the second.
+    /// Delay between the first and the second attempt of a delivery.
     pub retry_delay: Duration,
-    /// Lifetime of a review if its workflow sets none.
+    /// Default time until a review expires. A workflow can set a different time.
     pub review_expiry: Duration,
-    /// Starts per minute for each principal. `resumes` is the same limit for resuming.
+    /// Maximum number of starts per minute for each principal. `resumes` is the maximum number of resumes.
     pub runs: u32,
     pub resumes: u32,
-    /// Ranges of non-public addresses to which webhooks may be sent.
+    /// Ranges of private addresses to which webhooks may be sent.
     pub allow: Vec<String>,
-    /// Encoding of the source system's signature header.
+    /// Encoding of the signature header that the source system defines.
     pub signature: Encoding,
     /// Origins whose pages may call the edge from a browser.
     pub origins: Vec<HeaderValue>,
-    /// Folder whose subfolders are the cases. Each task of a crew with file tools works in one of them.
+    /// Folder whose subfolders are the cases. If a crew has file tools, each task works in one of these subfolders.
     pub cases: Option<String>,
-    /// Variables without effect here, and a setting that skips reviews. Reported at the start and by the doctor.
+    /// Warnings about variables without effect and about a setting that skips reviews. The server logs them at the
+    /// start, and `holdshort doctor` prints them.
     pub notices: Vec<&'static str>,
 }
 
@@ -61,8 +62,8 @@ impl Default for Settings {
     }
 }
 
-/// Error for an invalid variable. The server does not start with it, because a misspelt switch must not silently mean
-/// its default.
+/// Error for an invalid variable. The server does not start, because a misspelt value must not silently become the
+/// default.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     #[error("{name}: `{value}` is {rule}")]
@@ -133,7 +134,6 @@ impl Settings {
 }
 
 impl Settings {
-    /// Returns the settings for sending webhooks.
     pub fn sending(&self) -> Sending {
         Sending {
             timeout: self.webhook_timeout,
@@ -145,7 +145,8 @@ impl Settings {
     }
 }
 
-/// Returns the value of a variable, or the content of the file that `NAME_FILE` names. An empty variable is not set.
+/// Returns the value of a variable, or the content of the file that the variable `NAME_FILE` names. An empty variable
+/// is treated as unset.
 fn read(
     name: &'static str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -192,7 +193,7 @@ fn count(name: &'static str, value: &str, most: u64) -> Result<u64, SettingsErro
     value.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(rule)
 }
 
-/// Returns the canonical path of an existing folder.
+/// Returns the canonical path of a folder. Rejects a path that is not an existing folder.
 fn folder(name: &'static str, value: &str) -> Result<String, SettingsError> {
     let found = fs::canonicalize(value).ok().filter(|path| path.is_dir());
     let named = found.and_then(|path| path.into_os_string().into_string().ok());
@@ -217,8 +218,8 @@ fn networks(name: &'static str, value: &str) -> Result<Vec<String>, SettingsErro
     Ok(networks)
 }
 
-/// Parses a comma-separated list of origins: a scheme, a host and an optional port. Rejects `*`, which would let any
-/// page act with its visitor's rights.
+/// Parses a comma-separated list of origins: a scheme, a host and an optional port. Rejects `*`, because any web page
+/// could then send requests with its visitor's rights.
 fn origins(name: &'static str, value: &str) -> Result<Vec<HeaderValue>, SettingsError> {
     let wrong = |value: &str, rule: &str| SettingsError::Value {
         name,

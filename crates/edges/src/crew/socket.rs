@@ -1,6 +1,6 @@
-//! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame holds the same task as `/crew/status` for
-//! this caller, and the latest event. The first frame holds the current state. Frames from the client only show that it
-//! is alive.
+//! `/ws/tasks/{task_id}`: live progress of a task (lesson 60). Each frame contains the task, as `/crew/status` returns
+//! it to this caller, and one event. The first frame contains the current state. The content of frames from the client
+//! is ignored: they only show that the client is alive.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -71,7 +71,7 @@ async fn read_until_end(incoming: &mut SplitStream<WebSocket>, caller: &Caller) 
     }
 }
 
-/// Sends frames until the task has ended. After that the connection stays open until its client leaves.
+/// Sends frames until the task has ended. The connection then stays open until the client disconnects.
 async fn send_frames(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::Infallible>) -> End {
     let app = &caller.app;
     let Ok(run) = app.run_now(id).await else { return End::Unreadable };
@@ -103,12 +103,13 @@ async fn send_frames(caller: &Caller, id: &RunId, outbox: Outbox<std::convert::I
     }
 }
 
-/// Event types after which clients of the source system show a task as running or as paused.
+/// Event types that clients of the source system evaluate: after the first type they show a task as running, after the
+/// second as paused.
 const STARTED: &str = "task_started";
 const REQUESTED: &str = "hitl_review_requested";
 const PAUSED: &str = "task_paused";
 
-/// State of the task as the events sent to the client describe it.
+/// State that the client shows for the task, as a result of the events that it has received.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReportedState {
     New,
@@ -117,7 +118,8 @@ enum ReportedState {
 }
 
 impl ReportedState {
-    /// Returns the state after an event of this type. None if the state does not change.
+    /// Returns the state that the client shows after an event of this type. Returns `None` if an event of this type
+    /// does not change the state.
     fn after(kind: &str) -> Option<Self> {
         match kind {
             STARTED => Some(Self::Runs),
@@ -127,17 +129,17 @@ impl ReportedState {
     }
 }
 
-/// One event for the client.
+/// Event in a frame for the client.
 struct ClientEvent {
-    /// Type in the words of the source system. Its clients derive the task's state from it.
+    /// Event type of the source system. The clients derive the task's state from this type.
     kind: &'static str,
-    /// Type in the words of this edge.
+    /// More precise event type, which only this edge has.
     event: &'static str,
-    /// Agent that the event is about. None means the current agent.
+    /// Agent that the event is about. `None` means the current agent.
     agent: Option<String>,
 }
 
-/// Returns the state of a task as the type of the event that leads to it.
+/// Returns the event type that leads to the current state of the task.
 fn state_event(run: &Run) -> &'static str {
     match task::State::from_run(run) {
         task::State::Pending => "connected",
@@ -151,7 +153,7 @@ fn state_event(run: &Run) -> &'static str {
 
 fn frame(ClientEvent { kind, event, agent }: ClientEvent, run: &Run, shown: Value) -> Utf8Bytes {
     let agent = agent.as_deref().or_else(|| task::current_agent(run));
-    // The source system counts in seconds.
+    // Timestamps of the source system are seconds since 1970.
     let since_1970 = Duration::from_millis(u64::try_from(run.last_at.as_millis()).unwrap_or_default());
     let mut frame = json!({
         "id": format!("{}/{}/{event}", run.id, run.seq),
@@ -168,8 +170,8 @@ fn frame(ClientEvent { kind, event, agent }: ClientEvent, run: &Run, shown: Valu
     frame.to_string().into()
 }
 
-/// Returns the frames for one event. Adds a `task_started` frame if the task runs and the client does not show it as
-/// running. For a new task this frame comes first.
+/// Returns the client events for one journal event. Adds a `task_started` event if the task is running and the client
+/// does not show the task as running. For a new task, `task_started` comes first.
 fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<ClientEvent> {
     let event::Fact::Run(fact) = &event.fact else { return Vec::new() };
     let mut said = Vec::new();
@@ -195,7 +197,7 @@ fn project_event(run: &Run, event: &Event, told: &mut ReportedState) -> Vec<Clie
     said
 }
 
-/// Returns the frame for one fact. None if the client needs no frame.
+/// Returns the client event for one fact. Returns `None` if clients need no event for the fact.
 fn happened(run: &Run, fact: &Fact) -> Option<ClientEvent> {
     let is_review = |id| run.interrupts.get(id).is_some_and(|each| each.opened.kind == Kind::Review);
     let (kind, event, agent) = match fact {
@@ -211,7 +213,7 @@ fn happened(run: &Run, fact: &Fact) -> Option<ClientEvent> {
             let (kind, event) = match outcome {
                 Outcome::Approved | Outcome::Answered => ("hitl_review_approved", "review_approved"),
                 Outcome::Rejected => ("hitl_review_rejected", "review_rejected"),
-                // The source system has no types for these.
+                // The source system has no event types for these outcomes.
                 Outcome::Expired => ("review_expired", "review_expired"),
                 Outcome::Cancelled | Outcome::Superseded => ("review_cancelled", "review_cancelled"),
             };

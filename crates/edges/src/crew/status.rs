@@ -18,8 +18,8 @@ use crate::credentials::AuthenticatedCaller;
 use crate::limits::{CREW_LIST, CREW_LISTED};
 use crate::run_list::RunListReader;
 
-/// Callers with access to all runs see the whole task. A reviewer sees only the state of a task under their review: the
-/// review itself shows the inputs and results that they may see.
+/// Returns the complete task to callers with access to all runs. A reviewer of the task receives only the task's state,
+/// because the review already contains the inputs and results that the reviewer may see.
 pub(super) async fn status(guest: AuthenticatedCaller, Id(id): Id<String>) -> Answer<Json<Value>> {
     let caller = guest.authorize(CHANNEL)?;
     let id = task::resolve_id(&caller.app, &id).await?;
@@ -27,7 +27,7 @@ pub(super) async fn status(guest: AuthenticatedCaller, Id(id): Id<String>) -> An
     render_for_caller(&caller, &run).await.map(Json)
 }
 
-/// Returns a task as the caller may see it. Rejects a caller without access to it.
+/// Returns a task with the content that the caller may see. Rejects a caller without access to the task.
 pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Value> {
     if !caller.reaches_all() && !reviews(caller, run).await? {
         return Err(Refused::from_code(Code::ForbiddenRole));
@@ -35,7 +35,7 @@ pub(super) async fn render_for_caller(caller: &Caller, run: &Run) -> Answer<Valu
     Ok(task::render(run, caller.reaches_all()))
 }
 
-/// Returns true if the caller takes part in a review of the run.
+/// Returns true if the caller is a reviewer of the run.
 async fn reviews(caller: &Caller, run: &Run) -> Answer<bool> {
     let system = caller.app.driver.glance_system().await?;
     let mut reviews = run.interrupts.iter().filter(|(_, each)| each.opened.kind == Kind::Review);
@@ -54,7 +54,7 @@ pub(super) struct Query {
     token: Option<String>,
 }
 
-/// `GET /crew/tasks?state=&crew_name=`: lists tasks, newest first. `next_cursor` is the position of the next page.
+/// `GET /crew/tasks?state=&crew_name=`: lists tasks, newest first. `next_cursor` is the cursor of the next page.
 pub(super) async fn tasks(guest: AuthenticatedCaller, Params(query): Params<Query>) -> Answer<Json<Value>> {
     let app = guest.authorize(CHANNEL)?.app;
     let limit = holdshort_web::query::limit(query.limit)?;

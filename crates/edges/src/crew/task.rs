@@ -36,13 +36,12 @@ impl State {
         }
     }
 
-    /// Returns the state of a run. A running run with an open review is paused.
     pub(super) fn from_run(run: &Run) -> Self {
         let state = Self::from_status(run.status());
         if state == Self::Running && run.open_review().is_some() { Self::Paused } else { state }
     }
 
-    /// Returns the state in the document's spelling.
+    /// Returns the state in the spelling of the source document.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -53,7 +52,7 @@ impl State {
         }
     }
 
-    /// Returns the state in the spelling that clients of the document read (contract D9).
+    /// Returns the state in lower case, as the clients of the source system expect it (contract D9).
     pub(super) fn lower(self) -> String {
         self.as_str().to_ascii_lowercase()
     }
@@ -63,7 +62,7 @@ impl State {
     }
 }
 
-/// Parses the id of a task. Rejects ids of runs that are not executed here.
+/// Returns the run for the id of a task. Rejects ids of runs that are not tasks, such as runs of external agents.
 pub(super) async fn resolve_id(app: &App, text: &str) -> Answer<RunId> {
     let none = || Refused::not_found("task");
     let id: RunId = text.parse().map_err(|_| none())?;
@@ -71,12 +70,12 @@ pub(super) async fn resolve_id(app: &App, text: &str) -> Answer<RunId> {
     if is_task(&row) { Ok(id) } else { Err(none()) }
 }
 
-/// Returns true if a run is a task. Runs of external agents are not.
+/// Returns true if a run is a task. Runs of external agents are not tasks.
 pub(super) fn is_task(row: &RunRow) -> bool {
     crews::is_crew(&row.workflow)
 }
 
-/// Returns the inputs of a task as they were sent.
+/// Returns the inputs of a task as the client sent them.
 pub(super) fn inputs(input: &Value) -> Value {
     match input.get(crews::INPUTS) {
         Some(inputs) if inputs.is_object() => inputs.clone(),
@@ -84,12 +83,12 @@ pub(super) fn inputs(input: &Value) -> Value {
     }
 }
 
-/// Returns the reason why a task failed. None if it has not failed.
+/// Returns the reason why a task failed, or `None` if the task has not failed.
 pub(super) fn error(run: &Run) -> Option<String> {
     let ended = run.ended.as_ref().filter(|ended| State::from_status(ended.status) == State::Failed)?;
     let text = ended.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
     Some(match (ended.status, text) {
-        // The document has no cancelled state (contract E30).
+        // The source document has no state for a cancelled task (contract E30).
         (Status::Cancelled, Some(text)) => format!("cancelled: {text}"),
         (Status::Cancelled, None) => "cancelled".to_owned(),
         (_, Some(text)) => text.to_owned(),
@@ -97,7 +96,8 @@ pub(super) fn error(run: &Run) -> Option<String> {
     })
 }
 
-/// Returns the result of a task: the last text of the crew, parsed if it is a JSON object or array (contract D9).
+/// Returns the result of a task: the last text of the crew. A text that is a JSON object or array is parsed (contract
+/// D9).
 pub(super) fn result(run: &Run) -> Value {
     let Some(ended) = run.ended.as_ref().filter(|ended| ended.status == Status::Completed) else {
         return Value::Null;
@@ -111,7 +111,6 @@ pub(super) fn result(run: &Run) -> Value {
     }
 }
 
-/// Returns the agent that works on the task now.
 pub(super) fn current_agent(run: &Run) -> Option<&str> {
     if run.ended.is_some() {
         return None;
@@ -120,7 +119,6 @@ pub(super) fn current_agent(run: &Run) -> Option<&str> {
     at_work.max_by_key(|step| step.since).map(|step| step.agent.as_str())
 }
 
-/// Returns all reviews of a task.
 pub(super) fn reviews(run: &Run) -> impl Iterator<Item = &Interrupt> {
     run.interrupts.values().filter(|each| each.opened.kind == Kind::Review)
 }
@@ -134,7 +132,7 @@ pub(super) fn review_id(interrupt: &Interrupt) -> String {
     ReviewId(interrupt.opened.interrupt.clone()).to_string()
 }
 
-/// Returns the reason for a pause, as text for the caller who started the task.
+/// Returns what a paused task waits for, as text for the caller who started the task.
 pub(super) fn waits_for(run: &Run) -> String {
     if run.open_review().is_some() {
         return "Waiting for reviewer".to_owned();
@@ -147,7 +145,7 @@ pub(super) fn waits_for(run: &Run) -> String {
     }
 }
 
-/// Returns a task for `/crew/status`. Without `in_full` its inputs and result are left out.
+/// Returns a task for `/crew/status`. Unless `in_full` is true, the inputs and the result are omitted.
 pub(super) fn render(run: &Run, in_full: bool) -> Value {
     let state = State::from_run(run);
     let review = last_review(run);
@@ -173,8 +171,8 @@ pub(super) fn render(run: &Run, in_full: bool) -> Value {
     shown
 }
 
-/// Marks exceptional tasks: scripted text instead of a model's (`rehearsal`), a review approved without a person
-/// (`bypassed`, contract E20), and erased content (`erased`).
+/// Marks a task whose text comes from a script instead of a model (`rehearsal`), whose review was approved without a
+/// person (`bypassed`, contract E20), or whose content was erased (`erased`).
 pub(super) fn mark_exceptional(run: &Run, told: &mut Value) {
     if run.config().is_some_and(|config| config.model.as_deref() == Some(REHEARSAL)) {
         told["rehearsal"] = true.into();

@@ -1,6 +1,7 @@
 //! `/webhooks`: registers channels and reports their deliveries (contracts D4, D7).
 //!
-//! The outbox (`engine/src/outbox`) decides what is sent, when it is retried and when it fails. This module renders it.
+//! The outbox (`engine/src/outbox`) decides what is sent, when a delivery is retried and when a delivery fails. This
+//! module only renders deliveries.
 
 use std::collections::BTreeMap;
 
@@ -93,10 +94,12 @@ fn checked(asked: RegisterRequest) -> Answer<New> {
     {
         return Err(Refused::invalid_at("/secret", "is too long, or contains control characters"));
     }
-    // The secret signs only requests to a `custom_url`. For other types it is not stored, and the response reports it.
+    // The secret signs only requests to a `custom_url`. For other types the secret is not stored, and the response says
+    // so.
     let secret = secret.filter(|_| kind == WebhookKind::CustomUrl);
     let mut headers = headers.unwrap_or_default();
-    // Clients of the source system send this header, which Holdshort always sets itself.
+    // Clients of the source system send this header. It is redundant, because Holdshort always sets `content-type`
+    // itself.
     headers.retain(|name, value| {
         !(name.eq_ignore_ascii_case("content-type") && value.trim().eq_ignore_ascii_case("application/json"))
     });
@@ -125,7 +128,7 @@ fn checked(asked: RegisterRequest) -> Answer<New> {
     Ok(New { is, url, secret, headers })
 }
 
-/// Returns the host and port of a URL. No other part of the URL is shown again.
+/// Returns the host and port of a URL. Responses never contain any other component of the URL.
 fn host(url: &str) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let authority = rest.split(['/', '\\', '?', '#']).next()?;
@@ -133,13 +136,13 @@ fn host(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
-/// Returns the domain of an e-mail address. No other part of the address is shown again.
+/// Returns the domain of an e-mail address. Responses never contain the part before the `@`.
 fn domain(url: &str) -> Option<String> {
     let (_, domain) = url.strip_prefix("mailto:").unwrap_or(url).rsplit_once('@')?;
     (!domain.is_empty()).then(|| domain.to_owned())
 }
 
-/// Returns a URL without its secret parts. The scheme is missing on a node that has not yet received the webhook's
+/// Returns a URL without its secret components. `scheme` is `None` on a node that has not yet received the webhook's
 /// secrets.
 fn redact_url(kind: WebhookKind, scheme: Option<&str>, host: &str) -> String {
     if kind == WebhookKind::Email {
@@ -199,7 +202,7 @@ pub(super) async fn remove(guest: AuthenticatedCaller, Id(id): Id<WebhookId>) ->
     Ok(Json(json!({ "success": true, "webhook_id": id.as_str(), "id": id.as_str(), "message": message })))
 }
 
-/// Returns the document's status of a delivery.
+/// Returns the status of a delivery in the spelling of the source document.
 fn status(row: &Delivery) -> &'static str {
     match row.state {
         DeliveryState::Waiting if row.attempts == 0 => "PENDING",
@@ -209,8 +212,8 @@ fn status(row: &Delivery) -> &'static str {
     }
 }
 
-/// Returns the body that a `custom_url` received (contract D7), rebuilt from the stored notice. For an interrupt that
-/// is not a review, returns the notice itself. None after the notice has expired.
+/// Returns the body that a `custom_url` received (contract D7), rebuilt from the stored notice. If the notice is about
+/// an interrupt that is not a review, returns the notice itself. Returns `None` after the notice has expired.
 fn payload(app: &App, row: &Delivery) -> Option<Value> {
     let notice = json::from_slice::<Notice>(row.notice.as_bytes()).ok();
     let Some(notice) = notice.filter(|notice| notice.kind == Kind::Review) else {
@@ -233,7 +236,7 @@ fn payload(app: &App, row: &Delivery) -> Option<Value> {
 async fn render_delivery(app: &App, row: &Delivery) -> Answer<Value> {
     let tried = app.journal().attempts(&row.delivery).await?;
     let last = tried.last();
-    // The delivery of a journal checkpoint has neither a task nor a review.
+    // A delivery that reports a checkpoint of the journal has neither a task nor a review.
     let (task, review) = row.subject().unzip();
     Ok(json!({
         "delivery_id": row.delivery.as_str(),
@@ -267,7 +270,7 @@ fn attempt(attempt: &Attempt) -> Value {
     })
 }
 
-/// `GET /webhooks/status/{review_id}`: the review and all deliveries that notified people of it.
+/// `GET /webhooks/status/{review_id}`: the review and all deliveries of notifications about the review.
 pub(super) async fn of_review(guest: AuthenticatedCaller, Id(id): Id<ReviewId>) -> Answer<Json<Value>> {
     let caller = guest.authorize(CHANNEL)?;
     let app = &caller.app;
@@ -296,7 +299,7 @@ pub(super) async fn delivery(guest: AuthenticatedCaller, Id(id): Id<DeliveryId>)
     render_delivery(&app, &row).await.map(Json)
 }
 
-/// `POST /webhooks/retry/{delivery_id}`: sends the delivery once more at once, with the same id.
+/// `POST /webhooks/retry/{delivery_id}`: retries the delivery immediately, under the same id.
 pub(super) async fn retry(guest: AuthenticatedCaller, Id(id): Id<DeliveryId>) -> Answer<Json<Value>> {
     let caller = guest.authorize(CHANNEL)?;
     let row = retry_delivery(&caller, &id).await?;
